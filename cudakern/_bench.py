@@ -342,8 +342,8 @@ def _lines(
     ours = {f"cudakern: {name}": functools.partial(what.call, *arrays, variant=name) for name in variants}
     entries = {f"cudakern: {name}": _table.find(what.name, name) for name in variants if name != AUTO}
     for who, entry in entries.items():
-        if needed := entry.out_needed(inputs[0].dtype):  # only of products
-            ours[who] = functools.partial(ours[who], out=cudakern.empty((len(inputs[0]), inputs[1].shape[1]), needed))
+        if out_type := entry.out_type(inputs[0].dtype):  # only of products
+            ours[who] = functools.partial(ours[who], out=cudakern.empty((len(inputs[0]), inputs[1].shape[1]), out_type))
     calls: Calls = others | ours
     errors, failed = _errors(calls, _checker(what, inputs))
     times = timed({who: calls[who] for who in errors}, rounds)

@@ -95,8 +95,8 @@ def _on_emulator(view: View, native: Native) -> View:
 def dlpack_device(x: Any) -> tuple[int, int]:
     """(type, index) of the device that holds an object; TypeError if the object does not support DLPack."""
     if not _supports_dlpack(x):
-        needed = "an object with __dlpack__ and __dlpack_device__"
-        raise TypeError(f"from_dlpack takes {needed}, not {type(x).__name__}: cudakern.asarray takes other objects")
+        protocol = "an object with __dlpack__ and __dlpack_device__"
+        raise TypeError(f"from_dlpack takes {protocol}, not {type(x).__name__}: cudakern.asarray takes other objects")
     device = x.__dlpack_device__()
     try:
         kind, index = device

@@ -492,7 +492,7 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
 
 
 @contextlib.contextmanager
-def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
+def _progress(show: bool | None) -> Iterator[Callable[[str], None]]:
     """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
     from rich.console import Console
 
@@ -503,10 +503,10 @@ def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
         nonlocal output
         if output is not None:
             output.update({"text/plain": line}, raw=True)
-        elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
+        elif show or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
             output = display({"text/plain": line}, raw=True, display_id=True)
 
-    if wanted is False or (wanted is None and not console.is_terminal and display is None):
+    if show is False or (show is None and not console.is_terminal and display is None):
         yield lambda line: None
     elif console.is_terminal:
         with console.status("") as status:

@@ -291,7 +291,7 @@ def test_coalescing_has_every_case(backend, tmp_path):
     assert [sectors["vec3", way] for way in ("array_of_structs", "aligned", "struct_of_arrays", "staged")] == [
         *(36, 16, 12, 12),
     ]
-    assert all(0 < row["wanted"] <= 1 for row in result.rows)
+    assert all(0 < row["share"] <= 1 for row in result.rows)
     assert all((row["gb_per_s"] is None) == (row["clock"] != "gpu") for row in result.rows)
     shows_itself(result, tmp_path)
 

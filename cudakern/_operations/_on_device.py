@@ -114,7 +114,7 @@ def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: 
         return None
     alike = sum(1 << i for i in rule.alike)
     shape = functools.partial(rule.shape, **own) if own else rule.shape
-    out_needed = bool(known.variant.out_needed(known.dtype))
+    out_needed = bool(known.variant.out_type(known.dtype))
     return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, out_needed, known)
 
 

@@ -72,7 +72,7 @@ class Product(NamedTuple):
         fits = (
             front + self.core == shape
             and all(n == 1 for n in self.batch[: max(len(self.batch) - len(front), 0)])
-            and all(n in (1, wanted) for n, wanted in zip(self.batch[::-1], front[::-1], strict=False))
+            and all(n in (1, length) for n, length in zip(self.batch[::-1], front[::-1], strict=False))
         )
         if not fits:
             refuse_shape("matmul", shape, self.shape)

@@ -36,8 +36,8 @@ split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int6
     for (const split_width &width : widths) {
         if (columns != 0 && columns != width.columns) continue;
         for (int64_t count = least; count <= slabs; count *= 2) {
-            const int64_t asked = parts > count ? smaller(parts, slabs) : count;
-            const int64_t each = divide_up(slabs, asked), number = divide_up(slabs, each);
+            const int64_t pieces = parts > count ? smaller(parts, slabs) : count;
+            const int64_t each = divide_up(slabs, pieces), number = divide_up(slabs, each);
             const double pairs = static_cast<double>(product(
                 product(divide_up(m, SPLIT_PAIR * SPLIT_ROWS), divide_up(n, width.columns)), number * products));
             const double rounds = ceil(pairs * SPLIT_PAIR / multiprocessors);

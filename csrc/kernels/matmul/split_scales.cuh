@@ -55,9 +55,9 @@ __device__ __forceinline__ void largest_of_tiles(const split_side &side, int k, 
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j) {
                 const int k_here = order.along_k ? first_inner + lane + j * 32 : first_outer + warp + i * WARPS;
-                const unsigned found = value(__float_as_uint(x[i][j]) & 0x7fffffffu, k_here);
-                row_largest = row_largest > found ? row_largest : found;
-                column_largest[j] = column_largest[j] > found ? column_largest[j] : found;
+                const unsigned bits = value(__float_as_uint(x[i][j]) & 0x7fffffffu, k_here);
+                row_largest = row_largest > bits ? row_largest : bits;
+                column_largest[j] = column_largest[j] > bits ? column_largest[j] : bits;
             }
             row_largest = largest_of_warp(row_largest);
             own_row = lane == i ? row_largest : own_row;
