@@ -57,7 +57,8 @@ class Step(_display.Shown):
         if self.speedup:
             rows.append(("speed-up over the first kernel", ratio(self.speedup)))
         if self.recorded:
-            rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
+            chip = "CPU" if self.variant.on_host else "GPU"
+            rows.append((f"recorded on a {chip}", _display.duration(self.recorded.kernel_ns)))
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
 
     def to_dict(self) -> dict[str, Any]:

@@ -167,11 +167,11 @@ class Variant(_display.Shown):
         if self.on_host:
             return ""
         if backend.name not in self.backends:
-            return "it needs a GPU, and none is in use"
+            return "it needs a GPU, but none is in use"
         here, least = backend.capability, self.capability
         if here < least or (self.capability_exact and here != least):
             exactly = "exactly" if self.capability_exact else "at least"
-            return f"it needs compute capability {exactly} {least / 10:.1f}, and this is {here / 10:.1f}"
+            return f"it needs compute capability {exactly} {least / 10:.1f}, but this device has {here / 10:.1f}"
         return ""
 
     def error_bound(

@@ -272,7 +272,7 @@ def test_bank_conflicts_has_every_stride(backend, tmp_path):
 
 @pytest.mark.parametrize("arguments", [{"strides": []}, {"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
 def test_bank_conflicts_refuses(arguments):
-    with pytest.raises(ValueError, match="strides|n must be 1 or more|repeat=0"):
+    with pytest.raises(ValueError, match="strides|n must be 1 or more|repeat must be 1"):
         lab.bank_conflicts(**arguments)
 
 

@@ -33,7 +33,7 @@ int ck_uses_create(ck_device *device, ck_error *error) {
     if (device->uses != NULL && pthread_mutex_init(&device->uses->lock, NULL) == 0) return CK_OK;
     free(device->uses);
     device->uses = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the order of a device's uses");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a device's uses");
 }
 
 static void destroy_mark(ck_mark *mark) {

@@ -26,7 +26,7 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
     for name in parameters:
         if owners := having(name, variants(operation)):
             raise TypeError(
-                f"{operation}: variant {AUTO!r} has no parameters, and {name!r} was passed; these variants have it: "
+                f"{operation}: variant {AUTO!r} has no parameters, but {name!r} was passed; these variants have it: "
                 f"{', '.join(repr(variant.name) for variant in owners)}"
             )
         names = [*KEYWORDS[operation], *(p.name for variant in variants(operation) for p in variant.parameters)]

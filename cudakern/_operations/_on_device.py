@@ -128,7 +128,7 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     if variant is not None:
         if variant.on_host:
             raise TypeError(
-                f"{rule.name}: variant {variant.name!r} computes on the host, and {operand} is on the device: pass "
+                f"{rule.name}: variant {variant.name!r} computes on the host, but {operand} is on the device: pass "
                 f"{operand}.get()"
             )
         variant.signature(dtype, "" if able else CONVERT)
