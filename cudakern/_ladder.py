@@ -195,10 +195,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         if bytes_moved := self.recorded.bytes if self._timed else local:
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
         if self._timed:
-            first = next((step.variant.name for step in self if step.recorded and step.recorded.speedup), "-")
-            yield f"There is no GPU here. The times were {self.recorded.origin}. speed-up: relative to {first}."
-            yield "numpy ran on that machine's CPU. Launches, blocks, threads and shared memory are for that size."
-            yield "Errors are for the input here."
+            yield f"There is no GPU here. The times were {self.recorded.origin}."
+            first = next(name for name, step in self.recorded.steps.items() if step.speedup)
+            yield f"Speed-ups are relative to {first}."
+            if any(step.recorded and step.variant.on_host for step in self):
+                yield "numpy ran on that machine's CPU."
+            yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
         else:
             yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
         if "emulated\nkernel" in figures:
