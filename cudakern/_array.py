@@ -145,7 +145,7 @@ class DeviceArray:
     def mT(self) -> DeviceArray:
         """A view with the last two axes swapped: every matrix of a stack transposed."""
         if self.ndim < 2:
-            raise ValueError(f"mT needs at least two axes, and this has shape {self.shape}")
+            raise ValueError(f"mT needs at least two axes, but this array has shape {self.shape}")
         return self.swapaxes(-2, -1)
 
     def swapaxes(self, axis1: Any, axis2: Any) -> DeviceArray:
@@ -213,7 +213,7 @@ class DeviceArray:
         native, target = self._native, self._view
         if isinstance(value, DeviceArray):
             if value._native is not native:
-                devices = f"the value is on {value.device} and the array on {self.device}"
+                devices = f"the value is on {value.device}, but the array is on {self.device}"
                 raise ValueError(f"{devices}, another backend: take value.get()")
             source: View | None = value._view
         else:
@@ -281,7 +281,7 @@ class DeviceArray:
         """The only element, as a 0-d array on the host."""
         if self.size != 1:
             message = "only arrays of one element can be converted to Python scalars"
-            raise TypeError(f"{message}, and this has shape {self.shape}: index it, or use .get()")
+            raise TypeError(f"{message}, but this array has shape {self.shape}: index it, or use .get()")
         return self.get().reshape(())
 
     def __float__(self) -> float:
@@ -325,7 +325,7 @@ class DeviceArray:
                 return cast("DeviceArray", NotImplemented)
         if not self.shape or getattr(other, "shape", None) == ():
             raise ValueError(
-                "@ takes matrices and vectors, and one operand is a scalar or a 0-d array: use .get() and *"
+                "@ takes matrices and vectors, but one operand is a scalar or a 0-d array: use .get() and *"
             )
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
@@ -405,7 +405,7 @@ class DeviceArray:
             return repr(self)
         if self.shape:
             raise TypeError(
-                f"format {spec!r} is for one element, and this has shape {self.shape}: index it, or use .get()"
+                f"format {spec!r} is for one element, but this array has shape {self.shape}: index it, or use .get()"
             )
         return format(self.item(), spec)
 

@@ -198,7 +198,7 @@ class Bench(_display.Shown):
 
         lines = [line for line in self.lines if line.kernel_ns]
         if self.limits is None or not lines:
-            raise ValueError("nothing to plot: a roofline shows a GPU's rates, and these are the emulator's times")
+            raise ValueError("nothing to plot: a roofline shows a GPU's rates, but these are the emulator's times")
         flops = all(line.flops for line in lines)
         slope, top = (self.limits.memory, self.limits.arithmetic) if flops else (0.0, self.limits.memory)
         unit, one = ("TFLOP/s", 1e3) if flops else ("GB/s", 1.0)
@@ -284,7 +284,7 @@ def bench(
         here = backend().as_it_is()
         if here.emulated and not emulated:
             raise NotImplementedError(
-                f"bench needs a GPU, and none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
+                f"bench needs a GPU, but none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
                 "to run small inputs on the emulator, pass emulated=True (--emulated)"
             )
         lengths = _lengths(name, shapes, emulated)
@@ -342,8 +342,8 @@ def _lines(
     ours = {f"cudakern: {name}": functools.partial(what.call, *arrays, variant=name) for name in variants}
     entries = {f"cudakern: {name}": _table.find(what.name, name) for name in variants if name != AUTO}
     for who, entry in entries.items():
-        if needed := entry.out_needed(inputs[0].dtype):  # only of products
-            ours[who] = functools.partial(ours[who], out=cudakern.empty((len(inputs[0]), inputs[1].shape[1]), needed))
+        if out_type := entry.out_type(inputs[0].dtype):  # only of products
+            ours[who] = functools.partial(ours[who], out=cudakern.empty((len(inputs[0]), inputs[1].shape[1]), out_type))
     calls: Calls = others | ours
     errors, failed = _errors(calls, _checker(what, inputs))
     times = timed({who: calls[who] for who in errors}, rounds)
@@ -487,7 +487,7 @@ def _chosen(op: str, kind: np.dtype[Any], names: Sequence[str] | None, here: Bac
     for entry in (_table.find(op, name, (AUTO,)) for name in names if name != AUTO):
         entry.signature(kind)
         if entry.on_host:
-            raise ValueError(f"bench compares kernels, and {entry.name!r} runs on the host: leave it out")
+            raise ValueError(f"bench compares kernels, but {entry.name!r} runs on the host: leave it out")
     return names
 
 

@@ -69,7 +69,8 @@ def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
         chosen = [variant for variant in variants if variant.name in passed] or variants
         known = [f"{p.name}=" for p in dict.fromkeys(p for variant in chosen for p in variant.parameters)]
     elif keyword in ("variant", "variants") or (name in _VARIANT_SECOND and len(arguments) == 2):
-        known = [variant.name for variant in variants] + ([] if of_argument else [_table.AUTO])
+        known = [v.name for v in variants if v.kernels or name not in _VARIANT_SECOND]
+        known += [] if of_argument else [_table.AUTO]
     return [word for word in known if word.startswith(start)]
 
 

@@ -47,7 +47,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     if isinstance(x, DeviceArray):
         if x._native is not native:
             raise ValueError(
-                f"this array is on {x.device}, and the current backend is {native.backend_name()!r}: "
+                f"this array is on {x.device}, but the current backend is {native.backend_name()!r}: "
                 "use cudakern.asarray(x.get())"
             )
         view: View | None = x._view

@@ -77,10 +77,10 @@ class Table:
         width, console.width = shutil.get_terminal_size((120, 24)).columns, 1000
         for left_out in range(len(self.spare) + 1):
             table = self.rich(self.spare[:left_out])
-            needed = console.measure(table).minimum
-            if needed <= width:
+            least = console.measure(table).minimum
+            if least <= width:
                 break
-        console.width = max(width, needed)
+        console.width = max(width, least)
         console.print(table)
 
     def html(self) -> str:

@@ -42,7 +42,7 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
         if target[0] != CPU:
             raise BufferError(f"this array is on DLPack device {own}: export it to that device or to the host, (1, 0)")
         if copy is not None and not copy:
-            raise BufferError("copy=False, but this array is on a GPU, and the host needs a copy")
+            raise BufferError("copy=False, but this array is on a GPU, and the host cannot use it without a copy")
         view, native, copy = _on_emulator(view, native), emulator(), True
     elif copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
@@ -95,8 +95,8 @@ def _on_emulator(view: View, native: Native) -> View:
 def dlpack_device(x: Any) -> tuple[int, int]:
     """(type, index) of the device that holds an object; TypeError if the object does not support DLPack."""
     if not _supports_dlpack(x):
-        needed = "an object with __dlpack__ and __dlpack_device__"
-        raise TypeError(f"from_dlpack takes {needed}, not {type(x).__name__}: cudakern.asarray takes other objects")
+        protocol = "an object with __dlpack__ and __dlpack_device__"
+        raise TypeError(f"from_dlpack takes {protocol}, not {type(x).__name__}: cudakern.asarray takes other objects")
     device = x.__dlpack_device__()
     try:
         kind, index = device
@@ -115,11 +115,11 @@ def from_dlpack(x: Any, native: Native, device: int, stream: Any) -> View:
             instead = "cudakern.asarray copies it to the device"
         memory = MEMORY.get(kind, f"memory of DLPack type {kind}")
         here = f"backend {native.backend_name()!r} uses {MEMORY[own]}"
-        raise BufferError(f"{type(x).__name__} is in {memory}, and {here}: {instead}")
+        raise BufferError(f"{type(x).__name__} is in {memory}, but {here}: {instead}")
     if own == CPU:
         index = device
     elif not 0 <= index < native.device_count():
-        raise BufferError(f"{type(x).__name__} is on GPU {index}, and cudakern sees {native.device_count()}")
+        raise BufferError(f"{type(x).__name__} is on GPU {index}, but cudakern sees {native.device_count()} GPUs")
     handle = stream_handle(stream, native, index)
     keywords = {} if own == CPU else {"stream": handle or LEGACY}
     try:
@@ -155,7 +155,7 @@ def from_interface(x: Any, native: Native, device: int) -> View:
     entries = x.__cuda_array_interface__
     if native.dlpack_device(device)[0] == CPU:
         here = f"the backend is {native.backend_name()!r} ({backend().why})"
-        raise BufferError(f"{type(x).__name__} is on a GPU, and {here}: move it to the host with its own library first")
+        raise BufferError(f"{type(x).__name__} is on a GPU, but {here}: move it to the host with its own library first")
     if not isinstance(entries, Mapping):
         raise TypeError(f"__cuda_array_interface__ must be a dictionary, not {type(entries).__name__}")
     try:

@@ -57,7 +57,8 @@ class Step(_display.Shown):
         if self.speedup:
             rows.append(("speed-up over the first kernel", ratio(self.speedup)))
         if self.recorded:
-            rows.append(("recorded on a GPU", _display.duration(self.recorded.kernel_ns)))
+            chip = "CPU" if self.variant.on_host else "GPU"
+            rows.append((f"recorded on a {chip}", _display.duration(self.recorded.kernel_ns)))
         return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,10 +195,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         if bytes_moved := self.recorded.bytes if self._timed else local:
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
         if self._timed:
-            first = next((step.variant.name for step in self if step.recorded and step.recorded.speedup), "-")
-            yield f"There is no GPU here. The times were {self.recorded.origin}. speed-up: relative to {first}."
-            yield "numpy ran on that machine's CPU. Launches, blocks, threads and shared memory are for that size."
-            yield "Errors are for the input here."
+            yield f"There is no GPU here. The times were {self.recorded.origin}."
+            first = next(name for name, step in self.recorded.steps.items() if step.speedup)
+            yield f"Speed-ups are relative to {first}."
+            if any(step.recorded and step.variant.on_host for step in self):
+                yield "numpy ran on that machine's CPU."
+            yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
         else:
             yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
         if "emulated\nkernel" in figures:
@@ -492,7 +495,7 @@ def _errors(result: Any, reference: Any, magnitude: Any) -> Comparison:
 
 
 @contextlib.contextmanager
-def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
+def _progress(show: bool | None) -> Iterator[Callable[[str], None]]:
     """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
     from rich.console import Console
 
@@ -503,10 +506,10 @@ def _progress(wanted: bool | None) -> Iterator[Callable[[str], None]]:
         nonlocal output
         if output is not None:
             output.update({"text/plain": line}, raw=True)
-        elif wanted or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
+        elif show or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
             output = display({"text/plain": line}, raw=True, display_id=True)
 
-    if wanted is False or (wanted is None and not console.is_terminal and display is None):
+    if show is False or (show is None and not console.is_terminal and display is None):
         yield lambda line: None
     elif console.is_terminal:
         with console.status("") as status:

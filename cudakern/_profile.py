@@ -170,9 +170,9 @@ def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}={value!r:.60}: it must be an integer, {allowed}") from None
+        raise TypeError(f"{name} must be an integer, {allowed}, not {value!r:.60}") from None
     if number < least or (most is not None and number > most):
-        raise ValueError(f"{name}={number}: it must be {allowed}")
+        raise ValueError(f"{name} must be {allowed}, not {number}")
     return number
 
 
@@ -208,7 +208,7 @@ def measure(
             result = fn(*args, **kw)
             whole_ns = time.perf_counter_ns() - start
         if not times.reports:
-            raise TypeError(f"profile measures cudakern's operations, and {name} called none")
+            raise TypeError(f"profile measures cudakern's operations, but {name} called none")
         elapsed = time.perf_counter() - begin
         if warmup is None and not samples and elapsed < budget_s:
             warmup, begin = 0, time.perf_counter()  # that call was the warm-up

@@ -221,7 +221,7 @@ def kernel_resources(
     else:
         entries = [_table.find(op, variant)]
     if entries[0].on_host:
-        raise ValueError(f"kernel_resources: {op} {variant!r} runs on the host and has no kernel")
+        raise ValueError(f"{op}: variant {variant!r} has no kernel ({entries[0].summary})")
     for name in parameters if variant is None else ():
         if not _table.having(name, entries):
             raise TypeError(f"kernel_resources: no variant of {op} has a parameter {name!r}")

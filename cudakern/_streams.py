@@ -184,8 +184,8 @@ def _close(destroy: Callable[[int, int], None], device: int, handle: int, proces
 
 def _same_backend(one: Native, other: Native, what: str) -> None:
     if one is not other:
-        used, needed = other.backend_name(), one.backend_name()
-        raise ValueError(f"{what} of backend {used!r} cannot be used with backend {needed!r}")
+        theirs, ours = other.backend_name(), one.backend_name()
+        raise ValueError(f"{what} of backend {theirs!r} cannot be used with backend {ours!r}")
 
 
 def stream_handle(stream: Any, native: Native, device: int) -> int:

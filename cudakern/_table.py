@@ -136,7 +136,7 @@ class Variant(_display.Shown):
         types = f"{either(self.types)}, not {type_in_words(dtype)}"
         raise TypeError(f"{self.operation}: variant {self.name!r} takes {types}{hint}")
 
-    def out_needed(self, dtype: npt.DTypeLike) -> str:
+    def out_type(self, dtype: npt.DTypeLike) -> str:
         """The type that out= must have for inputs of type ``dtype``, where this kernel's result has another type than
         that of the operation's first kernel; "" where none is needed."""
         if self.on_host:
@@ -167,11 +167,11 @@ class Variant(_display.Shown):
         if self.on_host:
             return ""
         if backend.name not in self.backends:
-            return "it needs a GPU, and none is in use"
-        here, needed = backend.capability, self.capability
-        if here < needed or (self.capability_exact and here != needed):
+            return "it needs a GPU, but none is in use"
+        here, least = backend.capability, self.capability
+        if here < least or (self.capability_exact and here != least):
             exactly = "exactly" if self.capability_exact else "at least"
-            return f"it needs compute capability {exactly} {needed / 10:.1f}, and this is {here / 10:.1f}"
+            return f"it needs compute capability {exactly} {least / 10:.1f}, but this device has {here / 10:.1f}"
         return ""
 
     def error_bound(

@@ -163,7 +163,7 @@ def assign_view(native: Native, to: View, source: View, stream: int) -> None:
     if source.device != to.device:
         name, here, there = native.backend_name(), to.device, source.device
         raise ValueError(
-            f"the value is on {name}:{there} and the array on {name}:{here}: "
+            f"the value is on {name}:{there}, but the array is on {name}:{here}: "
             f"take cudakern.asarray(value) inside `with cudakern.device({here})`, or value.get()"
         )
     strides = _layout.broadcast(source.shape, source.strides, to.shape)

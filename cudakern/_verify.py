@@ -93,7 +93,7 @@ def _error_ratio(
     """The largest error relative to the variant's bound; inf for an inexact result that should be exact."""
     # The sizes are small, so the reference can be in long double, which is more precise than float64.
     wide = widened(inputs, np.longdouble)
-    if variant.out_needed(inputs[0].dtype):
+    if variant.out_type(inputs[0].dtype):
         wide = tuple(x.astype(result.dtype) for x in inputs)
     own = {k: v for k, v in parameters.items() if k in what.own}
     expected = np.asarray(what.reference(*wide, **own))

@@ -61,7 +61,7 @@ def configure(
     >>> cudakern.emulator.configure(order="fixed")
     """
     if devices == 0:
-        raise ValueError("devices=0: it must be at least 1 (use_backend and CUDAKERN_BACKEND choose another backend)")
+        raise ValueError("devices must be at least 1, not 0 (use_backend and CUDAKERN_BACKEND choose another backend)")
     order = f"seed:{order}" if isinstance(order, int) else order
     settings = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack, "order": order}
     settings["fail_allocation"] = fail_allocation  # last, because nothing can reset it

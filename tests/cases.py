@@ -96,7 +96,7 @@ def result_type(variant):
 
 def needs_no_out(variant):
     """False for a variant that is refused without an out= of its result's type."""
-    return variant.on_host or not variant.out_needed(main_type(variant))
+    return variant.on_host or not variant.out_type(main_type(variant))
 
 
 def inputs_for(operation, dtype, shape, seed=0):

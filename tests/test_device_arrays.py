@@ -129,11 +129,11 @@ def test_arrays_of_two_backends():
         x, y = ck.zeros(3), ck.DeviceArray(ck.zeros(3)._view, Other())
         assert y.backend == "other"
         with pytest.raises(
-            ValueError, match=r"on other:0 and the array on emulator:0, another backend: take value.get"
+            ValueError, match=r"on other:0, but the array is on emulator:0, another backend: take value.get"
         ):
             x[...] = y
         with pytest.raises(
-            ValueError, match=r"on other:0, and the current backend is 'emulator': .*asarray\(x.get\(\)\)"
+            ValueError, match=r"on other:0, but the current backend is 'emulator': .*asarray\(x.get\(\)\)"
         ):
             ck.asarray(y)
         with pytest.raises(ValueError, match="other"):
@@ -297,7 +297,7 @@ def test_squeeze_and_mT(backend):
         for array in (a, x):
             with pytest.raises(error):
                 call(array)
-    with pytest.raises(ValueError, match=r"mT needs at least two axes, and this has shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"mT needs at least two axes, but this array has shape \(3,\)"):
         x[0, :, 0, 0].mT  # noqa: B018
 
 
@@ -1037,7 +1037,9 @@ def test_format(backend):
     assert f"{ck.asarray(2.0):.3f}" == "2.000"
     x = ck.zeros(2)
     assert f"{x}" == repr(x)
-    with pytest.raises(TypeError, match=r"format '.3f' is for one element, and this has shape \(2,\): .* use .get\(\)"):
+    with pytest.raises(
+        TypeError, match=r"format '.3f' is for one element, but this array has shape \(2,\): .* use .get\(\)"
+    ):
         f"{x:.3f}"
 
 

@@ -251,7 +251,7 @@ def test_what_takes_no_part_in_dlpack(backend, x):
 
 @pytest.mark.parametrize("place", [(2, 0), (3, 0), (13, 1), (10, 0), (99, 5)])
 def test_the_emulator_takes_host_memory_only(emulator, place):
-    with pytest.raises(BufferError, match=r"Capsule is in .*, and backend 'emulator' uses the host's memory"):
+    with pytest.raises(BufferError, match=r"Capsule is in .*, but backend 'emulator' uses the host's memory"):
         ck.from_dlpack(Capsule(None, place))
 
 
@@ -280,7 +280,7 @@ def test_no_cuda_array_interface_on_the_emulator(emulator):
     with pytest.raises(AttributeError, match="an emulated device's array is in host memory: use __dlpack__"):
         _ = x.__cuda_array_interface__
     gpu = types.SimpleNamespace(__cuda_array_interface__={})
-    with pytest.raises(BufferError, match=r"is on a GPU, and the backend is 'emulator' \(requested by use_backend\)"):
+    with pytest.raises(BufferError, match=r"is on a GPU, but the backend is 'emulator' \(requested by use_backend\)"):
         ck.asarray(gpu)
     with pytest.raises(BufferError, match="is on a GPU"):
         x[...] = gpu
@@ -378,7 +378,9 @@ def test_exports_from_a_gpu_to_elsewhere():
     module = Notes()
     with pytest.raises(BufferError, match=r"on DLPack device \(2, 1\)"):
         _exchange.dlpack(a_view(device=1), module, None, (1, 0), (2, 0), None)
-    with pytest.raises(BufferError, match="copy=False, but this array is on a GPU, and the host needs a copy"):
+    with pytest.raises(
+        BufferError, match="copy=False, but this array is on a GPU, and the host cannot use it without a copy"
+    ):
         _exchange.dlpack(a_view(), module, None, (1, 0), (1, 0), False)
     _exchange.dlpack(a_view(device=1), module, None, (1, 0), (2, 1), False)
     assert len(module.named("dlpack_export")) == 1
@@ -453,7 +455,7 @@ def test_what_a_producer_is_asked_for(stream, asked, old):
 def test_a_producer_on_a_gpu_that_is_not_seen():
     x = Producer()
     x.__class__ = type("Far", (Producer,), {"__dlpack_device__": lambda self: (2, 7)})
-    with pytest.raises(BufferError, match="Far is on GPU 7, and cudakern sees 2"):
+    with pytest.raises(BufferError, match="Far is on GPU 7, but cudakern sees 2 GPUs"):
         _exchange.from_dlpack(x, Notes(), 0, None)
     assert not x.asked
 
@@ -461,7 +463,7 @@ def test_a_producer_on_a_gpu_that_is_not_seen():
 @pytest.mark.parametrize(
     "kind, words",
     [
-        (1, "in the host's memory, and backend 'cuda' uses a GPU: cudakern.asarray copies it to the device"),
+        (1, "in the host's memory, but backend 'cuda' uses a GPU: cudakern.asarray copies it to the device"),
         (3, "in page-locked host memory, .* cudakern.asarray copies it"),
         (13, "in managed memory, .* move it to a GPU with its own library first"),
         (10, "in memory of DLPack type 10, .* move it to a GPU with its own library first"),

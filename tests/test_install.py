@@ -30,7 +30,7 @@ MODULES = [
 FUNCTIONS = [
     function
     for place in (cudakern, cudakern.emulator, cudakern.lab)
-    for function in map(place.__dict__.get, place.__all__)
+    for function in map(place.__dict__.get, dir(place))
     if inspect.isfunction(function)
 ]
 #: Between them these include every header; g++ compiles them in the default run.

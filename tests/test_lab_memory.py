@@ -272,7 +272,7 @@ def test_bank_conflicts_has_every_stride(backend, tmp_path):
 
 @pytest.mark.parametrize("arguments", [{"strides": []}, {"strides": [0]}, {"strides": [33]}, {"n": 0}, {"repeat": 0}])
 def test_bank_conflicts_refuses(arguments):
-    with pytest.raises(ValueError, match="strides|n must be 1 or more|repeat=0"):
+    with pytest.raises(ValueError, match="strides|n must be 1 or more|repeat must be 1"):
         lab.bank_conflicts(**arguments)
 
 
@@ -291,7 +291,7 @@ def test_coalescing_has_every_case(backend, tmp_path):
     assert [sectors["vec3", way] for way in ("array_of_structs", "aligned", "struct_of_arrays", "staged")] == [
         *(36, 16, 12, 12),
     ]
-    assert all(0 < row["wanted"] <= 1 for row in result.rows)
+    assert all(0 < row["share"] <= 1 for row in result.rows)
     assert all((row["gb_per_s"] is None) == (row["clock"] != "gpu") for row in result.rows)
     shows_itself(result, tmp_path)
 

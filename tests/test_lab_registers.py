@@ -49,7 +49,7 @@ def test_no_flag_is_lost_in_any_order(order):
 def test_sizes_that_it_does_not_take(backend):
     with pytest.raises(ValueError, match="n must be 1 or more, not 0"):
         lab.registers(0)
-    with pytest.raises(ValueError, match="repeat=0"):
+    with pytest.raises(ValueError, match="repeat must be 1"):
         lab.registers(8, repeat=0)
 
 

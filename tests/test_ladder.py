@@ -31,6 +31,13 @@ def test_ladder_with_parameters(backend):
     assert json.loads(json.dumps(steps.to_dict()))["parameters"] == {"lists": 8}
 
 
+def test_a_step_names_the_machine_of_its_recorded_time():
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("sort", n=9, variants=["numpy", "sample_sort"])
+    assert "recorded on a CPU" in repr(steps["numpy"])
+    assert "recorded on a GPU" in repr(steps["sample_sort"])
+
+
 def test_a_value_that_some_variants_refuse_is_their_steps_matter(monkeypatch):
     """A value that some variants accept is passed on; the steps of the others have a note."""
     find = _table.Variant.values
@@ -156,7 +163,7 @@ def test_ladders_tell_inputs_apart(backend):
             r"takes inputs=\[x\]; pass radius= separately; got 2 inputs",
         ),
         ("interp", {"left": 3}, TypeError, r"left is an input: inputs=\[x, xp, fp, left, right\]"),
-        ("sort", {"seed": ""}, TypeError, "it must be an integer"),
+        ("sort", {"seed": ""}, TypeError, "seed must be an integer"),
         ("sort", {"variants": 5}, TypeError, "variants= must be a list of names, not 5"),
         ("matmul", {"inputs": [np.ones((2, 2))]}, TypeError, r"matmul takes inputs=\[a, b\]; got 1 inputs"),
         ("matmul", {"inputs": [np.ones((2, 3))] * 2}, ValueError, "matmul: .*these must match"),

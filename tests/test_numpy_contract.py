@@ -588,7 +588,7 @@ def test_keywords_that_nothing_has(backend):
             TypeError, match=r"unknown keyword 'foo' of matmul: known: .*out, variant, accuracy, stream, tile"
         ):
             cudakern.matmul(x, x, foo=1)
-        with pytest.raises(TypeError, match=r"'auto' has no parameters, and 'tile' was passed; .* have it: 'tiled'"):
+        with pytest.raises(TypeError, match=r"'auto' has no parameters, but 'tile' was passed; .* have it: 'tiled'"):
             cudakern.matmul(x, x, tile=16)
         with pytest.raises(TypeError, match=r"'foo' of sum_of_squares: known: x, variant, stream, .*threads"):
             cudakern.sum_of_squares(x, foo=1)

@@ -84,7 +84,9 @@ def test_a_chip_without_a_kernel_for_the_preferred_variant(operation):
                     rf"^{operation} of {dtype} device arrays: only 'lookback' takes them",
                 )
                 for keywords in ({}, {"out": cudakern.empty(100, "uint64" if dtype == "uint16" else "int64")}):
-                    with pytest.raises(NotImplementedError, match=f"{kept}.* 7.0, and this is 6.0.* int32, .*astype"):
+                    with pytest.raises(
+                        NotImplementedError, match=f"{kept}.* 7.0, but this device has 6.0.* int32, .*astype"
+                    ):
                         SCANS[operation](narrow, **keywords)
                 with pytest.raises(TypeError, match=f"'blocks' takes .*, not {dtype}; convert it with .astype\\(\\)"):
                     SCANS[operation](narrow, variant="blocks")

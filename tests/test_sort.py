@@ -219,7 +219,7 @@ def test_too_long_for_shared_memory(name, variant):
 @pytest.mark.proves("sort:cub")
 def test_the_toolkits_sort_is_the_gpus():
     assert cudakern.variants("sort")["cub"].backends == ("cuda",)
-    with pytest.raises(NotImplementedError, match="'cub' cannot run here: it needs a GPU, and none is in use"):
+    with pytest.raises(NotImplementedError, match="'cub' cannot run here: it needs a GPU, but none is in use"):
         run("emulator", np.zeros(3, np.float32), variant="cub")
 
 
@@ -279,7 +279,7 @@ def test_what_is_refused(name):
             run(name, x, **{keyword: None})
     with cudakern.use_backend(name):
         for a, variant in ((x, entry.name), (cudakern.asarray(x), "auto")):
-            with pytest.raises(ValueError, match=r"a is \(2, 3\), and the kernels sort one row"):
+            with pytest.raises(ValueError, match=r"a has shape \(2, 3\), but the kernels sort one row"):
                 cudakern.sort(a, variant=variant)
         with pytest.raises(TypeError, match="of device arrays takes uint32, int32, float32, .*, not float64"):
             cudakern.sort(cudakern.asarray(x[0]).astype("float64"))

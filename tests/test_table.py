@@ -147,7 +147,7 @@ def test_traits_of_the_documents_steps():
 
 def test_only_int8_sums_need_an_out():
     """No call without out= gives another type than the operation's first kernel does."""
-    needs = [(op, v.name, kind, v.out_needed(kind)) for op, v in VARIANTS for kind in v.types if v.out_needed(kind)]
+    needs = [(op, v.name, kind, v.out_type(kind)) for op, v in VARIANTS for kind in v.types if v.out_type(kind)]
     assert needs == [("matmul", "wgmma_int8", "int8", "int32")]
 
 

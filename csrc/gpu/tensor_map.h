@@ -32,13 +32,13 @@ static inline int tensor_map_make(tensor_map *map, const void *address, const te
                             CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
     static encode *function;
     if (!function) {
-        void *found = NULL;
+        void *entry = NULL;
         enum cudaDriverEntryPointQueryResult status;
         const cudaError_t code =
-            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &status);
+            cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &status);
         if (code != cudaSuccess) return (int)code;
         if (status != cudaDriverEntryPointSuccess) return (int)cudaErrorNotSupported;
-        __atomic_store_n(&function, (encode *)found, __ATOMIC_RELAXED);
+        __atomic_store_n(&function, (encode *)entry, __ATOMIC_RELAXED);
     }
     const CUtensorMapDataType type = shape->element_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
                                      : shape->element_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16

@@ -21,7 +21,7 @@ struct packed_row {
 template <typename T> __host__ __device__ __forceinline__ packed_row packed_row_of(const T *data, int64_t n) {
     constexpr int WIDTH = pack_of<T>::WIDTH;
     const int64_t beyond = static_cast<int64_t>(reinterpret_cast<uintptr_t>(data) % WIDEST_ACCESS / sizeof(T));
-    const int64_t wanted = (WIDTH - beyond) % WIDTH, head = wanted < n ? wanted : n;
+    const int64_t to_boundary = (WIDTH - beyond) % WIDTH, head = to_boundary < n ? to_boundary : n;
     return {head, (n - head) / WIDTH, n};
 }
 

@@ -4,9 +4,9 @@
 
 #include "python.h"
 
-int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted) {
-    if (count == wanted) return 0;
-    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", usage, wanted, count);
+int check_count(const char *usage, Py_ssize_t count, Py_ssize_t expected) {
+    if (count == expected) return 0;
+    PyErr_Format(PyExc_TypeError, "%s takes %zd arguments, not %zd", usage, expected, count);
     return -1;
 }
 

@@ -314,20 +314,20 @@ static int ask_for_shape(const prepared *prepared, const arrays *arrays, ck_view
 
 // Writes the result's shape to `result`; returns as ask_for_shape does.
 static int shape_of(prepared *prepared, const arrays *arrays, ck_view *result) {
-    int64_t asked[MOST_NUMBERS];
+    int64_t key[MOST_NUMBERS];
     int count = 0, known = 1;
     if (!are_alike(prepared, arrays)) return 0; // before calling the function, which the slow path would call again
-    for (int i = 0; i < arrays->count; i++) count += write_shape(&arrays->views[i], &asked[count]);
+    for (int i = 0; i < arrays->count; i++) count += write_shape(&arrays->views[i], &key[count]);
     shapes *last = atomic_exchange(&prepared->last, NULL);
-    if (last != NULL && last->inputs == count && memcmp(last->numbers, asked, sizeof *asked * (size_t)count) == 0) {
+    if (last != NULL && last->inputs == count && memcmp(last->numbers, key, sizeof *key * (size_t)count) == 0) {
         result->ndim = (int)last->numbers[count];
-        memcpy(result->shape, &last->numbers[count + 1], sizeof *asked * (size_t)result->ndim);
+        memcpy(result->shape, &last->numbers[count + 1], sizeof *key * (size_t)result->ndim);
     } else {
         known = ask_for_shape(prepared, arrays, result);
         if (last == NULL) last = PyMem_Calloc(1, sizeof *last);
         if (last != NULL) {
             last->inputs = known ? count : -1;
-            memcpy(last->numbers, asked, sizeof *asked * (size_t)count);
+            memcpy(last->numbers, key, sizeof *key * (size_t)count);
             if (known) write_shape(result, &last->numbers[count]);
         }
     }

@@ -94,8 +94,8 @@ int outside_end(outside *outside, int status, const ck_error *error);
 typedef struct label {
     char text[32];
 } label;
-label label_of(const char *role, int number);                            // "input 1"; the role alone where number < 0
-int check_count(const char *usage, Py_ssize_t count, Py_ssize_t wanted); // TypeError; `usage` names the arguments
+label label_of(const char *role, int number); // "input 1"; the role alone where number < 0
+int check_count(const char *usage, Py_ssize_t count, Py_ssize_t expected); // TypeError; `usage` names the arguments
 int read_int(PyObject *object, const char *what, int *value);
 int read_handle(PyObject *object, const char *what, uintptr_t *value); // a stream, an event, an address
 int read_stream(PyObject *object, cudaStream_t *stream);

@@ -201,14 +201,14 @@ int ck_runtime_limits(ck_runtime *runtime, int index, ck_limits *limits, ck_erro
         return ck_device_limits(index, limits,
                                 error); // the device is not used yet, so it has no state to keep them in
     ck_lock(runtime);
-    const int known = device->limits_known, asked = device->limits_asked;
+    const int known = device->limits_known, version = device->limits_version;
     if (known) *limits = device->limits;
     ck_unlock(runtime);
     if (known) return CK_OK;
     CK_TRY(ck_device_limits(index, limits, error));
     ck_lock(runtime);
     device->limits = *limits;
-    device->limits_known = device->limits_asked == asked;
+    device->limits_known = device->limits_version == version;
     ck_unlock(runtime);
     return CK_OK;
 }
@@ -217,7 +217,7 @@ void ck_runtime_forget_limits(ck_runtime *runtime) {
     ck_lock(runtime);
     for (ck_device *device = runtime->devices; device != NULL; device = device->next) {
         device->limits_known = 0;
-        device->limits_asked++;
+        device->limits_version++;
     }
     ck_unlock(runtime);
 }

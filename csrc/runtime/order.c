@@ -33,7 +33,7 @@ int ck_uses_create(ck_device *device, ck_error *error) {
     if (device->uses != NULL && pthread_mutex_init(&device->uses->lock, NULL) == 0) return CK_OK;
     free(device->uses);
     device->uses = NULL;
-    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the order of a device's uses");
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a device's uses");
 }
 
 static void destroy_mark(ck_mark *mark) {
@@ -154,51 +154,51 @@ int ck_mark_record(ck_device *device, cudaStream_t stream, ck_mark **recorded, c
 }
 
 // --- the uses that a use must wait for ---------------------------------------------------------------------------
-typedef struct wanted {
+typedef struct waits {
     ck_mark *marks[MARKS]; // one reference for each
     int count;
     int on_default; // 1: there are uses on the default stream that no mark covers
     uint64_t upto;  // the uses up to this number were considered
-} wanted;
+} waits;
 
 // True if the stream already comes after the use.
 static int covered(const ck_use *use, const ck_place *here) {
     return use->place.kind == CK_NOWHERE || same(&use->place, here) || same(&use->awaited, here);
 }
 
-static void want(wanted *wanted, ck_uses *uses, const ck_use *use, const ck_place *here) { // lock held
+static void want(waits *waits, ck_uses *uses, const ck_use *use, const ck_place *here) { // lock held
     if (covered(use, here)) return;
     ck_mark *mark = use->mark;
     if (use->place.kind == CK_DEFAULT_STREAM) {
         mark = use->number <= uses->default_upto ? uses->on_default : NULL;
-        if (mark == NULL) wanted->on_default = 1;
+        if (mark == NULL) waits->on_default = 1;
     }
     if (mark == NULL) return;
-    for (int i = 0; i < wanted->count; i++)
-        if (wanted->marks[i] == mark) return;
+    for (int i = 0; i < waits->count; i++)
+        if (waits->marks[i] == mark) return;
     mark->references++;
-    wanted->marks[wanted->count++] = mark;
+    waits->marks[waits->count++] = mark;
 }
 
-static int mark_default(ck_device *device, wanted *wanted, ck_error *error) {
+static int mark_default(ck_device *device, waits *waits, ck_error *error) {
     ck_uses *uses = device->uses;
     ck_mark *mark;
     CK_TRY(ck_mark_record(device, NULL, &mark, error));
-    wanted->marks[wanted->count++] = mark;
+    waits->marks[waits->count++] = mark;
     pthread_mutex_lock(&uses->lock);
-    if (wanted->upto > uses->default_upto) { // otherwise another thread has recorded a later mark
+    if (waits->upto > uses->default_upto) { // otherwise another thread has recorded a later mark
         drop(uses, uses->on_default);
         mark->references++;
         uses->on_default = mark;
-        uses->default_upto = wanted->upto;
+        uses->default_upto = waits->upto;
     }
     pthread_mutex_unlock(&uses->lock);
     return CK_OK;
 }
 
-static int wait_for(ck_device *device, wanted *wanted, cudaStream_t stream, ck_error *error) {
-    if (wanted->on_default) CK_TRY(mark_default(device, wanted, error));
-    for (int i = 0; i < wanted->count; i++) CK_CUDA(error, cudaStreamWaitEvent(stream, wanted->marks[i]->event, 0));
+static int wait_for(ck_device *device, waits *waits, cudaStream_t stream, ck_error *error) {
+    if (waits->on_default) CK_TRY(mark_default(device, waits, error));
+    for (int i = 0; i < waits->count; i++) CK_CUDA(error, cudaStreamWaitEvent(stream, waits->marks[i]->event, 0));
     return CK_OK;
 }
 
@@ -244,15 +244,15 @@ static int merge_reads(ck_memory *memory, ck_error *error) {
     ck_uses *uses = device->uses;
     cudaStream_t service;
     ck_use merged = {.number = 0};
-    wanted wanted;
-    wanted.count = wanted.on_default = 0;
+    waits waits;
+    waits.count = waits.on_default = 0;
     CK_TRY(ck_service_stream(device, &service, error));
     CK_TRY(place_of(memory->runtime, service, &merged.place, error));
     pthread_mutex_lock(&uses->lock);
-    wanted.upto = merged.number = uses->number;
-    for (int i = 0; i < memory->read_count; i++) want(&wanted, uses, &memory->reads[i], &merged.place);
+    waits.upto = merged.number = uses->number;
+    for (int i = 0; i < memory->read_count; i++) want(&waits, uses, &memory->reads[i], &merged.place);
     pthread_mutex_unlock(&uses->lock);
-    int status = wait_for(device, &wanted, service, error);
+    int status = wait_for(device, &waits, service, error);
     if (status == CK_OK) status = ck_mark_record(device, service, &merged.mark, error);
     pthread_mutex_lock(&uses->lock);
     if (status == CK_OK) {
@@ -260,7 +260,7 @@ static int merge_reads(ck_memory *memory, ck_error *error) {
             if (memory->reads[i].number <= merged.number) forget_read(uses, memory, i);
         note_read(uses, memory, &merged);
     }
-    for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
+    for (int i = 0; i < waits.count; i++) drop(uses, waits.marks[i]);
     drop(uses, merged.mark);
     pthread_mutex_unlock(&uses->lock);
     return status;
@@ -300,8 +300,8 @@ static int is_full(const ck_access *access, const ck_place *here) { // lock held
 }
 
 int ck_order_before_at(const ck_access *accesses, int count, cudaStream_t stream, ck_place *here, ck_error *error) {
-    wanted wanted;
-    wanted.count = wanted.on_default = 0;
+    waits waits;
+    waits.count = waits.on_default = 0;
     if (count == 0) return CK_OK;
     CK_TRY(check(accesses, count, error));
     CK_TRY(place_of(accesses[0].memory->runtime, stream, here, error));
@@ -314,23 +314,23 @@ int ck_order_before_at(const ck_access *accesses, int count, cudaStream_t stream
         CK_TRY(merge_reads(accesses[i].memory, error));
         pthread_mutex_lock(&uses->lock);
     }
-    wanted.upto = uses->number;
+    waits.upto = uses->number;
     for (int i = 0; i < count; i++) {
-        want(&wanted, uses, &accesses[i].memory->write, here);
+        want(&waits, uses, &accesses[i].memory->write, here);
         for (int k = 0; accesses[i].writes && k < accesses[i].memory->read_count; k++)
-            want(&wanted, uses, &accesses[i].memory->reads[k], here);
+            want(&waits, uses, &accesses[i].memory->reads[k], here);
     }
     pthread_mutex_unlock(&uses->lock);
-    if (wanted.count == 0 && !wanted.on_default) return CK_OK;
+    if (waits.count == 0 && !waits.on_default) return CK_OK;
 
-    const int status = wait_for(device, &wanted, stream, error);
+    const int status = wait_for(device, &waits, stream, error);
     pthread_mutex_lock(&uses->lock);
-    for (int i = 0; i < wanted.count; i++) drop(uses, wanted.marks[i]);
+    for (int i = 0; i < waits.count; i++) drop(uses, waits.marks[i]);
     for (int i = 0; i < count && status == CK_OK; i++) { // later uses, of other threads, were not waited for
         ck_memory *memory = accesses[i].memory;
-        if (memory->write.number <= wanted.upto) memory->write.awaited = *here;
+        if (memory->write.number <= waits.upto) memory->write.awaited = *here;
         for (int k = 0; accesses[i].writes && k < memory->read_count; k++)
-            if (memory->reads[k].number <= wanted.upto) memory->reads[k].awaited = *here;
+            if (memory->reads[k].number <= waits.upto) memory->reads[k].awaited = *here;
     }
     pthread_mutex_unlock(&uses->lock);
     return status;

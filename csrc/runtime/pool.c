@@ -146,21 +146,21 @@ static cudaError_t take_again(ck_device *device, size_t bytes, cudaStream_t stre
 }
 
 int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_block *block, ck_error *error) {
-    const size_t asked = bytes > 0 ? bytes : 1;
-    void *data = take_kept(device, asked, stream);
+    const size_t size = bytes > 0 ? bytes : 1;
+    void *data = take_kept(device, size, stream);
     cudaError_t code;
-    if (data == NULL && CK_CUDA_CODE(code, take(device, asked, stream, &data)) != cudaSuccess) {
+    if (data == NULL && CK_CUDA_CODE(code, take(device, size, stream, &data)) != cudaSuccess) {
         ck_fail_cuda(error, code,
                      device->pool ? "cudaMallocFromPoolAsync(&data, bytes, pool, stream)"
                                   : "cudaMalloc(&data, bytes)");
         if (code != cudaErrorMemoryAllocation) return error->code;
-        error->bytes = asked;
-        if (take_again(device, asked, stream, &data, &error->bytes_free) != cudaSuccess) return error->code;
+        error->bytes = size;
+        if (take_again(device, size, stream, &data, &error->bytes_free) != cudaSuccess) return error->code;
         memset(error, 0, sizeof *error);
     }
     block->data = data;
-    block->bytes = asked;
-    atomic_fetch_add(&device->live, asked);
+    block->bytes = size;
+    atomic_fetch_add(&device->live, size);
     return CK_OK;
 }
 

@@ -15,9 +15,9 @@
 // would cause a leak.
 #define CK_RELEASE(error, call)                                                                                      \
     do {                                                                                                             \
-        cudaError_t ck_asked_ = ck_injected_fault(#call);                                                            \
+        cudaError_t ck_fault_ = ck_injected_fault(#call);                                                            \
         cudaError_t ck_code_ = (call);                                                                               \
-        if (ck_asked_ != cudaSuccess) ck_code_ = ck_asked_;                                                          \
+        if (ck_fault_ != cudaSuccess) ck_code_ = ck_fault_;                                                          \
         if (ck_code_ != cudaSuccess) ck_fail_cuda((error), ck_code_, #call);                                         \
     } while (0)
 
@@ -47,7 +47,7 @@ struct ck_device {
     struct ck_device *next;
     ck_limits limits;          // protected by ck_runtime.lock
     int limits_known;          // likewise; 1: `limits` is set
-    int limits_asked;          // likewise; incremented when limits are forgotten, so that older values are not stored
+    int limits_version;        // likewise; incremented when limits are forgotten, so that older values are not stored
     struct ck_kept *kept;      // pool.c; NULL: freed blocks go to the pool at once
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c

@@ -21,7 +21,7 @@ int ck_tensor_map_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
         .swizzle = plan->swizzle};
     int64_t matrices, stride;
     if (!ck_view_stack_axis(view, &matrices, &stride)) // (a layout that is boxed has none such)
-        return ck_fail(error, CK_BAD_VALUE, "operand %d: the matrices of the stack do not lie at one distance",
+        return ck_fail(error, CK_BAD_VALUE, "operand %d: the matrices of the stack are not evenly spaced in memory",
                        held->binding->view);
     shape.lengths[2] = (uint64_t)matrices;
     // The stride of an axis of length 1 has no meaning, but it is checked.

@@ -22,7 +22,7 @@ enum { ALIKE = 4, MOST = 16 };
 static const size_t MOST_BYTES = (size_t)256 << 20;
 
 struct ck_texture {
-    ck_texture_plan asked;
+    ck_texture_plan plan;
     int dtype, axes;
     struct cudaExtent extent; // 0 rows or planes: fewer axes
     cudaArray_t array;
@@ -94,7 +94,7 @@ static int channels_of(int dtype, int count, struct cudaChannelFormatDesc *chann
 static int make_array(ck_device *device, ck_texture *texture, ck_error *error) {
     struct cudaChannelFormatDesc channels;
     cudaError_t code;
-    CK_TRY(channels_of(texture->dtype, texture->asked.channels, &channels, error));
+    CK_TRY(channels_of(texture->dtype, texture->plan.channels, &channels, error));
     if (CK_CUDA_CODE(code, cudaMalloc3DArray(&texture->array, &channels, texture->extent, cudaArrayDefault)) ==
         cudaSuccess)
         return CK_OK;
@@ -125,10 +125,10 @@ static int make(ck_device *device, ck_texture *texture, ck_error *error) {
     memset(&description, 0, sizeof description);
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = texture->array;
-    for (int i = 0; i < 3; i++) description.addressMode[i] = texture->asked.address;
-    description.filterMode = texture->asked.filter;
-    description.readMode = texture->asked.read;
-    description.normalizedCoords = texture->asked.normalized;
+    for (int i = 0; i < 3; i++) description.addressMode[i] = texture->plan.address;
+    description.filterMode = texture->plan.filter;
+    description.readMode = texture->plan.read;
+    description.normalizedCoords = texture->plan.normalized;
     CK_CUDA(error, cudaCreateTextureObject(&texture->object, &resource, &description, NULL));
     return CK_OK;
 }
@@ -137,18 +137,18 @@ static int make(ck_device *device, ck_texture *texture, ck_error *error) {
 static int same_kind(const ck_texture *a, const ck_texture *b) {
     return a->dtype == b->dtype && a->axes == b->axes && a->extent.width == b->extent.width &&
            a->extent.height == b->extent.height && a->extent.depth == b->extent.depth &&
-           a->asked.address == b->asked.address && a->asked.filter == b->asked.filter &&
-           a->asked.normalized == b->asked.normalized && a->asked.channels == b->asked.channels &&
-           a->asked.read == b->asked.read;
+           a->plan.address == b->plan.address && a->plan.filter == b->plan.filter &&
+           a->plan.normalized == b->plan.normalized && a->plan.channels == b->plan.channels &&
+           a->plan.read == b->plan.read;
 }
 
 // An existing texture that may be used now; NULL: create one.
-static ck_texture *take(struct ck_textures *textures, const ck_texture *wanted, cudaStream_t stream) {
+static ck_texture *take(struct ck_textures *textures, const ck_texture *model, cudaStream_t stream) {
     ck_texture *match = NULL;
     int alike = 0;
     pthread_mutex_lock(&textures->lock);
     for (ck_texture *at = textures->kept; at != NULL; at = at->next) {
-        if (!same_kind(at, wanted)) continue;
+        if (!same_kind(at, model)) continue;
         alike++;
         if (at->held) continue;
         if (match == NULL || (match->stream != stream && (at->stream == stream || at->number < match->number)))
@@ -205,16 +205,16 @@ void ck_textures_destroy(ck_device *device) {
     device->textures = NULL;
 }
 
-static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t stream, ck_texture **acquired,
+static int acquire(ck_device *device, const ck_texture *model, cudaStream_t stream, ck_texture **acquired,
                    ck_error *error) {
     struct ck_textures *textures = device->textures;
-    *acquired = take(textures, wanted, stream);
+    *acquired = take(textures, model, stream);
     if (*acquired != NULL) return CK_OK;
-    for (ck_texture *surplus; (surplus = take_surplus(textures, wanted->bytes)) != NULL;)
+    for (ck_texture *surplus; (surplus = take_surplus(textures, model->bytes)) != NULL;)
         CK_TRY(destroy(device, surplus, error));
     ck_texture *fresh = malloc(sizeof *fresh);
     if (fresh == NULL) return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the record of a texture");
-    *fresh = *wanted;
+    *fresh = *model;
     if (make(device, fresh, error) != CK_OK) {
         destroy(device, fresh, error);
         return error->code;
@@ -230,7 +230,7 @@ static int acquire(ck_device *device, const ck_texture *wanted, cudaStream_t str
 
 // --- a call ------------------------------------------------------------------------------------------------------
 static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t stream, ck_error *error) {
-    const size_t parts = texture->asked.channels > 0 ? (size_t)texture->asked.channels : 1;
+    const size_t parts = texture->plan.channels > 0 ? (size_t)texture->plan.channels : 1;
     const size_t row = texture->extent.width * parts * ck_dtype_size(texture->dtype);
     const size_t rows = texture->extent.height > 0 ? texture->extent.height : 1;
     if (texture->axes < 3) {
@@ -249,19 +249,19 @@ static int copy_in(const ck_texture *texture, const ck_view *view, cudaStream_t 
 }
 
 int ck_texture_acquire(ck_held *held, ck_bound *bound, ck_error *error) {
-    const ck_texture_plan *asked = &held->binding->of.texture;
+    const ck_texture_plan *plan = &held->binding->of.texture;
     const ck_view *view = held->view;
-    const int axes = view->ndim - (asked->channels > 0);
-    ck_texture wanted = {.asked = *asked, .dtype = view->dtype, .axes = axes}, *texture;
+    const int axes = view->ndim - (plan->channels > 0);
+    ck_texture model = {.plan = *plan, .dtype = view->dtype, .axes = axes}, *texture;
     if (axes < 1 || axes > 3 || ck_view_is_empty(view))
         return ck_fail(error, CK_BAD_VALUE,
                        "operand %d has %d axes%s, but a texture must have 1 to 3 axes, none of them empty",
                        held->binding->view, axes, ck_view_is_empty(view) ? ", one of them empty" : "");
-    wanted.extent.width = (size_t)view->shape[axes - 1];
-    wanted.extent.height = axes > 1 ? (size_t)view->shape[axes - 2] : 0;
-    wanted.extent.depth = axes > 2 ? (size_t)view->shape[0] : 0;
-    wanted.bytes = (size_t)ck_view_bytes(view);
-    CK_TRY(acquire(held->device, &wanted, held->stream, &texture, error));
+    model.extent.width = (size_t)view->shape[axes - 1];
+    model.extent.height = axes > 1 ? (size_t)view->shape[axes - 2] : 0;
+    model.extent.depth = axes > 2 ? (size_t)view->shape[0] : 0;
+    model.bytes = (size_t)ck_view_bytes(view);
+    CK_TRY(acquire(held->device, &model, held->stream, &texture, error));
     held->resource = texture;
     bound->texture = texture->object;
     if (texture->last != NULL) {

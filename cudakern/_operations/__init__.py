@@ -76,9 +76,9 @@ class Operation:
 
     def call_of(self, variant: _table.Variant, inputs: tuple[Any, ...], **parameters: Any) -> Callable[[], Any]:
         """A call of the variant, with an out= if it needs one."""
-        if needed := variant.out_needed(inputs[0].dtype):
+        if out_type := variant.out_type(inputs[0].dtype):
             result = self.reference(*(np.zeros(x.shape) for x in inputs))
-            parameters["out"] = np.empty(result.shape, needed)
+            parameters["out"] = np.empty(result.shape, out_type)
         return functools.partial(self.call, *inputs, variant=variant.name, **parameters)
 
     def square(self, n: int) -> tuple[int, ...]:

@@ -26,7 +26,7 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
     for name in parameters:
         if owners := having(name, variants(operation)):
             raise TypeError(
-                f"{operation}: variant {AUTO!r} has no parameters, and {name!r} was passed; these variants have it: "
+                f"{operation}: variant {AUTO!r} has no parameters, but {name!r} was passed; these variants have it: "
                 f"{', '.join(repr(variant.name) for variant in owners)}"
             )
         names = [*KEYWORDS[operation], *(p.name for variant in variants(operation) for p in variant.parameters)]
@@ -173,12 +173,12 @@ def check_takes(operation: str, writable: bool, possible: bool, result: str, out
 
 def check_out_type(variant: Variant, dtype: str, out: str | None) -> None:
     """TypeError if the variant needs an out= of a certain type, and out (None: not passed) has another one."""
-    needed = variant.out_needed(dtype)
-    if needed and out != needed:
-        got = "none was passed" if out is None else f"out is {out}"
+    sums = variant.out_type(dtype)
+    if sums and out != sums:
+        actual = "none was passed" if out is None else f"out is {out}"
         raise TypeError(
-            f"{variant.operation}: variant {variant.name!r} needs out= of {needed}, and {got}; its sums are {needed}, "
-            f"while other variants give {dtype}, as NumPy does"
+            f"{variant.operation}: variant {variant.name!r} needs out= of {sums}, and {actual}; its sums are {sums}, "
+            f"while other variants return {dtype}, as NumPy does"
         )
 
 

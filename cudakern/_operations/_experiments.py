@@ -40,7 +40,7 @@ def experiment(
 
         def fitting(*shapes: Shape, **keywords: Any) -> Shape:
             if not fits(*shapes):
-                inputs = " and ".join(f"{name} is {x}" for name, x in zip(operands, shapes, strict=True))
+                inputs = " and ".join(f"{name} has shape {x}" for name, x in zip(operands, shapes, strict=True))
                 raise ValueError(f"{rule.name}: {inputs}: {wants}")
             return shape(*shapes, **keywords)
 
@@ -122,7 +122,8 @@ def _check_literals(variant: str, x: Any, table: Any) -> None:
         numbers = table.get() if isinstance(table, DeviceArray) else np.asarray(table)
         if (numbers.dtype, numbers.shape) == (LITERALS.dtype, LITERALS.shape) and numbers.tolist() != LITERALS.tolist():
             raise ValueError(
-                f"constant_memory: literal's numbers are in its code: {LITERALS.tolist()}, not {numbers.tolist()}"
+                f"constant_memory: the numbers of variant 'literal' are part of its code: {LITERALS.tolist()}, not "
+                f"{numbers.tolist()}"
             )
 
 

@@ -26,8 +26,8 @@ AXES = "zyx"
 def _points_shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
     if len(xp) != 1 or xp != fp or xp == (0,):
         raise ValueError(
-            f"interp: xp is {xp} and fp is {fp}: a table is two arrays of one axis and the same length, with at least "
-            "one point"
+            f"interp: xp and fp must have one axis and the same length, at least 1, but xp has shape {xp} and fp has "
+            f"shape {fp}"
         )
     return x
 
@@ -40,7 +40,7 @@ def _as_double(x: Any, name: str) -> Array:
     array = host_array(x, name)
     _common(array.dtype)
     if not np.can_cast(array.dtype, np.float64):
-        raise TypeError(f"interp computes in float64, and {name} is {array.dtype}: {name}.astype('float64') rounds it")
+        raise TypeError(f"interp computes in float64, but {name} is {array.dtype}: {name}.astype('float64') rounds it")
     return array.astype(np.float64, copy=False)
 
 
@@ -77,8 +77,8 @@ def _check_table(points: Array, variant: Any) -> None:
     if not np.logical_and.reduce(fits):
         i = int(np.argmin(fits))
         raise ValueError(
-            f"interp: xp must increase, and xp[{i}] is {points[i]}, xp[{i + 1}] is {points[i + 1]}: sort xp, and fp in "
-            "the same order (np.argsort)"
+            f"interp: xp must increase, but xp[{i}] is {points[i]} and xp[{i + 1}] is {points[i + 1]}: sort xp, and fp "
+            "in the same order (np.argsort)"
         )
     if variant != "texture":
         return
@@ -88,7 +88,7 @@ def _check_table(points: Array, variant: Any) -> None:
     if step == 0 or not np.logical_and.reduce(off <= step / 1024):  # nearly even
         i = int(np.argmax(off))
         raise ValueError(
-            f"interp: variant 'texture' takes evenly spaced tables, and xp[{i}] = {points[i]} is off by "
+            f"interp: variant 'texture' takes evenly spaced tables, but xp[{i}] = {points[i]} is off by "
             f"{off[i]:.3g} with steps of {step:.3g}; variant='global_memory' takes any table that increases"
         )
 

@@ -114,7 +114,7 @@ def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: 
         return None
     alike = sum(1 << i for i in rule.alike)
     shape = functools.partial(rule.shape, **own) if own else rule.shape
-    out_needed = bool(known.variant.out_needed(known.dtype))
+    out_needed = bool(known.variant.out_type(known.dtype))
     return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, out_needed, known)
 
 
@@ -128,7 +128,7 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     if variant is not None:
         if variant.on_host:
             raise TypeError(
-                f"{rule.name}: variant {variant.name!r} computes on the host, and {operand} is on the device: pass "
+                f"{rule.name}: variant {variant.name!r} computes on the host, but {operand} is on the device: pass "
                 f"{operand}.get()"
             )
         variant.signature(dtype, "" if able else CONVERT)

@@ -95,9 +95,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
-    result_type, needed = None, ""
+    result_type, out_type = None, ""
     if dtype is not None and entry is not None and not entry.on_host:
-        result_type, needed = _result_type(entry, dtype), entry.out_needed(type_name(dtype))
+        result_type, out_type = _result_type(entry, dtype), entry.out_type(type_name(dtype))
         _checks.check_out_type(entry, type_name(dtype), type_name(out.dtype) if isinstance(out, np.ndarray) else None)
     shape = _check_out(rule, out, result_type, operands, own)
     if dtype is None or entry is None:
@@ -117,7 +117,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
     _execute.execute(entry, values, buffers, (buffer_of(result),), here.native, here.device, 0, name)
     plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
-    if variant != AUTO and not needed and all(plain):
+    if variant != AUTO and not out_type and all(plain):
         known = Known(entry, values, name, *2 * (name_in_numpy(result_type),), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
             remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)
@@ -153,7 +153,7 @@ def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
     here = backend()
     if answers_at_once(here):
         name = type_name(dtype)
-        for variant in (find(rule.name, wanted) for wanted in rule.preferred):
+        for variant in (find(rule.name, preferred) for preferred in rule.preferred):
             if name in variant.types and not variant.why_not(here):
                 return variant
     return find(rule.name, NUMPY)

@@ -64,14 +64,16 @@ def _bins(x: Any, stream: Any) -> int:
     if lowest < 0:
         raise ValueError(f"bincount: x must not contain negative values; its minimum is {lowest}")
     if highest >= MOST_BINS:
-        raise ValueError(f"bincount: the largest number of x is {highest}, which needs more bins than any memory holds")
+        raise ValueError(
+            f"bincount: the largest number in x is {highest}, which needs more bins than fit in any memory"
+        )
     return int(highest) + 1
 
 
 # --- the extent ------------------------------------------------------------------------------------------------------
 def _two(x: Shape) -> Shape:
     if 0 in x:
-        raise ValueError(f"extent: x is {x}, and an empty array has no smallest and no largest element")
+        raise ValueError(f"extent: x has shape {x}, and an empty array has no smallest and no largest element")
     return (2,)
 
 

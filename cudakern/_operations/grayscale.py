@@ -20,8 +20,8 @@ def _shape(image: Shape) -> Shape:
     if len(image) == 3 and image[2] in (3, 4):
         return image[:2]
     raise ValueError(
-        f"grayscale: an image is (height, width, 3) or (height, width, 4), not {image}: pass one picture at a time, "
-        "with its channels last; image.transpose(1, 2, 0) moves them there from the front"
+        f"grayscale: an image must have shape (height, width, 3) or (height, width, 4), not {image}: pass one picture "
+        "at a time, with its channels last; image.transpose(1, 2, 0) moves them there from the front"
     )
 
 

@@ -72,7 +72,7 @@ class Product(NamedTuple):
         fits = (
             front + self.core == shape
             and all(n == 1 for n in self.batch[: max(len(self.batch) - len(front), 0)])
-            and all(n in (1, wanted) for n, wanted in zip(self.batch[::-1], front[::-1], strict=False))
+            and all(n in (1, length) for n, length in zip(self.batch[::-1], front[::-1], strict=False))
         )
         if not fits:
             refuse_shape("matmul", shape, self.shape)
@@ -87,7 +87,7 @@ def product(a: Shape, b: Shape) -> Product:
     """The product of operands with those shapes; ValueError if they do not fit."""
     for name, shape in (("a", a), ("b", b)):
         if not shape:
-            raise ValueError(f"matmul: {name} is a scalar; use * for that")
+            raise ValueError(f"matmul: {name} is a scalar; use * to multiply by a scalar")
     left, right = len(a) == 1, len(b) == 1
     m, k = (1, a[0]) if left else a[-2:]
     rows, n = (b[0], 1) if right else b[-2:]
@@ -186,7 +186,7 @@ def _refuse_scalars(inputs: Inputs) -> None:
     if any(isinstance(x, DeviceArray) for x in inputs):
         for name, x in zip("ab", inputs, strict=True):
             if not (isinstance(x, DeviceArray) or is_elsewhere(x)) and np.ndim(as_numpy(x)) == 0:
-                raise ValueError(f"matmul: {name} is a scalar; use * for that")
+                raise ValueError(f"matmul: {name} is a scalar; use * to multiply by a scalar")
 
 
 def _shape(a: Shape, b: Shape) -> Shape:

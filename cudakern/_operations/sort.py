@@ -23,8 +23,8 @@ from ._rule import HALVES, Rule
 def _one_row(a: Shape) -> Shape:
     if len(a) != 1:
         raise ValueError(
-            f"sort: a is {a}, and the kernels sort one row: pass one row at a time, or axis=None to sort all elements "
-            f"as one row; variant={AUTO!r} leaves several rows in host memory to NumPy"
+            f"sort: a has shape {a}, but the kernels sort one row: pass one row at a time, or axis=None to sort all "
+            f"elements as one row; variant={AUTO!r} leaves several rows in host memory to NumPy"
         )
     return a
 

@@ -2,6 +2,18 @@
 
 An Experiment is displayed as a table, with notes on what was measured on an H200 and on the claim that is tested; it
 has ``plot()`` and ``to_dict()``.
+
+Threads        hello: which order threads run in; thread_map: which thread processes which element
+Warps          divergence: branches that split a warp; latency: loads issued early or late; intrinsics: fast functions
+Global memory  coalescing and layouts: how threads should be assigned to data, and data to addresses
+Other memory   bank_conflicts, constant_memory, registers, spilling, textures
+The host       host_memory: rates of copies; overlap: copies during kernels
+Time           timing: three clocks; sample_sort_stages: the stages of one algorithm
+
+They use these functions, which help with your own kernels, too: sectors and wavefronts count the transactions of a
+warp's request, printed captures the output of kernels, and mapped makes a device array in host memory.
+
+Each function's help has more: help(cudakern.lab.coalescing).
 """
 
 from ._experiment import Column as Column
@@ -29,8 +41,7 @@ from ._where_values_live import constant_memory as constant_memory
 from ._where_values_live import registers as registers
 from ._where_values_live import spilling as spilling
 
-__all__ = [name for name in dir() if not name.startswith("_")]
-
 
 def __dir__() -> list[str]:
-    return __all__
+    # There is no __all__, because pydoc documents every name in it in full: 1,000 lines instead of the text above.
+    return sorted(name for name in globals() if not name.startswith("_"))

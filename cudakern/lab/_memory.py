@@ -199,7 +199,7 @@ Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Req
     Column("case", "case"),
     Column("load requests\nper warp", "requests"),
     Column("sectors per warp\n(computed)", "sectors"),
-    Column("used share\nof the sectors", "wanted", "{:.0%}".format),
+    Column("used share\nof the sectors", "share", "{:.0%}".format),
     Column("GB/s\nused", "gb_per_s", timed=True),
     claim="T6, M: only loads of 4, 8 or 16 bytes from neighboring, aligned addresses are combined, and loads of 16 "
     "bytes are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory "
@@ -238,13 +238,13 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
     """
     n = size("coalescing", n, chip=1 << 24, emulator=1 << 12)  # on a chip, more than its caches hold
     rows = []
-    for group, case, operation, x, keywords, requests, wanted, moved in _cases(n):
+    for group, case, operation, x, keywords, requests, useful, moved in _cases(n):
         profile, _ = measure(operation, (x,), keywords, repeat)
         count = sum(sectors(*request) for request in requests)
         row = {"experiment": group, "case": case, "requests": len(requests), "sectors": count}
         rate = moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None
         times = {"gb_per_s": rate, "kernel_ns": profile.kernel_ns, "clock": profile.clock}
-        rows.append(row | {"wanted": wanted / (count * SECTOR)} | times)
+        rows.append(row | {"share": useful / (count * SECTOR)} | times)
     title = f"coalescing: {n:,} threads, 4 bytes per thread"
     return report("coalescing", title, rows, draw=_draw)
 

@@ -21,7 +21,7 @@
 
 typedef struct task {
     emu_grid *grid;
-    int wanted, active; // helpers that may still join; helpers at work
+    int places, active; // helpers that may still join; helpers at work
     pthread_cond_t done;
     struct task *next;
 } task;
@@ -101,14 +101,14 @@ static void run_blocks(emu_grid *grid) {
 static int lacking(void) { // the number of helpers that cooperative grids still lack
     int sum = 0;
     for (task *t = pool.tasks; t; t = t->next)
-        if (t->grid->launch->cooperative) sum += t->wanted;
+        if (t->grid->launch->cooperative) sum += t->places;
     return sum;
 }
 
 static task *choose_task(void) {
     int only_cooperative = lacking() > 0;
     for (task *t = pool.tasks; t; t = t->next) {
-        if (t->wanted <= 0 || (only_cooperative && !t->grid->launch->cooperative)) continue;
+        if (t->places <= 0 || (only_cooperative && !t->grid->launch->cooperative)) continue;
         if (t->grid->launch->cooperative || atomic_load(&t->grid->next) < t->grid->total) return t;
     }
     return NULL;
@@ -128,7 +128,7 @@ static void *pool_main(void *unused) {
             if (late && !choose_task() && pool.threads > pool.keep) break;
             continue;
         }
-        --t->wanted;
+        --t->places;
         ++t->active;
         --pool.idle;
         pthread_mutex_unlock(&pool.lock);
@@ -155,7 +155,7 @@ static int queue_task(task *t, int workers) {
     const emu_grid *grid = t->grid;
     int failed = 0, cooperative = grid->launch->cooperative;
     int most = cooperative ? (int)grid->total : workers;
-    t->wanted = (uint64_t)most < grid->total ? most - 1 : (int)grid->total - 1;
+    t->places = (uint64_t)most < grid->total ? most - 1 : (int)grid->total - 1;
     pthread_mutex_lock(&pool.lock);
     pool.keep = workers - 1;
     t->next = pool.tasks;
@@ -163,13 +163,13 @@ static int queue_task(task *t, int workers) {
     if (cooperative)
         while (!failed && pool.idle < lacking()) failed = start_thread();
     else
-        while (pool.threads < workers - 1 && pool.idle < t->wanted && !start_thread()) {}
+        while (pool.threads < workers - 1 && pool.idle < t->places && !start_thread()) {}
     if (failed)
         pool.tasks = t->next;
     else if (cooperative)
         pthread_cond_broadcast(&pool.work);
     else
-        for (int i = 0; i < t->wanted && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
+        for (int i = 0; i < t->places && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
     pthread_mutex_unlock(&pool.lock);
     return failed;
 }

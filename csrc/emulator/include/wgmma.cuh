@@ -299,8 +299,8 @@ inline void wgmma_fence_warp(emu_together *const[32]) {}
 __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_bytes, EMU_SITE) {
     const uintptr_t address = reinterpret_cast<uintptr_t>(start);
     if (address % 16 != 0 || box_bytes % 16 != 0 || box_bytes < 0 || box_bytes >= 1 << 18)
-        emu_fail("wgmma_descriptor requires an address and a distance of boxes that are multiples of 16 bytes", file,
-                 line);
+        emu_fail("wgmma_descriptor requires an address and a distance between boxes that are multiples of 16 bytes",
+                 file, line);
     return address >> 4 | static_cast<uint64_t>(box_bytes >> 4) << 44 | emu::WGMMA_MARK << 58;
 }
 

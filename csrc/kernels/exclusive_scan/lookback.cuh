@@ -92,13 +92,13 @@ __device__ __forceinline__ Acc look_back(const lookback_sums<Acc> &sums, unsigne
 template <typename In, typename Acc, bool EXCLUSIVE>
 __global__ void __launch_bounds__(1024)
     lookback(const In *__restrict__ x, Acc *__restrict__ result, int64_t n, lookback_sums<Acc> sums) {
-    __shared__ unsigned taken;
+    __shared__ unsigned next_tile;
     __shared__ Acc before_warps[MOST_WARPS];
     const Acc none = nothing<Acc, EXCLUSIVE>();
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    if (threadIdx.x == 0) taken = atomicAdd(sums.counter, 1u);
+    if (threadIdx.x == 0) next_tile = atomicAdd(sums.counter, 1u);
     __syncthreads();
-    const unsigned tile = taken;
+    const unsigned tile = next_tile;
     const int64_t warp_first = (static_cast<int64_t>(tile) * warps + warp) * packed_tile<In, Acc>::A_WARP;
 
     packed_tile<In, Acc> mine;

@@ -49,24 +49,24 @@ __host__ __device__ __forceinline__ int64_t fours_of(int64_t width) {
 template <int CHANNELS> __global__ void __launch_bounds__(1024) vectorized(const picture image) {
     using four = four_pixels<CHANNELS>;
     const int64_t in_row = fours_of(image.width), all = image.height * in_row;
-    const bool neighbours = image.column_stride == CHANNELS && image.channel_stride == 1;
+    const bool contiguous = image.column_stride == CHANNELS && image.channel_stride == 1;
     for (int64_t f = grid_thread(); f < all; f += grid_threads()) {
         const int64_t row = image.height == 1 ? 0 : f / in_row;
-        const int ahead = neighbours ? pixels_to_boundary<CHANNELS>(image.pixel(row, 0)) : FOUR;
+        const int ahead = contiguous ? pixels_to_boundary<CHANNELS>(image.pixel(row, 0)) : FOUR;
         const int64_t column = (f - row * in_row) * FOUR - (ahead == 0 ? 0 : FOUR - ahead);
         if (ahead == FOUR || column < 0 || column + FOUR > image.width) {
             for (int p = 0; p < FOUR; ++p)
                 if (column + p >= 0 && column + p < image.width) image.convert(row, column + p);
             continue;
         }
-        const four given = *reinterpret_cast<const four *>(image.pixel(row, column));
+        const four pixels = *reinterpret_cast<const four *>(image.pixel(row, column));
         uint8_t *const gray = image.gray_pixel(row, column);
         if (image.gray_column_stride == 1 && reinterpret_cast<uintptr_t>(gray) % 4 == 0) {
             uint32_t word = 0;
-            for (int p = 0; p < FOUR; ++p) word |= static_cast<uint32_t>(given.gray(p)) << 8 * p;
+            for (int p = 0; p < FOUR; ++p) word |= static_cast<uint32_t>(pixels.gray(p)) << 8 * p;
             *reinterpret_cast<uint32_t *>(gray) = word;
         } else {
-            for (int p = 0; p < FOUR; ++p) gray[p * image.gray_column_stride] = given.gray(p);
+            for (int p = 0; p < FOUR; ++p) gray[p * image.gray_column_stride] = pixels.gray(p);
         }
     }
 }

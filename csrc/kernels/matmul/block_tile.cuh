@@ -1,8 +1,8 @@
 // Which tile of C a block computes, for kernels with a one-dimensional grid.
 //
-// Blocks start in the order of blockIdx.x. In plain row order, the blocks that run at the same time would cover a few rows
-// of tiles and all columns: together they would read all of B. Bands of eight rows of tiles make them cover a region that is nearly
-// square, which reads less, so more of it comes from the L2 cache:
+// Blocks start in the order of blockIdx.x. In plain row order, the blocks that run at the same time would cover a few
+// rows of tiles and all columns: together they would read all of B. Bands of eight rows of tiles make them cover a
+// region that is nearly square, which reads less, so more of it comes from the L2 cache:
 //
 //     0  2  4  6        a band of 2 rows of tiles: blocks 0 ... 7
 //     1  3  5  7

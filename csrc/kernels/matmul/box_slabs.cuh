@@ -1,8 +1,9 @@
 // Slabs that TMA copies to shared memory and wgmma reads there, and which product of a stack a block computes.
 //
-// A slab is 128 bytes of a row of A (or a column of B), 64 elements of 16 bits, by EXTENT rows of A (or columns of B). Operands that are
-// contiguous along k come as one box; others, of 16-bit elements alone, as boxes of 64 along the extent by 64 along k. In both, a row of
-// a box has 128 bytes, which TMA stores with a swizzle, and wgmma reads so (wgmma.cuh).
+// A slab is 128 bytes of a row of A (or a column of B), 64 elements of 16 bits, by EXTENT rows of A (or columns of B).
+// Operands that are contiguous along k come as one box; others, which must have 16-bit elements, as boxes of 64 along
+// the extent by 64 along k. In both, a row of a box has 128 bytes, which TMA stores with a swizzle that wgmma undoes
+// when it reads them (wgmma.cuh).
 #ifndef CK_MATMUL_BOX_SLABS_CUH
 #define CK_MATMUL_BOX_SLABS_CUH
 

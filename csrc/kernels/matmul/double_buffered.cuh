@@ -1,9 +1,9 @@
 // matmul "double_buffered": comes after "vectorized".
 //
-// Change  Two buffers in shared memory: while the threads compute with one slab, asynchronous copies (cp.async) bring the next one
-//         into the other buffer.
-// Why     In "vectorized" a block first waits for global memory (about 600 cycles), then computes. Here the wait is over when
-//         the computation of the slab before ends.
+// Change  Two buffers in shared memory: while the threads compute with one slab, asynchronous copies (cp.async) bring
+//         the next one into the other buffer.
+// Why     In "vectorized" a block first waits for global memory (about 600 cycles), then computes. Here the next slab
+//         has arrived when the computation of the previous one ends.
 // Claim   barriers per slab: 1 (before: 2); registers for data on its way from global to shared memory: 0 (before: 8)
 // Gain    on an H200, m = n = k = 4096: 43.9 TFLOP/s (before: 39.0); docs/speed.md
 // Price   twice the shared memory; compute capability 8.0

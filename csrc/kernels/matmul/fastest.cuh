@@ -1,12 +1,12 @@
-// matmul "fastest": no kernel of its own. It is one of the other variants, by the type, the sizes and the chip.
+// matmul "fastest": has no kernel of its own. It runs one of the other variants, depending on type, sizes and chip.
 //
-// Change  The choice comes first. Everything else is the chosen variant's: its plan, its kernels, its results.
+// Change  The variant is chosen first. The plan, the kernels and the results are those of the chosen variant.
 // Why     No variant is the fastest everywhere. Large tiles read least, but a small C has too few of them for all
 //         multiprocessors; splitting float32 into pieces costs passes over the operands, which a short k does not
 //         repay.
-// Claim   the time is that of the variant which it names
+// Claim   the time is that of the chosen variant
 // Gain    see docs/speed.md, where the variants are compared over many shapes
-// Price   The numbers below are measured on an H200. On another chip they may choose the second best.
+// Price   The estimates below were measured on an H200. On another chip they may choose the second best variant.
 // Edges   as in the chosen variant
 // Map     as in the chosen variant
 // Limit   as in the chosen variant
@@ -30,7 +30,7 @@ inline double time_of_warp_tiles(const ck_call *call) {
     return 3 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
 }
 
-// "warp_tiles_split": the same for parts of k, and where there are groups, a launch that adds them.
+// "warp_tiles_split": the same for parts of k, and with several groups, a launch that adds their sums.
 inline double time_of_warp_tiles_split(const ck_call *call) {
     const auto [tiles, parts, groups] = parts_of_warp_tiles(call, 0, 0);
     const double all = static_cast<double>(product(product(tiles, products(call)), parts * groups));
@@ -53,7 +53,8 @@ inline double time_of_split(const ck_call *call) {
     return 20 + elements * 12 / 3.3e6 + split_fp16_tiling(&own).time;
 }
 
-// Rows of operands that do not start at lines of 128 bytes are read in two halves; "wgmma_multicast" reads fewer of them.
+// Rows of operands that do not start at lines of 128 bytes are read in two halves; "wgmma_multicast" reads fewer of
+// them.
 inline const char *fastest_of_halves(const ck_call *call) {
     const int64_t n = columns(call), k = inner(call);
     const int64_t tiles = product(product(divide_up(rows(call), 128), divide_up(n, 64)), products(call));

@@ -1,17 +1,17 @@
 // matmul "few_rows": comes after "warp_tiles_split".
 //
-// Change  C has at most 16 rows (or columns). Each thread computes all of them for its columns, so that it reads each
-//         element of B once, and there is no tile. A's few rows are in shared memory. Parts of k are computed by
-//         different blocks, and a second kernel adds them.
-// Why     A tile of 64 x 64 computes 64 rows, of which 16 or one are used. With so few rows, the product can be as fast
-//         as B is read.
+// Change  For a C of at most 16 rows (or columns). Each thread computes all rows of its columns, so that each element
+//         of B is read once, without tiles. A's few rows are in shared memory. Different blocks compute different parts
+//         of k, and a second kernel adds them.
+// Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in which
+//         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
-// Gain    on an H200, 16 x 4096 x 4096: 66 us ("warp_tiles_split": 78; cuBLAS 88). It has been changed since, and not
-//         measured again: then its loads had a condition, and began one after another.
-// Price   Where C has more rows and columns than that, B is read once for every 16 rows.
+// Gain    on an H200, 16 x 4096 x 4096: 66 us ("warp_tiles_split": 78; cuBLAS 88). The kernel has changed since, and
+//         has not been measured again: at that time its loads were conditional and could not overlap.
+// Price   If C has more than 16 rows and columns, B is read once for every 16 rows.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
-// Map     few_across, where B's rows are contiguous: thread t of block x: columns 256 x + t and 256 x + 128 + t.
-//         few_along, where its columns are: warp w: columns 16 x + 4 w to 16 x + 4 w + 3, and its lanes divide k.
+// Map     few_across, for contiguous rows of B: thread t of block x: columns 256 x + t and 256 x + 128 + t.
+//         few_along, for contiguous columns of B: warp w: columns 16 x + 4 w to 16 x + 4 w + 3; its lanes divide k.
 //         blockIdx.y: the part of k; blockIdx.z: the product
 // Limit   the memory's bandwidth, up to about eight rows; then the multiply-adds
 #ifndef CK_MATMUL_FEW_ROWS_CUH
@@ -23,15 +23,15 @@ namespace matmul {
 
 enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_COLUMNS = 2, FEW_LINES = 4 }; // a thread's columns; a warp's lines
 
-// The product with few columns is the transposed product with few rows: `few` has the few lines along k, and `many` the
-// others.
+// A product with few columns is the transpose of a product with few rows: `few` is the operand with few lines along k,
+// and `many` the other one.
 struct few_operands {
     const float *few, *many;
     float *c;
     int64_t few_line, few_k, many_line, many_k, c_few, c_many;
     int rows, lines, block, begin, end; // the block of lines; this block's part of k
 
-    // A block has at most so many rows, and so many lines.
+    // The largest numbers of rows and lines of a block.
     __device__ __forceinline__ few_operands(const operands<float, false> &op, bool columns, const group_sums &sums,
                                             int most_rows, int block_lines)
         : few(columns ? op.b.data : op.a.data), many(columns ? op.a.data : op.b.data),
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(FEW_THREADS)
     __shared__ float few[DEPTH][ROWS];
     const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS * FEW_COLUMNS);
     const int t = threadIdx.x, line = op.block * FEW_THREADS * FEW_COLUMNS + t;
-    // Outside C, the last column comes once more: a load without a condition can begin early.
+    // Outside C, the last column is loaded again: a load without a condition can begin early.
     const float *many[FEW_COLUMNS];
 #pragma unroll
     for (int j = 0; j < FEW_COLUMNS; ++j) {

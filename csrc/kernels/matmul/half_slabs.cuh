@@ -1,12 +1,13 @@
 // Slabs of 16-bit elements: copied from global to shared memory with cp.async, and read from there with ldmatrix.
 //
-// A slab is DEPTH columns of A (or rows of B) by EXTENT rows of A (or columns of B). Its lines are contiguous in global memory, and stay
-// so in shared memory: lines along k (DEPTH elements each), or along the extent. They consist of chunks of eight elements, 16 bytes,
-// which is what one copy moves, and what ldmatrix reads as a row. Where the fragment of an operand needs the other direction, ldmatrix
-// transposes.
+// A slab is DEPTH columns of A (or rows of B) by EXTENT rows of A (or columns of B). Its lines are contiguous in global
+// memory, and stay so in shared memory: lines along k (DEPTH elements each), or along the extent. They consist of
+// chunks of eight elements, 16 bytes, which is what one copy moves, and what ldmatrix reads as a row. Where the
+// fragment of an operand needs the other direction, ldmatrix transposes.
 //
-// ldmatrix reads eight chunks of eight neighboring lines at a time. If each lay at its own place in its line, they would lie in the same
-// banks. So chunk c of a line is stored at c ^ (a number that differs among eight neighboring lines):
+// ldmatrix reads eight chunks of eight neighboring lines at a time. If each were stored at its own index in its line,
+// they would be in the same banks. So chunk c of a line is stored at c ^ (a number that differs among eight neighboring
+// lines):
 //
 //     line 0   0 1 2 3 4 5 6 7
 //     line 1   1 0 3 2 5 4 7 6          lines of eight chunks or more: c ^ (line % 8)

@@ -166,9 +166,9 @@ int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, con
         });
 }
 
-// warp_tiles.cu: as a step of another variant, those products i of a stack whose choice[i] is `wanted` when it comes to that.
+// warp_tiles.cu: as a step of another variant, those products i of a stack whose choice[i] is `value` when it comes to that.
 typedef int run_warp_tiles_if_of(const operand_stack<float, false> &stack, int64_t products, bool a_along_k,
-                                 bool b_along_k, const int *choice, int wanted, const ck_context *context,
+                                 bool b_along_k, const int *choice, int value, const ck_context *context,
                                  ck_error *error);
 
 #define RUN_FLAT(name, kernel, with)                                                                                 \

@@ -1,5 +1,5 @@
-// The plans of the rungs on CUDA cores and of those on tensor cores through mma.sync: the grid, the block, the shared
-// memory and the layout of the operands. The plans of the rungs on wgmma are in wgmma_plans.cuh.
+// The plans of the variants on CUDA cores and of those on tensor cores through mma.sync: the grid, the block, the
+// shared memory and the layout of the operands. The plans of the variants on wgmma are in wgmma_plans.cuh.
 #ifndef CK_MATMUL_PLANS_CUH
 #define CK_MATMUL_PLANS_CUH
 

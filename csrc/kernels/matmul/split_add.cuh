@@ -1,5 +1,5 @@
-// The end of "split_fp16" and "split_bf16" where k is divided: a kernel adds the parts. And what it shares with the
-// kernel that computes them.
+// The kernel that adds the parts of k in "split_fp16" and "split_bf16", and what it shares with the kernel that
+// computes them.
 #ifndef CK_MATMUL_SPLIT_ADD_CUH
 #define CK_MATMUL_SPLIT_ADD_CUH
 
@@ -11,7 +11,7 @@ struct split_product_operands {
     output_matrix<float, false> c;
     int m, n, k, products;
     const int *choice, *a_exponent, *b_exponent; // as in split_operands
-    int parts, part_slabs;                       // k in parts of so many slabs each
+    int parts, part_slabs;                       // the number of parts of k, and the slabs of each
     float *sums; // of the parts of each product, m x n each, not scaled back; NULL: one part, and the results go to C
     int axes;    // of the stack
     stack_axis axis[STACK_AXES];

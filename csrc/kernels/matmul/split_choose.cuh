@@ -11,12 +11,12 @@ enum { CHOOSE_THREADS = 1024 };
 
 // Decides between fp16 and bf16. One block for each product.
 //
-// Take a row of A, and of its elements those that are not zero: `lossy` of them have an error of up to 2^-25, `small`
-// are less than 1, and `good` are 1 or more. In a column of B, let the largest magnitude be M, and the sum of
-// magnitudes at least N M. Then the errors of the row add at most lossy 2^-25 M to an element of C. The good elements
-// meet a sum of magnitudes of at least (N - small) M, if no element of the row is zero, so |A||B| is at least that. (Of
-// a row that has zeros, the good elements are taken to meet their share of the column.) The error is less than 2^-23
-// |A||B| if lossy <= 4 (N good / k - small). The same goes for the columns of B.
+// Consider the nonzero elements of a row of A: `lossy` of them have an error of up to 2^-25, `small` are less than 1,
+// and `good` are 1 or more. In a column of B, let M be the largest magnitude, and let the sum of magnitudes be at least
+// N M. Then the errors of the row add at most lossy 2^-25 M to an element of C. If no element of the row is zero, the
+// elements of the column that are multiplied by good ones have a sum of magnitudes of at least (N - small) M, so |A||B|
+// is at least that. (In a row with zeros, the good elements are assumed to meet their share of the column.) The error
+// is less than 2^-23 |A||B| if lossy <= 4 (N good / k - small). The same applies to the columns of B.
 __global__ void __launch_bounds__(CHOOSE_THREADS) split_choose(const split_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();

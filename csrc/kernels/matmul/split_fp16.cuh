@@ -1,23 +1,24 @@
 // matmul "split_fp16": comes after "wgmma_multicast".
 //
-// Change  Each float32 is scaled by a power of two and becomes the sum of two float16, high + low. The tensor cores add
-//         three products, low * high + high * low + high * high. (low * low is too small to count.) It is the kernel of
-//         "wgmma_multicast" with three changes: a stage has all pieces of its slabs, so that the products share what is
-//         loaded once; after 64 elements of k, the sums are added to other sums in registers; results are scaled back.
+// Change  Each float32 is scaled by a power of two and split into the sum of two float16 numbers, high + low. The
+//         tensor cores add three products, low * high + high * low + high * high. (low * low is negligible.) The
+//         kernel is that of "wgmma_multicast" with three changes: a stage holds all pieces of its slabs, so that
+//         each is loaded once for all products; every 64 elements of k, the sums are added to other sums in
+//         registers; and the results are scaled back.
 // Why     The tensor cores multiply float16 fifteen times as fast as CUDA cores multiply float32, and the product of
-//         two float16 is exact. But they cut off the bits of a sum that do not fit, which would be most of the error of
-//         a long sum. An addition on a CUDA core rounds to nearest; one for every 64 products is cheap.
+//         two float16 numbers is exact. But they cut off the bits of a sum that do not fit, which would cause most of
+//         the error of a long sum. An addition on a CUDA core rounds to nearest; one for every 64 products is cheap.
 // Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 additions
 // Gain    on an H200, m = n = k = 4096: 192 TFLOP/s in float32, with the splitting (cuBLAS: 51.3), and less than a
 //         fifth of its error
 // Price   six bytes of workspace for each element of A and B, and kernels that find the scales and write the pieces:
-//         split_operands.cuh. Two float16 have 22 bits, and small elements of a line have fewer. A check decides
-//         whether that is good enough: split_choose.cuh.
-// Edges   TMA writes zeros for what is outside the pieces. Stores check each pair of elements. Infinities and NaN have
-//         no pieces: if there are any, "warp_tiles" computes the product.
+//         split_operands.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the largest in
+//         their row of A or column of B keep fewer. A check decides whether that is good enough: split_choose.cuh.
+// Edges   TMA writes zeros for elements outside the pieces. Stores check each pair of elements. Infinities and NaN
+//         cannot be split: if an operand has any, "warp_tiles" computes the product.
 // Map     cluster c: pairs c, c + clusters, ... of tiles, one below the other, of each part of k; a thread's elements:
 //         wgmma.cuh
-// Limit   the power that the tensor cores may draw: they do 3 x 236 TFLOP/s at 4096
+// Limit   the power limit of the chip: the tensor cores do 3 x 236 TFLOP/s at 4096
 #ifndef CK_MATMUL_SPLIT_FP16_CUH
 #define CK_MATMUL_SPLIT_FP16_CUH
 
@@ -32,7 +33,7 @@ namespace matmul {
 enum {
     SPLIT_PAIR = 2,
     SPLIT_ROWS = 128
-}; // blocks of a cluster, whose tiles lie one below the other and share B; rows of a tile
+}; // the blocks of a cluster, whose tiles are stacked vertically and share B; the rows of a tile
 
 template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_size {
     using T = T_;
@@ -48,7 +49,7 @@ using split_fp16_208 = split_size<__half, 208, 2>;
 using split_fp16_128 = split_size<__half, 128, 3>;
 using split_fp16_64 = split_size<__half, 64, 4>;
 
-// Begins the products of the pieces in one stage: small ones first.
+// Begins the products of the pieces in one stage, the smallest first.
 template <typename size>
 __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
                                                 const unsigned char *b) {

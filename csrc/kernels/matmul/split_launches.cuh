@@ -1,5 +1,5 @@
-// The sizes of a call of "split_fp16" or "split_bf16", for its plan and its launches: the width of tiles, the parts of
-// k, and where everything is in the workspace.
+// The sizes of a call of "split_fp16" or "split_bf16", for its plan and its launches: the width of the tiles, the parts
+// of k, and the layout of the workspace.
 #ifndef CK_MATMUL_SPLIT_LAUNCHES_CUH
 #define CK_MATMUL_SPLIT_LAUNCHES_CUH
 
@@ -36,8 +36,8 @@ split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int6
     for (const split_width &width : widths) {
         if (columns != 0 && columns != width.columns) continue;
         for (int64_t count = least; count <= slabs; count *= 2) {
-            const int64_t asked = parts > count ? smaller(parts, slabs) : count;
-            const int64_t each = divide_up(slabs, asked), number = divide_up(slabs, each);
+            const int64_t pieces = parts > count ? smaller(parts, slabs) : count;
+            const int64_t each = divide_up(slabs, pieces), number = divide_up(slabs, each);
             const double pairs = static_cast<double>(product(
                 product(divide_up(m, SPLIT_PAIR * SPLIT_ROWS), divide_up(n, width.columns)), number * products));
             const double rounds = ceil(pairs * SPLIT_PAIR / multiprocessors);
@@ -63,8 +63,8 @@ inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) { // by 
                            chosen ? call->parameters[1] : 0);
 }
 
-// Where the parts of the workspace for so many products begin, in bytes. Statistics come first, because split_clear clears
-// them.
+// The offsets of the parts of the workspace for a number of products, in bytes. Statistics come first, because
+// split_clear clears them.
 struct split_workspace {
     struct {
         int64_t largest, top, lossy, small, good, mass, largest_of_k, exponent, pieces;
@@ -101,7 +101,7 @@ inline split_workspace split_workspace_of(const ck_call *call, int64_t parts, in
     return at;
 }
 
-// As many products of a stack as are computed at once: their workspace has at most 1 GiB, if one alone has not.
+// The number of products of a stack that are computed at once: one, or as many as fit in a workspace of 1 GiB.
 inline int64_t split_products_at_once(const ck_call *call, int64_t parts) {
     const int64_t fit = (int64_t{1} << 30) / (split_workspace_of(call, parts, 1).bytes + 1), most = 32768;
     return smaller(products(call), fit < 1 ? 1 : smaller(fit, most));

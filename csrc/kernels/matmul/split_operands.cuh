@@ -1,20 +1,20 @@
-// What the kernels of "split_fp16" and "split_bf16" share: the two operands as lines along k (rows of A, columns of B),
-// the statistics of the lines, and the decision that the device makes from them.
+// The data that the kernels of "split_fp16" and "split_bf16" share: the two operands as lines along k (rows of A,
+// columns of B), the statistics of the lines, and the decision that the device makes from them.
 //
 // All of it is in the workspace of the call, whose parts split_workspace describes. The kernels run one after another,
-// and each reads what those before it have written:
+// and each reads the results of those before it:
 //
-//     split_clear    the statistics become zero
+//     split_clear    sets the statistics to zero
 //     split_largest  the largest magnitude of each line, and of each index of k (split_scales.cuh)
 //     split_balance  the powers of two that balance k; whether all elements are finite
-//     split_tops     only if k is balanced: the largest exponent of each line then
+//     split_tops     only if k is balanced: the largest exponent of each line after balancing
 //     split_pieces   each element, scaled, as two or three pieces of 16 bits; counts for the check (split_pieces.cuh)
 //     split_choose   the check: fp16 or bf16 (split_choose.cuh)
 //     split_product  the product of the pieces (split_fp16.cuh)
 //     split_add      only if k is divided: the sum of the parts (split_add.cuh)
 //
-// What the device decides, the host does not wait for: it launches the kernels of every path, and those of other paths
-// end at once.
+// The host does not wait for the decisions of the device: it launches the kernels of every path, and those of paths
+// that are not taken end at once.
 #ifndef CK_MATMUL_SPLIT_OPERANDS_CUH
 #define CK_MATMUL_SPLIT_OPERANDS_CUH
 
@@ -28,15 +28,15 @@ namespace matmul {
 
 enum split_choice { SPLIT_OPEN, SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT }; // SPLIT_NOT: an element is infinite or NaN
 
-// One operand. Element (line, k) of product p is at data + p's offset + line * line_stride + k * k_stride. Arrays "for each
-// line" (or k) are those of product 0, then those of product 1, and so on.
+// One operand. Element (line, k) of product p is at data + p's offset + line * line_stride + k * k_stride. Arrays "for
+// each line" (or k) are those of product 0, then those of product 1, and so on.
 struct split_side {
     const float *data;
     int64_t line_stride, k_stride;
     int lines;
-    // For each line. `largest` are bits of a magnitude, which are in the same order as the magnitudes.
+    // For each line. `largest` has the bits of a magnitude; as integers, they have the same order as the magnitudes.
     unsigned *largest;
-    unsigned *top;                         // largest exponent after balancing, + SPLIT_BIAS; 0: nothing but zeros
+    unsigned *top;                         // largest exponent after balancing, + SPLIT_BIAS; 0: all zeros
     unsigned *lossy, *small, *good, *mass; // for the check: see split_choose
     int *exponent;                         // the line's largest magnitude is in [2^exponent, 2^(exponent + 1))
     unsigned *largest_of_k;                // for each k
@@ -46,9 +46,9 @@ struct split_side {
 
 struct split_operands {
     int *choice;        // for each product: split_choice
-    int *balanced;      // for each product: 1 if the elements of k have powers of two of their own
+    int *balanced;      // for each product: 1 if each index of k has its own power of two
     split_side side[2]; // A and B
-    int *balance;       // for each k: A's elements are multiplied by 2^balance and B's divided
+    int *balance;       // for each k: A's elements are multiplied by 2^balance, and B's divided by it
     int k, products;
     int64_t pitch; // elements from line to line in the pieces
     int axes;      // of the stack
@@ -90,7 +90,7 @@ __device__ __forceinline__ split_side side_of(const split_operands &op, int numb
     return side;
 }
 
-// The order in which an operand is read: lanes along the axis whose elements lie side by side.
+// The order in which an operand is read: lanes along the axis whose elements are contiguous.
 struct split_reading {
     bool along_k;
     int inner, outer; // the lengths of the axis along the lanes, and of the other one
@@ -106,7 +106,7 @@ struct split_reading {
 };
 
 // A warp's part of a tile: rows warp, warp + WARPS, ... and columns lane, lane + 32, ... of it. All loads begin before
-// a value is used. Outside the operand there are zeros.
+// a value is used. Elements outside the operand are zeros.
 template <int WARPS, int ROWS, int COLUMNS>
 __device__ __forceinline__ void read_tile(float (&x)[ROWS][COLUMNS], const float *data, const split_reading &order,
                                           int first_outer, int first_inner) {

@@ -1,12 +1,12 @@
 // The pieces of "split_fp16" and "split_bf16": numbers of 16 bits whose sum is a scaled float32.
 //
-//     fp16: x = high + low            high = fp16(x), low = fp16(x - high): 11 + 11 significant bits, and the sign of low is one more
-//     bf16: x = high + middle + low   8 + 8 + 8 significant bits
+//     fp16: x = high + low            11 + 11 bits and the sign of low; high = fp16(x), low = fp16(x - high)
+//     bf16: x = high + middle + low   8 + 8 + 8 bits, in the same way
 //
-// The largest element of a line comes to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^55, 2^56) for
-// bf16. Below 2^-14, fp16 has fewer bits, and below 2^-24 none. So low is exact to 2^-25, and an element of 2^-3 or
-// more keeps 22 bits. A smaller one, less than 2^-17 of the largest, is lossy. Whether that matters, split_choose
-// estimates from the other operand.
+// The largest element of a line is scaled to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^55, 2^56)
+// for bf16. Below 2^-14, fp16 has fewer bits, and below 2^-24 none. So low is exact to 2^-25, and an element of 2^-3 or
+// more keeps 22 bits. A smaller one, less than 2^-17 of the largest, is lossy. split_choose estimates from the other
+// operand whether that matters.
 #ifndef CK_MATMUL_SPLIT_PIECES_CUH
 #define CK_MATMUL_SPLIT_PIECES_CUH
 
@@ -31,7 +31,7 @@ template <> struct split_kind<__nv_bfloat16> {
 enum { PIECES_THREADS = 256, PIECES_SIDE = 64 };
 
 // Writes the pieces of tiles of 64 lines by 64 elements along k, which pass through shared memory: they are read along
-// the contiguous axis, and written along k, 16 bytes by each thread. Counts, for the check of fp16, of each line.
+// the contiguous axis, and written along k, 16 bytes by each thread. Also counts, for each line, what the check needs.
 template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 4) split_pieces(const split_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();
@@ -126,7 +126,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 4) split
                 }
             }
         }
-        __syncthreads(); // all counts are there, and the shared memory is free again
+        __syncthreads(); // all counts are complete, and the shared memory is free again
         if (CHECK) {
             const int line = first_line + t % SIDE;
             unsigned *const to = t < SIDE       ? side.lossy

@@ -7,7 +7,8 @@
 
 namespace matmul {
 
-// The splits: workspace for the pieces, and the layout that "warp_tiles" needs, which takes over where an element is not finite.
+// A plan has a workspace for the pieces, and the layout that "warp_tiles" needs, which takes over if an element is not
+// finite.
 inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool fp16) {
     const split_tiling in_bf16 = split_bf16_tiling(call, !fp16), tiling = fp16 ? split_fp16_tiling(call) : in_bf16;
     const int64_t pairs =

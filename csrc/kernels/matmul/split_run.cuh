@@ -1,4 +1,4 @@
-// The launches of split_product for one size of tiles: in units of their own, for parallel builds.
+// The launches of split_product for one size of tiles, in compilation units of their own for parallel builds.
 #ifndef CK_MATMUL_SPLIT_RUN_CUH
 #define CK_MATMUL_SPLIT_RUN_CUH
 
@@ -10,7 +10,7 @@ namespace matmul {
 typedef int run_split_product_of(const split_operands &split, const split_product_operands &op, int multiprocessors,
                                  const ck_context *context, ck_error *error);
 
-// A map of all pieces of an operand; a box has 64 elements along k, so many lines, and so many pieces.
+// A map of all pieces of an operand; a box has 64 elements along k, box_lines lines and box_pieces pieces.
 inline int split_map(tensor_map *map, const split_side &side, const split_operands &split, int pieces, int box_lines,
                      int box_pieces, ck_error *error) {
     const uint64_t line = static_cast<uint64_t>(split.pitch) * 2;

@@ -1,10 +1,10 @@
-// The scales of "split_fp16" and "split_bf16": powers of two, so that nothing is rounded.
+// The scales of "split_fp16" and "split_bf16": powers of two, so that scaling rounds nothing.
 //
 // Each line of an operand (a row of A, a column of B) is scaled so that its largest magnitude comes near the upper end
 // of fp16's range. That is enough for most data. But if column 7 of A is a million times as large as the others, it
 // determines the scale of every row, and the other columns lose digits, although row 7 of B may be so small that these
-// columns matter. Therefore k is balanced first, where it has to be: column i of A is multiplied by a power of two, and
-// row i of B divided by it, so that their largest magnitudes are alike.
+// columns matter. Therefore k is balanced first, if necessary: column i of A is multiplied by a power of two, and row i
+// of B is divided by it, so that their largest magnitudes are similar.
 #ifndef CK_MATMUL_SPLIT_SCALES_CUH
 #define CK_MATMUL_SPLIT_SCALES_CUH
 
@@ -30,9 +30,8 @@ __device__ __forceinline__ unsigned largest_of_warp(unsigned x) {
     return x;
 }
 
-// Visits the tiles of an operand. In a tile, a warp takes a row after another of 128
-// elements that lie side by side, if any do; every thread has the same four columns in each row. value(bits, k) is what
-// the largest is sought of.
+// Visits the tiles of an operand. In a tile, a warp reads one row of 128 elements after another, contiguous ones if the
+// operand has any; every thread has the same four columns in each row. The result is the largest value(bits, k).
 template <typename Value>
 __device__ __forceinline__ void largest_of_tiles(const split_side &side, int k, unsigned *of_lines, unsigned *of_k,
                                                  const Value &value) {
@@ -55,9 +54,9 @@ __device__ __forceinline__ void largest_of_tiles(const split_side &side, int k, 
 #pragma unroll
             for (int j = 0; j < COLUMNS; ++j) {
                 const int k_here = order.along_k ? first_inner + lane + j * 32 : first_outer + warp + i * WARPS;
-                const unsigned found = value(__float_as_uint(x[i][j]) & 0x7fffffffu, k_here);
-                row_largest = row_largest > found ? row_largest : found;
-                column_largest[j] = column_largest[j] > found ? column_largest[j] : found;
+                const unsigned bits = value(__float_as_uint(x[i][j]) & 0x7fffffffu, k_here);
+                row_largest = row_largest > bits ? row_largest : bits;
+                column_largest[j] = column_largest[j] > bits ? column_largest[j] : bits;
             }
             row_largest = largest_of_warp(row_largest);
             own_row = lane == i ? row_largest : own_row;
@@ -79,7 +78,8 @@ __device__ __forceinline__ void largest_of_tiles(const split_side &side, int k, 
     }
 }
 
-// The largest magnitude of each line and of each k. blockIdx.y: A or B; blockIdx.z: the product, as in the kernels below.
+// The largest magnitude of each line and of each k. blockIdx.y: A or B; blockIdx.z: the product, as in the kernels
+// below.
 __global__ void __launch_bounds__(SCALES_THREADS, 4) split_largest(const split_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();

@@ -1,16 +1,18 @@
 // matmul "tensor_cores": comes after "warp_tiles".
 //
-// Change  The multiply-adds of a warp are done by the tensor cores: one instruction (mma.sync) multiplies 16 x 16 by 16 x 8 elements of
-//         float16 or bfloat16 and adds to sums in float32. Another (ldmatrix) loads four matrices of 8 x 8 elements from shared
-//         memory, each lane getting the elements that mma.sync expects there.
+// Change  The tensor cores do the multiply-adds of a warp: one instruction (mma.sync) multiplies 16 x 16 by 16 x 8
+//         elements of float16 or bfloat16 and adds to sums in float32. Another (ldmatrix) loads four matrices of 8 x 8
+//         elements from shared memory, each lane getting the elements that mma.sync expects there.
 // Why     "warp_tiles" issues one instruction per 32 multiply-adds. mma.sync does 2048.
 // Claim   instructions per warp for 64 x 64 x 16 multiply-adds: 32 mma.sync and 8 ldmatrix (before: 2048 and 256 loads)
 // Gain    on an H200, m = n = k = 4096: 398 TFLOP/s in float16 (cuBLAS 760); docs/speed.md
-// Price   Sums are cut off, not rounded, as the tensor core adds (tensor_core.cuh). Rows or columns of the operands must start at
-//         multiples of 16 bytes: otherwise the operand is copied first.
-// Edges   cp.async writes zeros for what is outside the matrix, also for a part of 16 bytes
-// Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block; elements of a lane: tensor_core.cuh
-// Limit   On Hopper mma.sync reaches about 60% of the tensor cores' rate: the registers and the warps that feed them are too slow.
+// Price   Tensor cores truncate sums instead of rounding them (tensor_core.cuh). Rows or columns of the operands must
+//         start at multiples of 16 bytes: otherwise the operand is copied first.
+// Edges   cp.async writes zeros for elements outside the matrix, also within a piece of 16 bytes
+// Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block; elements of a lane:
+//         tensor_core.cuh
+// Limit   On Hopper mma.sync reaches about 60% of the tensor cores' rate: the registers and the warps that feed them
+//         are too slow.
 #ifndef CK_MATMUL_TENSOR_CORES_CUH
 #define CK_MATMUL_TENSOR_CORES_CUH
 

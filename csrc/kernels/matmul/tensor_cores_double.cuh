@@ -1,13 +1,14 @@
 // matmul "tensor_cores_double": comes after "warp_tiles".
 //
 // Change  Tensor cores for float64: one instruction (mma.sync) multiplies 16 x 4 by 4 x 8 doubles.
-// Why     A multiprocessor of an H200 does 64 multiply-adds of doubles per cycle on its CUDA cores, and 128 on its tensor cores.
+// Why     A multiprocessor of an H200 does 64 multiply-adds of doubles per cycle on its CUDA cores, and 128 on its
+//         tensor cores.
 // Claim   instructions per warp for 64 x 32 x 8 multiply-adds: 32 mma.sync and 24 loads (before: 512 and 192)
 // Gain    on an H200, m = n = k = 4096: 53 TFLOP/s (cuBLAS 58); docs/speed.md
 // Price   none: sums are rounded as by fma, in the order of k
 // Edges   as in "warp_tiles": copies of single elements take any alignment and any strides
-// Map     as in "tensor_cores". Slabs lie as [k][extent], with rows 4 elements longer than the extent: lanes (g, t) then read k = t and
-//         extent = g from different banks.
+// Map     as in "tensor_cores". Slabs are stored as [k][extent], with rows 4 elements longer than the extent: lanes (g,
+//         t) then read k = t and extent = g from different banks.
 // Limit   the tensor cores
 #ifndef CK_MATMUL_TENSOR_CORES_DOUBLE_CUH
 #define CK_MATMUL_TENSOR_CORES_DOUBLE_CUH

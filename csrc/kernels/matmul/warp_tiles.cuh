@@ -1,18 +1,20 @@
 // matmul "warp_tiles": comes after "double_buffered".
 //
-// Change  Each warp computes a tile of its own, of 32 x 64 elements, and its lanes are arranged so that a load of 16 bytes takes as
-//         few passes as possible. There are three slabs in shared memory instead of two (four of small tiles), and the words for a step are loaded one
-//         step ahead, also across slabs.
-// Why     In "double_buffered" a warp covers 16 x 128 elements: at each step it needs 144 words for 2048 multiply-adds. A tile of
-//         32 x 64 needs 96. The hardware merges the two halves of a warp's load where lanes i and i ^ 1, or i and i ^ 2, read the
-//         same address. With the arrangement below this is so for A and for B.
+// Change  Each warp computes a tile of its own, of 32 x 64 elements, and its lanes are arranged so that a load of 16
+//         bytes takes as few passes as possible. There are three slabs in shared memory instead of two (four of small
+//         tiles), and the words for a step are loaded one step ahead, also across slabs.
+// Why     In "double_buffered" a warp covers 16 x 128 elements: at each step it needs 144 words for 2048 multiply-adds.
+//         A tile of 32 x 64 needs 96. The hardware merges the two halves of a warp's load where lanes i and i ^ 1, or i
+//         and i ^ 2, read the same address. The arrangement below achieves this for both A and B.
 // Claim   distinct words loaded from shared memory per multiply-add of a warp: 96/2048 (before: 144/2048)
 // Gain    on an H200, m = n = k = 4096: 47.9 TFLOP/s (before: 43.9; cuBLAS 51.3); docs/speed.md
 // Price   a second set of registers for the next step's words: nearly all of the 128 registers that a thread can have
 // Edges   as in "double_buffered"
-// Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block. Lane bits 4 3 2 1 0 are
-//         y1 x2 x1 x0 y0 for a warp tile of 4 x 8 lanes (x1 y2 y1 y0 x0 for 8 x 4). A lane has groups of four rows and columns.
-// Limit   the rate at which a multiprocessor issues instructions: a multiply-add is one, and a load takes the place of one
+// Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block. Lane bits 4 3 2 1 0
+//         are y1 x2 x1 x0 y0 for a warp tile of 4 x 8 lanes (x1 y2 y1 y0 x0 for 8 x 4). A lane has groups of four rows
+//         and columns.
+// Limit   the rate at which a multiprocessor issues instructions: a multiply-add is one, and a load takes the place of
+//         one
 #ifndef CK_MATMUL_WARP_TILES_CUH
 #define CK_MATMUL_WARP_TILES_CUH
 
@@ -128,9 +130,9 @@ __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Si
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
-    warp_tiles(const operand_stack<float, false> stack, const int *choice, int wanted) {
+    warp_tiles(const operand_stack<float, false> stack, const int *choice, int value) {
     wait_for_grid_before(); // as a step of another variant, which decides on the device
-    if (choice && choice[blockIdx.z] != wanted) return;
+    if (choice && choice[blockIdx.z] != value) return;
     DYNAMIC_SHARED(float, slabs);
     const operands<float, false> op = stack.of_block();
     const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);

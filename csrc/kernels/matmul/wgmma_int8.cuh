@@ -1,10 +1,11 @@
 // matmul "wgmma_int8": comes after "wgmma_tf32".
 //
-// Change  The kernel is the same; the elements are int8, and the sums and results are int32. A slab is 128 elements along k.
+// Change  The kernel is the same; the elements are int8, and the sums and results are int32. A slab is 128 elements
+//         along k.
 // Why     A quarter of the bytes per element, and tensor cores multiply int8 at four times the rate of tf32.
 // Claim   multiply-adds per instruction: 64 x 256 x 32 (before: 64 x 256 x 8); error: none, modulo 2^32
 // Gain    not measured yet
-// Price   The result has four times as many bytes as an operand of its size, and only a call with an int32 out= gets it.
+// Price   The result has four times as many bytes as an operand of its size, and the call must pass an int32 out=.
 // Edges   as in "wgmma_tf32"
 // Map     as in "wgmma_tf32"
 // Limit   as in "wgmma_tf32": with small k, the stores take longer than the products

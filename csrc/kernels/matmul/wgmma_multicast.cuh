@@ -1,14 +1,18 @@
 // matmul "wgmma_multicast": comes after "wgmma_persistent".
 //
-// Change  Two blocks form a cluster and compute two tiles, one below the other. Both need the same columns of B, so each copies half of them
-//         and delivers this half to both (multicast). Tiles of 64 columns lie side by side and share rows of A, which are more.
-// Why     The L2 cache delivers what both need once for two multiprocessors.
+// Change  Two blocks form a cluster and compute two tiles, one below the other. Both need the same columns of B, so
+//         each copies half of them and delivers this half to both (multicast). Tiles of 64 columns are side by side
+//         instead and share rows of A, which are then the larger part.
+// Why     The L2 cache delivers once what two multiprocessors need.
 // Claim   bytes read from the L2 cache per tile of 128 x 256 and slab: 32 KiB (before: 48 KiB)
-// Gain    on an H200, m = n = k = 1000: 153 TFLOP/s in float16 (before: 139); none at 4096: 751 (before: 757); docs/speed.md
+// Gain    on an H200, m = n = k = 1000: 153 TFLOP/s in float16 (before: 139); none at 4096: 751 (before: 757);
+//         docs/speed.md
 // Price   The two blocks wait for each other: a stage is empty when the consumers of both blocks have read it.
-// Edges   as in "wgmma_persistent". Where C has an odd number of rows of tiles, the last pair's second tile is all zeros.
-// Map     cluster c: pairs c, c + clusters, ... in the order of tile_order; block r of it computes tile r of the pair and copies half r
-// Limit   the rate of the tensor cores, and the power that they may draw
+// Edges   as in "wgmma_persistent". Where C has an odd number of rows of tiles, the last pair's second tile is all
+//         zeros.
+// Map     cluster c: pairs c, c + clusters, ... in the order of tile_order; block r of it computes tile r of the pair
+//         and copies half r
+// Limit   the rate of the tensor cores, and the chip's power limit
 #ifndef CK_MATMUL_WGMMA_MULTICAST_CUH
 #define CK_MATMUL_WGMMA_MULTICAST_CUH
 

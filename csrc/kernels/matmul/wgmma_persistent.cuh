@@ -1,17 +1,18 @@
 // matmul "wgmma_persistent": comes after "wgmma_producer".
 //
-// Change  As many blocks as there are multiprocessors, and each computes one tile after another. Results go to shared memory, and from there
-//         by TMA to global memory.
-// Why     In "wgmma_producer" the tensor cores rest while results are stored and a new block starts. Here the producer is already copying for
-//         the next tile, and a store goes on while its consumer computes again.
-// Claim   launches of blocks: one per multiprocessor (before: one per tile); instructions of a thread for its 128 results: 16 stores to
-//         shared memory (before: 64 to global memory)
+// Change  As many blocks as there are multiprocessors, and each computes one tile after another. Results go to shared
+//         memory, and from there by TMA to global memory.
+// Why     In "wgmma_producer" the tensor cores rest while results are stored and a new block starts. Here the producer
+//         is already copying for the next tile, and a store goes on while its consumer computes again.
+// Claim   launches of blocks: one per multiprocessor (before: one per tile); instructions of a thread for its 128
+//         results: 16 stores to shared memory (before: 64 to global memory)
 // Gain    on an H200, m = n = k = 4096: 757 TFLOP/s in float16 (before: 670; cuBLAS 760); docs/speed.md
 // Price   64 KiB of shared memory for results, so three stages instead of four
-// Edges   TMA leaves out what is outside the matrix. Where C's rows do not start at multiples of 16 bytes, threads store as before
-//         (STORE_BOXES is false).
-// Map     block b: tiles b, b + gridDim.x, ... in the order of tile_of, product after product; threads as in "wgmma_producer"
-// Limit   the rate of the tensor cores, and the power that they may draw; each block reads its operands by itself
+// Edges   TMA stores nothing outside the matrix. Where C's rows do not start at multiples of 16 bytes, threads store as
+//         before (STORE_BOXES is false).
+// Map     block b: tiles b, b + gridDim.x, ... in the order of tile_of, product after product; threads as in
+//         "wgmma_producer"
+// Limit   the rate of the tensor cores, and the chip's power limit; each block reads its operands by itself
 #ifndef CK_MATMUL_WGMMA_PERSISTENT_CUH
 #define CK_MATMUL_WGMMA_PERSISTENT_CUH
 

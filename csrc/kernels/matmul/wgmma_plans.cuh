@@ -1,5 +1,5 @@
-// The plans of the rungs on Hopper's wgmma: in addition to those of plans.cuh, tensor maps for TMA, and a grid of as many
-// blocks as run at once.
+// The plans of the variants on Hopper's wgmma: in addition to those of plans.cuh, tensor maps for TMA, and a grid of as
+// many blocks as run at once.
 #ifndef CK_MATMUL_WGMMA_PLANS_CUH
 #define CK_MATMUL_WGMMA_PLANS_CUH
 

@@ -1,17 +1,18 @@
 // matmul "wgmma_producer": comes after "wgmma_tiles".
 //
-// Change  The work is divided: a producer begins copies, and two warpgroups, the consumers, do nothing but multiply. A stage has two
-//         barriers: `full` when its bytes have come, `empty` when both consumers have read it. The producer gives up registers, which the
-//         consumers get, and a tile has 128 x 256 elements.
-// Why     No warp waits for another one: the producer runs ahead as far as there are stages, and a consumer begins the next product before
-//         the last one is finished. A wider tile reads less: bytes from the L2 cache limit the rate.
-// Claim   bytes copied to shared memory per multiply-add: 2/128 + 2/256 (before: 2/128 + 2/128); barriers of the whole block per slab: 0
-//         (before: 1)
+// Change  The warps divide the work: a producer begins copies, and two warpgroups, the consumers, do nothing but
+//         multiply. A stage has two barriers: `full` when its bytes have arrived, `empty` when both consumers have read
+//         it. The producer gives up registers to the consumers, and a tile has 128 x 256 elements.
+// Why     No warp waits for another one: the producer runs ahead as far as there are stages, and a consumer begins the
+//         next product before the last one is finished. A wider tile reads less: bytes from the L2 cache limit the
+//         rate.
+// Claim   bytes copied to shared memory per multiply-add: 2/128 + 2/256 (before: 2/128 + 2/128); barriers of the whole
+//         block per slab: 0 (before: 1)
 // Gain    on an H200, m = n = k = 4096: 670 TFLOP/s in float16 (before: 501); docs/speed.md
 // Price   one block of 192 KiB per multiprocessor; 128 registers per thread for sums
 // Edges   as in "wgmma_tiles"
 // Map     warpgroup 0: the producer (one thread of it). Warpgroup 1 + w: rows 64 w to 64 w + 63 of the tile
-// Limit   While a block stores its tile, its tensor cores rest, and the next block begins from nothing.
+// Limit   While a block stores its tile, its tensor cores rest, and the next block begins with an empty pipeline.
 #ifndef CK_MATMUL_WGMMA_PRODUCER_CUH
 #define CK_MATMUL_WGMMA_PRODUCER_CUH
 

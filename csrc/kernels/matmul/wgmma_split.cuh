@@ -1,15 +1,17 @@
 // matmul "wgmma_split": comes after "wgmma_multicast".
 //
-// Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through distributed shared
-//         memory. Where k is very long, several clusters (groups) share a tile: they write their sums to a workspace, and a second kernel
-//         adds them. A block is not persistent.
-// Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too much.
+// Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through
+//         distributed shared memory. Where k is very long, several clusters (groups) share a tile: they write their
+//         sums to a workspace, and a second kernel adds them. Blocks are not persistent.
+// Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too
+//         much.
 // Claim   blocks at work for m = n = 512, k = 65536: 16 tiles x 2 parts x 4 groups = 128 (before: 32)
 // Gain    on an H200, 64 x 64 x 262144: 58 TFLOP/s in float16 ("wgmma_persistent": 2.9; cuBLAS 64); docs/speed.md
-// Price   The sums of a tile go through shared memory once, and the cluster waits for its slowest block. Groups cost a second launch.
+// Price   The sums of a tile go through shared memory once, and the cluster waits for its slowest block. Groups cost a
+//         second launch.
 // Edges   as in "wgmma_persistent"; results are stored by threads. A block without a slab adds zeros.
-// Map     cluster c: group c % groups of tile c / groups, product after product; block r of it: part group * parts + r of the slabs, and
-//         then a part of the sums of each thread
+// Map     cluster c: group c % groups of tile c / groups, product after product; block r of it: part group * parts + r
+//         of the slabs, and then a part of the sums of each thread
 // Limit   the start of a kernel and its first copies
 #ifndef CK_MATMUL_WGMMA_SPLIT_CUH
 #define CK_MATMUL_WGMMA_SPLIT_CUH

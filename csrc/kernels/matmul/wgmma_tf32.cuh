@@ -1,14 +1,17 @@
 // matmul "wgmma_tf32": comes after "wgmma_persistent".
 //
-// Change  The elements are floats, of which wgmma reads 19 bits (tf32): the sign, the exponent and 11 significant bits, one of them not
-//         stored. A slab is 32 floats along k, and both operands must be contiguous along k. Threads store the results themselves.
-// Why     Tensor cores multiply tf32 at half the rate of float16, that is seven times as fast as other instructions multiply floats, for
-//         callers whose inputs have few exact digits anyway.
-// Claim   multiply-adds per instruction: 64 x 256 x 8 (before: 64 x 256 x 16); relative error of a product: below 2^-9, whatever k
-// Gain    on an H200, m = n = k = 4096: 335 TFLOP/s ("warp_tiles", which keeps all bits of a float: 47.9); docs/speed.md
-// Price   accuracy: every input is cut off to 11 significant bits, so only a call that names this variant gets it
-// Edges   as in "wgmma_tiles". An A whose columns are contiguous, or a B whose rows are, is transposed in device memory first. (wgmma
-//         transposes 16-bit elements only.)
+// Change  The elements are floats, of which wgmma reads 19 bits (tf32): the sign, the exponent and 11 significant bits,
+//         one of them not stored. A slab is 32 floats along k, and both operands must be contiguous along k. Threads
+//         store the results themselves.
+// Why     Tensor cores multiply tf32 at half the rate of float16, which is seven times the rate of other float32
+//         instructions. It is for callers whose inputs have few exact digits anyway.
+// Claim   multiply-adds per instruction: 64 x 256 x 8 (before: 64 x 256 x 16); relative error of a product: below 2^-9,
+//         whatever k
+// Gain    on an H200, m = n = k = 4096: 335 TFLOP/s ("warp_tiles", which keeps all bits of a float: 47.9);
+//         docs/speed.md
+// Price   accuracy: every input is truncated to 11 significant bits, so only a call that names this variant uses it
+// Edges   as in "wgmma_tiles". An A whose columns are contiguous, or a B whose rows are, is transposed in device memory
+//         first. (wgmma transposes 16-bit elements only.)
 // Map     as in "wgmma_persistent"
 // Limit   While a consumer stores its results, its half of the tensor cores' work waits.
 #ifndef CK_MATMUL_WGMMA_TF32_CUH

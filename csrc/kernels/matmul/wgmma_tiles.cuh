@@ -1,7 +1,7 @@
 // matmul "wgmma_tiles": comes after "tensor_cores".
 //
 // Change  Hopper's own instructions. One thread begins copies of whole tiles (TMA), and a barrier in shared memory
-//         (mbarrier) tells when their bytes have come. Four warps together multiply 64 x 16 by 16 x 128 elements
+//         (mbarrier) signals that their bytes have arrived. Four warps together multiply 64 x 16 by 16 x 128 elements
 //         (wgmma), which they read from shared memory themselves.
 // Why     mma.sync takes its operands from registers: "tensor_cores" spends its instructions on ldmatrix, cp.async and
 //         addresses, and reaches half of the tensor cores' rate.
@@ -9,7 +9,7 @@
 //         ldmatrix, and the copies)
 // Gain    on an H200, m = n = k = 4096: about 505 TFLOP/s in float16 (before: 400); docs/speed.md
 // Price   This chip only: compute capability 9.0. Rows or columns of the operands must start at multiples of 16 bytes.
-// Edges   TMA writes zeros for what is outside the matrix. Stores check each pair of elements.
+// Edges   TMA writes zeros for elements outside the matrix. Stores check each pair of elements.
 // Map     block: the tile of block_tile.cuh, one product of the stack per blockIdx.z. Warpgroup w: rows 64 w to 64 w +
 //         63 of the tile; elements of a thread: wgmma.cuh
 // Limit   All warps wait for each slab, and while they wait, begin the next copy and store results, the tensor cores

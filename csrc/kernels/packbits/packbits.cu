@@ -18,11 +18,11 @@ namespace {
 enum { BIG, LITTLE }; // values of bitorder
 
 int plan_for(const ck_call *call, ck_plan *plan, ck_error *error, int64_t blocks) {
-    const int64_t bytes = divide_up(length(call), FLAGS_PER_BYTE), given = elements_of(call->views[1]);
-    if (given != bytes)
+    const int64_t bytes = divide_up(length(call), FLAGS_PER_BYTE), actual = elements_of(call->views[1]);
+    if (actual != bytes)
         return ck_fail(error, CK_BAD_VALUE, "%lld flags need %lld bytes, but the result has %lld",
                        static_cast<long long>(length(call)), static_cast<long long>(bytes),
-                       static_cast<long long>(given));
+                       static_cast<long long>(actual));
     return plan_row(call, plan, error, blocks, call->parameters[1]);
 }
 

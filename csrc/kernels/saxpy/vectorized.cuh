@@ -29,9 +29,9 @@ __global__ void __launch_bounds__(1024) vectorized(const T *__restrict__ a, cons
     auto *const results = reinterpret_cast<pack_of<T> *>(result + row.head);
 
     for (int64_t p = grid_thread(); p < row.packs; p += grid_threads()) {
-        const pack_of<T> given = xs[p];
+        const pack_of<T> pack = xs[p];
         pack_of<T> sum = ys[p];
-        for (int w = 0; w < pack_of<T>::WIDTH; ++w) sum.values[w] = axpy(factor, given.values[w], sum.values[w]);
+        for (int w = 0; w < pack_of<T>::WIDTH; ++w) sum.values[w] = axpy(factor, pack.values[w], sum.values[w]);
         results[p] = sum;
     }
     const int64_t singles = n - row.packs * pack_of<T>::WIDTH;

@@ -24,13 +24,13 @@ struct sample_shape {
     int levels = 0, bins = 0;
     int64_t leaves = 1; // the number of bins after the last level
 
-    // wanted: bins per level; 0: as few levels as possible, and as few bins as that number of levels allows.
-    sample_shape(int64_t n, int64_t wanted) {
+    // level_bins: bins per level; 0: as few levels as possible, and as few bins as that number of levels allows.
+    sample_shape(int64_t n, int64_t level_bins) {
         if (n <= BLOCK_KEYS) return;
-        const int64_t needed = divide_up(n, MEAN_BIN);
-        const int64_t most = wanted > 0 ? wanted : static_cast<int64_t>(MOST_BINS);
-        for (leaves = 1; leaves < needed; leaves *= most) ++levels;
-        for (bins = wanted > 0 ? static_cast<int>(wanted) : 2; power(bins) < needed; bins *= 2) {}
+        const int64_t enough = divide_up(n, MEAN_BIN);
+        const int64_t most = level_bins > 0 ? level_bins : static_cast<int64_t>(MOST_BINS);
+        for (leaves = 1; leaves < enough; leaves *= most) ++levels;
+        for (bins = level_bins > 0 ? static_cast<int>(level_bins) : 2; power(bins) < enough; bins *= 2) {}
         leaves = power(bins);
     }
     int64_t power(int64_t base) const {
@@ -40,8 +40,8 @@ struct sample_shape {
     }
     int64_t samples(int64_t n, int64_t segments) const {
         const int64_t few = n / segments / KEYS_A_SAMPLE, least = 2 * static_cast<int64_t>(bins);
-        const int64_t wanted = smaller(SAMPLES_A_BIN * static_cast<int64_t>(bins), few > least ? few : least);
-        return segments == 1 ? wanted : smaller(wanted, BLOCK_KEYS);
+        const int64_t count = smaller(SAMPLES_A_BIN * static_cast<int64_t>(bins), few > least ? few : least);
+        return segments == 1 ? count : smaller(count, BLOCK_KEYS);
     }
 };
 
@@ -59,9 +59,9 @@ struct workspace_cursor {
 
 // Launches the kernels; if context is NULL, it only counts the bytes of the workspace.
 template <typename T, typename To, typename Search>
-int enqueue_sample_sort(const ck_context *context, ck_error *error, const T *x, To *result, int64_t n, int64_t wanted,
-                        workspace_cursor *space) {
-    const sample_shape shape(n, wanted);
+int enqueue_sample_sort(const ck_context *context, ck_error *error, const T *x, To *result, int64_t n,
+                        int64_t level_bins, workspace_cursor *space) {
+    const sample_shape shape(n, level_bins);
     const dim3 sorters(SORT_THREADS), tile_threads(TILE_THREADS);
     if (shape.levels == 0)
         return context ? ck_launch(context, error, "sort_bins", sort_bins<const T, To>, dim3(1), sorters, 0, x,

@@ -103,8 +103,8 @@ int64_t pack_width(const ck_call *call) {
 // block needs 1 us for four rounds of packs.
 enum { ONE_BLOCK_ROUNDS = 8 };
 int64_t chosen_blocks(const ck_call *call) {
-    const int64_t threads = call->parameters[0], asked = call->parameters[1];
-    if (asked > 0) return asked;
+    const int64_t threads = call->parameters[0], blocks = call->parameters[1];
+    if (blocks > 0) return blocks;
     const int64_t most = call->limits->multiprocessors * divide_up(2048, threads);
     const int64_t useful = divide_up(length(call), threads * pack_width(call));
     return useful <= ONE_BLOCK_ROUNDS * PACKS_IN_FLIGHT ? 1 : smaller(useful, most);

@@ -39,7 +39,7 @@ template <typename Acc, typename In> __device__ __forceinline__ Acc packed_sum(c
     constexpr int WIDTH = pack<In>::WIDTH, SUMS = pack<In>::SUMS;
     const int64_t me = grid_thread(), stride = grid_threads();
     const int64_t offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(x) % PACK_BYTES / sizeof(In));
-    const int64_t wanted = (WIDTH - offset) % WIDTH, head = wanted < n ? wanted : n;
+    const int64_t to_boundary = (WIDTH - offset) % WIDTH, head = to_boundary < n ? to_boundary : n;
     const int64_t packs = (n - head) / WIDTH;
     const pack<In> *__restrict__ const middle = reinterpret_cast<const pack<In> *>(x + head);
 
