@@ -10,6 +10,7 @@ chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 Operations   sum_of_squares, matmul, vector_add, saxpy, stencil_1d, grayscale, interp, lookup_2d, lookup_3d,
              inclusive_scan, exclusive_scan, sort, bincount, packbits
 Variants     variants(op) lists them, source(op, variant) shows a kernel
+Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...) launches a kernel
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
              random_matrix help
 Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
@@ -53,6 +54,8 @@ _load_emulator()  # fails at once, with instructions, in a checkout that is not 
 _LATER = {
     "_bench": "Bench bench",
     "_compare": "Comparison compare random_matrix",
+    "_compile": "Kernel Program compile",
+    "_compilers": "CompileError",
     "_device_query": "DeviceQuery device_query",
     "_ladder": "Ladder Step ladder",
     "_occupancy": "Occupancy PotentialBlockSize max_potential_block_size occupancy",

@@ -12,6 +12,8 @@ from ._array import DeviceArray
 from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._bench import Bench
 from ._compare import Comparison, compare, random_matrix
+from ._compile import Kernel, Program, compile
+from ._compilers import CompileError
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._device_query import DeviceQuery, device_query
 from ._errors import CudaError, OutOfMemoryError
@@ -573,11 +575,13 @@ __all__ = [
     "Backend",
     "Bench",
     "Comparison",
+    "CompileError",
     "CudaError",
     "Device",
     "DeviceArray",
     "DeviceQuery",
     "Event",
+    "Kernel",
     "KernelResources",
     "KernelTable",
     "Ladder",
@@ -586,6 +590,7 @@ __all__ = [
     "Parameter",
     "PotentialBlockSize",
     "Profile",
+    "Program",
     "Source",
     "Step",
     "Stream",
@@ -597,6 +602,7 @@ __all__ = [
     "bench",
     "bincount",
     "compare",
+    "compile",
     "device",
     "device_query",
     "devices",

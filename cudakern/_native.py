@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeAlias
 
 #: The version of this interface; INTERFACE_VERSION in csrc/python/module.c is the same number.
-INTERFACE = 5
+INTERFACE = 6
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, others a cudaStream_t.
 Stream = int
@@ -34,8 +34,10 @@ class Set(Protocol):
 
     path: str
     operations: tuple[dict[str, Any], ...]  #: its variant tables, as Native.operations() gives those of the package
-    #: (name, parameters): of each parameter ("value", "reads" or "writes", dtype or None, bytes)
-    kernels: tuple[tuple[str, tuple[tuple[str, str | None, int], ...]], ...]
+    #: (name, parameters): of each parameter ("value", "reads" or "writes", dtype or None, bytes, bytes of an element)
+    kernels: tuple[tuple[str, tuple[tuple[str, str | None, int, int], ...]], ...]
+    #: (name, (dtype or None, bytes of an element, shape, whether it is const))
+    variables: tuple[tuple[str, tuple[str | None, int, Ints, bool]], ...]
 
 
 # fmt: off
@@ -74,6 +76,7 @@ class Native(Protocol):
     def load_set(self, path: str, /) -> Set: ...
     def launch(self, set: Set, kernel: str, grid: Ints, block: Ints, shared: int, cooperative: bool, arguments: Arrays,
                device: int, measure: int, stream: Stream, /) -> dict[str, Any] | None: ...
+    def variable(self, set: Set, name: str, device: int, /) -> tuple[int, int]: ...
 
     # Arrays on the device
     def empty(self, shape: Ints, dtype: str, device: int, stream: Stream, /) -> View: ...

@@ -15,29 +15,11 @@
 #include <stdint.h>
 
 #include "../runtime/status.h"
+#include "abi.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum ck_dtype {
-    CK_BOOL,
-    CK_INT8,
-    CK_UINT8,
-    CK_INT16,
-    CK_UINT16,
-    CK_INT32,
-    CK_UINT32,
-    CK_INT64,
-    CK_UINT64,
-    CK_FLOAT16,
-    CK_BFLOAT16,
-    CK_FLOAT32,
-    CK_FLOAT64,
-    CK_COMPLEX64,
-    CK_COMPLEX128,
-    CK_DTYPE_COUNT
-} ck_dtype;
 
 enum { CK_MAX_DIMS = 16, CK_MAX_VIEWS = 6, CK_MAX_BINDINGS = 3 };
 

@@ -3,6 +3,7 @@
 #include "set.h"
 
 #include "backend.h"
+#include "variant.h"
 
 extern "C" {
 
@@ -17,6 +18,8 @@ static const ck_operation *const all_operations[] = {
 };
 
 CK_EXPORTED extern const ck_set_table cudakern_set;
-const ck_set_table cudakern_set = {
-    CK_ABI_VERSION, backend_name(), all_operations, sizeof all_operations / sizeof *all_operations, nullptr, 0};
+const ck_set_table cudakern_set = {CK_ABI_VERSION, backend_name(),
+                                   all_operations, sizeof all_operations / sizeof *all_operations,
+                                   nullptr,        0,
+                                   nullptr,        0};
 }

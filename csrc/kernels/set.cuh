@@ -4,34 +4,26 @@
 //
 //     CK_SET(CK_KERNEL(add_one))
 //
-// A template is named with its arguments: CK_KERNEL(scale<float>). The description of each parameter follows from its
-// type.
+// A template is named with its arguments: CK_KERNEL(scale<float>). Descriptions follow from the types. Everything here
+// has the prefix ck_, because the file's own names are in the same namespace. (cudakern.compile writes what CK_SET
+// does, and lists variables too.)
 #ifndef CK_SET_CUH
 #define CK_SET_CUH
 
+#include <cuda_runtime.h>
+
 #include "backend.h"
-#include "launch.cuh"
+#include "parameters.cuh"
 #include "set.h"
-#include "types.cuh"
 
-// C++ types that are not in the list of element types but have the layout of one that is.
-template <> constexpr int ck_dtype_of<bool> = CK_BOOL;
-template <> constexpr int ck_dtype_of<long long> = CK_INT64;
-template <> constexpr int ck_dtype_of<unsigned long long> = CK_UINT64;
-
-// (The outermost const of a parameter is not part of the kernel's type.)
-template <typename P> constexpr ck_kernel_parameter ck_parameter_of() {
-    using Element = std::remove_pointer_t<P>;
-    constexpr ck_parameter_kind kind = !std::is_pointer<P>::value      ? CK_BY_VALUE
-                                       : std::is_const<Element>::value ? CK_READ_ONLY
-                                                                       : CK_WRITTEN;
-    return {kind, ck_dtype_of<std::remove_cv_t<Element>>, sizeof(P)};
+// An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's last
+// error is cleared, so that a later call does not report it.
+inline int ck_set_answer(cudaError_t code) {
+    if (code != cudaSuccess) (void)cudaGetLastError();
+    return static_cast<int>(code);
 }
 
-template <typename... P> struct ck_parameters {
-    static constexpr ck_kernel_parameter of[sizeof...(P) + 1] = {ck_parameter_of<P>()...};
-};
-
+// (The outermost const of a parameter is not part of the kernel's type.)
 template <typename... P>
 constexpr ck_set_kernel ck_describe(const char *name, int (*handle)(void *, cudaKernel_t *), void (*)(P...)) {
     return {name, handle, nullptr, ck_parameters<P...>::of, static_cast<int>(sizeof...(P))};
@@ -40,20 +32,38 @@ constexpr ck_set_kernel ck_describe(const char *name, int (*handle)(void *, cuda
 #define CK_KERNEL(...)                                                                                               \
     ck_describe(                                                                                                     \
         #__VA_ARGS__,                                                                                                \
-        [](void *, cudaKernel_t *handle) -> int { return ck_answer(cudaGetKernel(handle, __VA_ARGS__)); },           \
+        [](void *, cudaKernel_t *ck_handle) -> int { return ck_set_answer(cudaGetKernel(ck_handle, __VA_ARGS__)); }, \
         __VA_ARGS__)
 
+#define CK_VARIABLE(...)                                                                                             \
+    {                                                                                                                \
+#__VA_ARGS__,                                                                                                   \
+     [](void *, void **ck_address, size_t *ck_bytes) -> int {                                                        \
+         const cudaError_t ck_code = cudaGetSymbolAddress(ck_address, __VA_ARGS__);                                  \
+         return ck_set_answer(ck_code == cudaSuccess ? cudaGetSymbolSize(ck_bytes, __VA_ARGS__) : ck_code);          \
+     },                                                                                                              \
+     nullptr,                                                                                                        \
+     ck_variable_of<decltype(__VA_ARGS__)>()    \
+    }
+
+// Each list ends with an empty item, because no array may be empty.
 #define CK_SET(...)                                                                                                  \
-    static const ck_set_kernel ck_kernels_of_the_set[] = {__VA_ARGS__};                                              \
+    static const ck_set_kernel ck_kernels_of_the_set[] = {__VA_ARGS__, {}};                                          \
+    static const ck_set_variable ck_variables_of_the_set[] = {{}};                                                   \
+    CK_SET_TABLE
+
+#define CK_SET_TABLE                                                                                                 \
     extern "C" {                                                                                                     \
-    CK_EXPORTED extern const ck_set_table cudakern_set;                                                              \
+    __attribute__((visibility("default"))) extern const ck_set_table cudakern_set;                                   \
     const ck_set_table cudakern_set = {                                                                              \
         CK_ABI_VERSION,                                                                                              \
         backend_name(),                                                                                              \
         NULL,                                                                                                        \
         0,                                                                                                           \
         ck_kernels_of_the_set,                                                                                       \
-        static_cast<int>(sizeof ck_kernels_of_the_set / sizeof *ck_kernels_of_the_set)};                             \
+        static_cast<int>(sizeof ck_kernels_of_the_set / sizeof *ck_kernels_of_the_set) - 1,                          \
+        ck_variables_of_the_set,                                                                                     \
+        static_cast<int>(sizeof ck_variables_of_the_set / sizeof *ck_variables_of_the_set) - 1};                     \
     }
 
 #endif

@@ -1,4 +1,4 @@
-// The only file that maps dtype codes to C++ types. A visitor calls visit(T{}) with the type of the call's elements:
+// Maps dtype codes to C++ types (parameters.cuh has the reverse). A visitor calls visit(T{}) with the type of the call's elements:
 //
 //     with_type<CK_FLOAT32, CK_FLOAT64>(call, error, [&](auto element) { using T = decltype(element); ... });
 //
@@ -27,12 +27,9 @@
     EACH(COMPLEX64, complex<float>)                                                                                  \
     EACH(COMPLEX128, complex<double>)
 
-// The reverse mapping: ck_dtype_of<float> is CK_FLOAT32; -1 for a type that is not an element type of arrays.
 template <int DTYPE> struct ck_element_of;
-template <typename T> inline constexpr int ck_dtype_of = -1;
 #define CK_ELEMENT(code, element)                                                                                    \
-    template <> struct ck_element_of<CK_##code> { using type = element; };                                           \
-    template <> inline constexpr int ck_dtype_of<element> = CK_##code;
+    template <> struct ck_element_of<CK_##code> { using type = element; };
 CK_ELEMENTS(CK_ELEMENT)
 #undef CK_ELEMENT
 

@@ -14,9 +14,6 @@
 extern "C" {
 #endif
 
-// The version of everything in this file, call.h and set.h. Loading a table or a set of another version is an error.
-enum { CK_ABI_VERSION = 2 };
-
 enum { CK_MAX_PARAMETERS = 4, CK_MAX_CHOICES = 12, CK_MAX_TYPES = 20, CK_MAX_KERNELS = 8 };
 
 // A parameter of a variant: a choice of values, or a range with a step. If the choices have words, their values are

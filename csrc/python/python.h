@@ -126,7 +126,8 @@ PyObject *make_report(const ck_measure *measure); // a dictionary
 
 // --- table.c -----------------------------------------------------------------------------------------------------
 PyObject *table_operations(const ck_set_table *table); // one dictionary per operation
-PyObject *table_kernels(const ck_set_table *table);    // one pair (name, parameters) per kernel
+PyObject *table_kernels(const ck_set_table *table);
+PyObject *table_variables(const ck_set_table *table);    // one pair (name, parameters) per kernel
 // Adds to a dictionary and takes over the reference; -1 if the value is NULL or memory is exhausted.
 int set_item(PyObject *dictionary, const char *key, PyObject *value);
 

@@ -56,6 +56,9 @@ typedef struct arguments {
 
 static int read_array(const module_state *state, PyObject *object, const ck_kernel_parameter *parameter, int number,
                       int device, arguments *arguments) {
+    arguments->addresses[number] = &arguments->pointers[number];
+    arguments->pointers[number] = NULL;
+    if (object == Py_None) return 0;
     const view *array = read_view(state, object, label_of("argument", number).text);
     if (array == NULL) return -1;
     const ck_view *described = &array->array.view;
@@ -66,7 +69,9 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
                      array->device, device);
         return -1;
     }
-    if (parameter->dtype >= 0 && parameter->dtype != described->dtype) {
+    const int bytes =
+        parameter->element_bytes == 1 && ck_dtype_size(described->dtype) == 1; // characters are any of them
+    if (parameter->dtype >= 0 && parameter->dtype != described->dtype && !bytes) {
         PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, but the parameter is a pointer to %s", number,
                      ck_dtype_name(described->dtype), ck_dtype_name(parameter->dtype));
         return -1;
@@ -78,13 +83,12 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
     }
     arguments->pointers[number] = described->data;
     arguments->memories[number] = array->array.memory;
-    arguments->addresses[number] = &arguments->pointers[number];
     return 0;
 }
 
 static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, int number) {
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "argument %d is %R, but the parameter is a value of %s, %zu bytes long", number,
+    PyErr_Format(PyExc_TypeError, "argument %d is %R, but the parameter is a value of %s, %d bytes long", number,
                  object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type that is not built in",
                  parameter->bytes);
     return -1;
@@ -93,12 +97,12 @@ static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, 
 static int read_value(PyObject *object, const ck_kernel_parameter *parameter, int number, arguments *arguments) {
     Py_buffer buffer;
     const size_t at = (arguments->used + 15) / 16 * 16;
-    if (at + parameter->bytes > MAX_VALUE) {
+    if (at + (size_t)parameter->bytes > MAX_VALUE) {
         PyErr_Format(PyExc_ValueError, "the launch's arguments passed by value exceed %d bytes in all", MAX_VALUE);
         return -1;
     }
     char *value = arguments->values + at;
-    arguments->used = at + parameter->bytes;
+    arguments->used = at + (size_t)parameter->bytes;
     arguments->addresses[number] = value;
     if (write_number(object, parameter->dtype, value)) return 0;
     if (PyLong_Check(object) || PyFloat_Check(object)) return refuse_value(object, parameter, number);
@@ -195,6 +199,24 @@ static PyObject *launch(PyObject *module, PyObject *const *items, Py_ssize_t cou
     return result;
 }
 
+static PyObject *variable(PyObject *module, PyObject *const *items, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    int device;
+    void *address = NULL;
+    size_t bytes = 0;
+    if (check_count("variable(set, name, device)", count, 3) < 0) return NULL;
+    if (!Py_IS_TYPE(items[0], state->set_type)) {
+        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
+        return NULL;
+    }
+    const char *name = read_text(items[1], "name");
+    if (name == NULL || read_int(items[2], "device", &device) < 0) return NULL;
+    if (ck_set_variable_at(((set *)items[0])->set, name, device, &address, &bytes, &error) != CK_OK)
+        return errors_raise(state, &error);
+    return Py_BuildValue("(Nn)", PyLong_FromVoidPtr(address), (Py_ssize_t)bytes);
+}
+
 // --- the type ----------------------------------------------------------------------------------------------------
 static void set_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
@@ -217,11 +239,19 @@ static PyObject *get_kernels(PyObject *self, void *unused) {
     return table_kernels(ck_set_table_of(((set *)self)->set));
 }
 
+static PyObject *get_variables(PyObject *self, void *unused) {
+    (void)unused;
+    return table_variables(ck_set_table_of(((set *)self)->set));
+}
+
 static PyGetSetDef set_attributes[] = {
     {"path", get_path, NULL, PyDoc_STR("The file from which it was loaded."), NULL},
     {"operations", get_operations, NULL, PyDoc_STR("Its variant tables, as operations() returns them."), NULL},
     {"kernels", get_kernels, NULL,
-     PyDoc_STR("(name, ((\"value\", \"reads\" or \"writes\", dtype or None, bytes)...))."), NULL},
+     PyDoc_STR("(name, ((\"value\", \"reads\" or \"writes\", dtype or None, bytes, bytes of an element)...))."),
+     NULL},
+    {"variables", get_variables, NULL,
+     PyDoc_STR("(name, (dtype or None, bytes of an element, shape, whether it is const))."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -247,5 +277,7 @@ PyMethodDef set_methods[] = {
     {"launch", FAST(launch),
      PyDoc_STR("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream, /)\n--\n\n"
                "Launches one kernel with Views and values, ordered after earlier uses of the arrays.")},
+    {"variable", FAST(variable),
+     PyDoc_STR("variable(set, name, device, /)\n--\n\nThe address of a variable on a device, and its bytes.")},
     {NULL, NULL, 0, NULL},
 };

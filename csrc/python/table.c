@@ -109,8 +109,9 @@ PyObject *table_operations(const ck_set_table *table) {
 static PyObject *make_kernel_parameter(const void *source, Py_ssize_t i) {
     static const char *const kinds[] = {"value", "reads", "writes"}; // in the order of ck_parameter_kind
     const ck_kernel_parameter *parameter = &((const ck_set_kernel *)source)->parameters[i];
-    return Py_BuildValue("(szn)", kinds[parameter->kind],
-                         parameter->dtype < 0 ? NULL : ck_dtype_name(parameter->dtype), (Py_ssize_t)parameter->bytes);
+    return Py_BuildValue("(szii)", kinds[parameter->kind],
+                         parameter->dtype < 0 ? NULL : ck_dtype_name(parameter->dtype), parameter->bytes,
+                         parameter->element_bytes);
 }
 
 static PyObject *make_set_kernel(const void *source, Py_ssize_t i) {
@@ -120,4 +121,20 @@ static PyObject *make_set_kernel(const void *source, Py_ssize_t i) {
 
 PyObject *table_kernels(const ck_set_table *table) {
     return make_tuple(table->kernel_count, make_set_kernel, table->kernels);
+}
+
+static PyObject *make_extent(const void *source, Py_ssize_t i) {
+    return PyLong_FromLongLong(((const ck_variable_type *)source)->shape[i]);
+}
+
+static PyObject *make_set_variable(const void *source, Py_ssize_t i) {
+    const ck_set_variable *variable = &((const ck_set_variable *)source)[i];
+    const ck_variable_type *type = &variable->type;
+    return Py_BuildValue("(s(ziNN))", variable->name, type->dtype < 0 ? NULL : ck_dtype_name(type->dtype),
+                         type->element_bytes, make_tuple(type->ndim < 0 ? 0 : type->ndim, make_extent, type),
+                         PyBool_FromLong(type->is_const));
+}
+
+PyObject *table_variables(const ck_set_table *table) {
+    return make_tuple(table->variable_count, make_set_variable, table->variables);
 }

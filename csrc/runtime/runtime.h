@@ -13,6 +13,7 @@
 #define CK_RUNTIME_H
 
 #include "../kernels/set.h"
+#include "../kernels/variant.h"
 #include "kernels/attributes.h"
 
 typedef struct ck_runtime ck_runtime; // state.h
@@ -99,6 +100,9 @@ const ck_set_table *ck_set_table_of(const ck_set *set);
 // Finds an operation or a kernel by name. Returns NULL if there is none; the error message then lists the names.
 const ck_operation *ck_set_operation(const ck_set *set, const char *name, ck_error *error);
 const ck_set_kernel *ck_set_kernel_of(const ck_set *set, const char *name, ck_error *error);
+// The address of a variable on a device, and its size in bytes.
+int ck_set_variable_at(const ck_set *set, const char *name, int device, void **address, size_t *bytes,
+                       ck_error *error);
 
 // --- memory.c, order.c -------------------------------------------------------------------------------------------
 // Device memory with a reference count: the runtime's own (from the pool), or another library's, which is notified when

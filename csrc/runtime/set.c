@@ -124,3 +124,18 @@ const ck_set_kernel *ck_set_kernel_of(const ck_set *set, const char *name, ck_er
             *known ? known : "none");
     return NULL;
 }
+
+int ck_set_variable_at(const ck_set *set, const char *name, int device, void **address, size_t *bytes,
+                       ck_error *error) {
+    const ck_set_table *table = set->table;
+    const ck_set_variable *variable = NULL;
+    for (int i = 0; i < table->variable_count && variable == NULL; i++)
+        if (strcmp(table->variables[i].name, name) == 0) variable = &table->variables[i];
+    if (variable == NULL) return ck_fail(error, CK_BAD_VALUE, "%.500s has no variable '%.64s'", set->path, name);
+    int previous = device;
+    CK_TRY(ck_device_enter(device, &previous, error));
+    const cudaError_t code = (cudaError_t)variable->find(variable->closure, address, bytes);
+    if (code != cudaSuccess) ck_fail_cuda(error, code, "cudaGetSymbolAddress");
+    ck_device_leave(device, previous, error);
+    return error->code;
+}

@@ -1,8 +1,11 @@
 // A set of single kernels: what csrc/runtime loads beside the package's own, and launches by name.
 #include "device_extras.cuh"
+#include "kernels/complex.cuh"
 #include "kernels/set.cuh"
 
 #include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 __global__ void add_one(const float *x, float *y, int n) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -4,6 +4,6 @@
 #include "kernels/set.h"
 
 extern "C" {
-CK_EXPORTED extern const ck_set_table cudakern_set;
-const ck_set_table cudakern_set = {CK_ABI_VERSION, "another", nullptr, 0, nullptr, 0};
+__attribute__((visibility("default"))) extern const ck_set_table cudakern_set;
+const ck_set_table cudakern_set = {CK_ABI_VERSION, "another", nullptr, 0, nullptr, 0, nullptr, 0};
 }

@@ -5,6 +5,6 @@
 #include "kernels/set.h"
 
 extern "C" {
-CK_EXPORTED extern const ck_set_table cudakern_set;
-const ck_set_table cudakern_set = {CK_ABI_VERSION + 1, backend_name(), nullptr, 0, nullptr, 0};
+__attribute__((visibility("default"))) extern const ck_set_table cudakern_set;
+const ck_set_table cudakern_set = {CK_ABI_VERSION + 1, backend_name(), nullptr, 0, nullptr, 0, nullptr, 0};
 }

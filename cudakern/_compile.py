@@ -1,0 +1,485 @@
+"""compile: kernels of one's own, in CUDA C++."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from itertools import chain, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _compilers, _display, _dtypes, _exchange, _transfer
+from ._array import DeviceArray
+from ._backend import Backend, backend
+from ._compilers import CompileError
+from ._cuda_source import Contents, KernelText, contents
+from ._errors import unknown
+from ._native import Native, View
+from ._source import Source
+from ._streams import stream_handle
+
+Parameter = tuple[str, "str | None", int, int]
+#: A pointer to one of these takes arrays of all of them: characters are any.
+_BYTES = ("int8", "uint8", "bool")
+
+
+class _Variable(NamedTuple):
+    """A variable of a set."""
+
+    dtype: str | None
+    element_bytes: int
+    shape: tuple[int, ...]
+    is_const: bool
+
+
+class _Built:
+    """A program compiled for one backend."""
+
+    def __init__(self, native: Native, path: Path) -> None:
+        self.native, self.set = native, native.load_set(str(path))
+        self.kernels = dict(self.set.kernels)
+        self.variables = {name: _Variable(*of) for name, of in self.set.variables}
+
+    def variable(self, name: str, device: int) -> View:
+        """The memory of a variable."""
+        of = self.variables[name]
+        address, _ = self.native.variable(self.set, name, device)
+        shape = of.shape if of.dtype else (*of.shape, of.element_bytes)
+        return self.native.adopt(self.set, address, shape, None, of.dtype or "uint8", device, of.is_const)
+
+
+class Program(_display.Shown):
+    """Compiled CUDA C++. Its kernels are attributes; a template's are items: ``program["scale<float>"]``. ``source`` is
+    the text."""
+
+    def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
+        self.source = source
+        self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
+        texts = [path.read_text(encoding="utf-8", errors="replace") for path in _compilers.included(source, folder)]
+        parts = [contents(text) for text in (*texts, source)]
+        kernels, variables = (
+            chain.from_iterable(part.kernels for part in parts),
+            chain.from_iterable(part.variables for part in parts),
+        )
+        self._contents = Contents(tuple(kernels), tuple(variables))
+        for kernel in self._contents.kernels:
+            if not kernel.returns_nothing:
+                raise CompileError(f"{name}:{kernel.line}: {kernel.name} is a kernel, and must return void")
+        self._instances: dict[str, None] = {}  # what was asked for by name
+        self._built: dict[str, _Built] = {}
+        self._has_symbols = False  # Python has arrays of its variables
+        self._lock = threading.Lock()
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of the kernels that are compiled, with their namespaces."""
+        return tuple(self._on(backend()).kernels)
+
+    def _on(self, here: Backend, wanted: str = "") -> _Built:
+        """The program for a backend, compiled when it is first needed there; with that instance of a template."""
+        with self._lock:
+            built = self._built.get(here.name)
+            if built is not None and (not wanted or wanted in built.kernels):
+                return built
+            if built is not None and self._has_symbols:
+                raise RuntimeError(
+                    f"{wanted} is not compiled yet, and compiling it now would create new variables, while .symbol() "
+                    f"has returned the present ones: pass instances=[{wanted!r}] to cudakern.compile"
+                )
+            instances = [*self._instances, *([wanted] if wanted and wanted not in self._instances else [])]
+            found = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
+            self._built[here.name] = built = self._compiled(here, instances, found, built)
+            self._instances |= dict.fromkeys(instances)
+            return built
+
+    def _compiled(self, here: Backend, instances: list[str], found: list[str], before: _Built | None) -> _Built:
+        if here.name not in _compilers.COMPILERS:
+            known = " or ".join(map(repr, _compilers.COMPILERS))
+            raise NotImplementedError(
+                f"compile: kernels of your own do not run on backend {here.name!r} yet; run them inside "
+                f"`with cudakern.use_backend({known})`"
+            )
+        arch = self._arch or 10 * here.capability
+        unit = _compilers.Unit(str(self.source), self._name, self._folder, self._flags, arch)
+        built = _Built(here.native, _compilers.COMPILERS[here.name](unit, instances, found, self._contents.variables))
+        if not built.kernels and not any(kernel.is_template for kernel in self._contents.kernels):
+            raise CompileError(f"{self._name} has no kernel: no function is declared with __global__")
+        if before is not None:  # variables keep their values
+            for name, device in product(built.variables, range(here.native.device_count())):
+                here.native.copy(built.variable(name, device), before.variable(name, device), 0)
+        return built
+
+    def __getitem__(self, name: str) -> Kernel:
+        if not isinstance(name, str):
+            raise TypeError(f"a kernel is chosen by its name, such as program['scale<float>'], not by {name!r:.60}")
+        name = re.sub(r"\s+", " ", name.strip())
+        known = self._names()
+        name = known.get(name, name)
+        text = next((k for k in self._contents.kernels if k.name == name.split("<")[0]), None)
+        if text is not None and text.is_template and "<" not in name:
+            raise TypeError(f"{name} is a template: name its arguments, as in program['{name}<float>']")
+        word = name.split("<")[0].split("::")[-1].strip()
+        if text is None and not re.search(rf"\b{re.escape(word)}\b", self.source):  # a macro may define it
+            raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
+        return Kernel(self, name, text)
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("__") or "_contents" not in self.__dict__ or name not in self._names():
+            known = self._names() if "_contents" in self.__dict__ else ()
+            raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*(n for n in self._names() if n.isidentifier()), "kernels", "source", "symbol", "table"})
+
+    def _names(self) -> dict[str, str]:
+        """Names of kernels without namespaces, if that is unambiguous, and with them."""
+        names = [kernel.name for kernel in self._contents.kernels]
+        short = [name.split("::")[-1] for name in names]
+        known = {s: name for s, name in zip(short, names, strict=True) if short.count(s) == 1}
+        return known | dict(zip(names, names, strict=True))
+
+    def symbol(self, name: str) -> DeviceArray:
+        """A ``__device__`` or ``__constant__`` variable as an array on the current device.
+
+        ``program.symbol("table")[:] = values`` writes it, and ``.get()`` reads it. A variable of a type that arrays do
+        not have (a struct) is an array of bytes. AttributeError for an unknown name.
+        """
+        here = backend()
+        built = self._on(here)
+        if name not in built.variables:
+            raise AttributeError(unknown("variable", name, built.variables), name=name, obj=self)
+        self._has_symbols = True
+        return DeviceArray(built.variable(name, here.device), here.native)
+
+    def table(self) -> _display.Table:
+        """A row for each kernel."""
+        rows = [[k.name, ", ".join(k.parameters) or "none", f"{k.line}"] for k in self._contents.kernels]
+        note = f"Variables: {', '.join(self._contents.variables)}." if self._contents.variables else ""
+        return _display.Table(f"{self._name}: kernels", ["kernel", "parameters", "line"], rows, note, ["line"])
+
+
+class Kernel:
+    """A kernel of a Program: ``kernel[grid, block](arguments...)`` launches it."""
+
+    __slots__ = ("_text", "name", "program")
+
+    def __init__(self, program: Program, name: str, text: KernelText | None) -> None:
+        self.program, self.name, self._text = program, name, text
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """As in the source: ("const float *x", "float *y", "int n"); () if a macro declares the kernel."""
+        return self._text.parameters if self._text is not None else ()
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(self.parameters)}) of {self.program._name}>"
+
+    def __getitem__(self, launch: Any) -> Any:
+        """``kernel[grid, block]`` or ``kernel[grid, block, shared, stream]``: a function of the kernel's arguments."""
+        launch = launch if isinstance(launch, tuple) else (launch,)
+        if not 2 <= len(launch) <= 4:
+            raise TypeError(f"{self.name}[grid, block, shared bytes, stream] takes 2 to 4 items, not {len(launch)}")
+        shared, stream = (*launch[2:], 0, None)[:2] if len(launch) < 4 else launch[2:]
+        return lambda *arguments: self(*launch[:2], *arguments, shared=shared, stream=stream)
+
+    def __call__(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared: int = 0,
+        stream: Any = None,
+        cooperative: bool = False,
+    ) -> None:
+        """Launch the kernel.
+
+        Parameters
+        ----------
+        grid, block : int or tuple of int
+            Blocks, and threads per block, in one to three dimensions (x, y, z).
+        *arguments
+            One for each parameter. A pointer takes a C-contiguous array of its type, or None (NULL). NumPy arrays are
+            copied to the device and, unless the pointer is to const, back. Device arrays stay where they are.
+        shared : int
+            Bytes of dynamic shared memory per block.
+        stream : optional
+            As for operations.
+        cooperative : bool
+            Launch all blocks at the same time, for a barrier of the whole grid.
+
+        With arrays on the device it returns at once; otherwise it waits for the kernel.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Arguments that do not fit the parameters.
+        CudaError
+            A launch beyond the device's limits, or a kernel that failed.
+        """
+        _launch(self, _sizes(grid, "grid", self), _sizes(block, "block", self), arguments, shared, stream, cooperative)
+
+    def _label(self, i: int) -> str:
+        return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
+
+
+def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
+    sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    whole = all(hasattr(type(n), "__index__") and not isinstance(n, bool) for n in sizes)
+    if not whole or not 1 <= len(sizes) <= 3 or any(n < 1 for n in sizes):
+        hint = ""
+        if whole and 0 in sizes:
+            hint = " (an empty input needs no launch)"
+        elif any(isinstance(n, float) for n in sizes):
+            hint = ": use //, as in (n + 255) // 256"
+        raise (ValueError if whole else TypeError)(
+            f"{kernel.name}: {what} must be an integer of at least 1 or a tuple of up to three, not {value!r:.60}{hint}"
+        )
+    return tuple(int(n) for n in sizes)
+
+
+def _launch(
+    kernel: Kernel,
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    arguments: tuple[Any, ...],
+    shared: int,
+    stream: Any,
+    cooperative: bool,
+) -> None:
+    ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
+    here = backend() if ours is None else Backend(ours._native.backend_name(), ours._view.device, "", ours._native)
+    built = kernel.program._on(here, kernel.name)
+    parameters = built.kernels[kernel.name]
+    if len(arguments) != len(parameters):
+        listed = f" ({', '.join(kernel.parameters)})" if kernel.parameters else ""
+        raise TypeError(f"{kernel.name} has {len(parameters)} parameters{listed}, but got {len(arguments)} arguments")
+    native, device = here.native, here.device
+    handle = stream_handle(stream, native, device)
+    values: list[Any] = []
+    hosts: list[tuple[int, np.ndarray[Any, Any], bool]] = []
+    for i, (x, parameter) in enumerate(zip(arguments, parameters, strict=True)):
+        if parameter[0] == "value":
+            values.append(_value(kernel, i, x, parameter))
+        elif x is None:
+            values.append(None)
+        elif isinstance(x, np.ndarray):
+            hosts.append((i, _host(kernel, i, x, parameter), parameter[0] == "writes"))
+            values.append(x)
+        else:
+            values.append(_view(kernel, i, x, parameter, native, device, stream))
+    pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
+    if hosts and len(hosts) < len(pointers):
+        other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
+        raise TypeError(
+            f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: pass "
+            "both of one kind, with cudakern.asarray(x) or x.get()"
+        )
+    _refuse_overlap(kernel, hosts)
+    copies: dict[tuple[int, int], View] = {}
+    for i, x, _ in hosts:
+        key = (x.ctypes.data, x.nbytes)
+        if key not in copies:
+            copies[key] = _transfer.from_host(native, x, device, handle)
+        values[i] = copies[key]
+    native.launch(built.set, kernel.name, grid, block, shared, cooperative, tuple(values), device, 0, handle)
+    for i, x, writes in hosts:
+        if writes and x.size:
+            _transfer.into_host(native, values[i], x, handle)
+    if len(hosts) == len(pointers):
+        native.stream_synchronize(device, handle)
+
+
+def _type_words(parameter: Parameter) -> str:
+    _, dtype, _, size = parameter
+    return f"{dtype} array" if dtype else f"array of structs of {size} bytes" if size else "array"
+
+
+def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes: int, what: str) -> None:
+    _, expected, _, size = parameter
+    if expected is None:
+        if size and nbytes % size:
+            raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
+    elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
+        convert = f"x.astype({expected!r})" if expected in _dtypes.NAMES else "another array"
+        raise TypeError(f"{kernel._label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
+
+
+def _host(kernel: Kernel, i: int, x: np.ndarray[Any, Any], parameter: Parameter) -> np.ndarray[Any, Any]:
+    """A host array as it is copied to the device."""
+    _transfer.refuse_masked(x, kernel._label(i))
+    if not x.flags.c_contiguous:
+        raise ValueError(
+            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
+            "numpy.ascontiguousarray(x)"
+        )
+    if parameter[0] == "writes" and not x.flags.writeable:
+        raise ValueError(f"{kernel._label(i)} is read-only, and the kernel may write it: declare a pointer to const")
+    if not x.dtype.isnative:
+        raise TypeError(
+            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
+        )
+    if x.dtype.hasobject:
+        raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
+    name = _dtypes.name_in_numpy(x.dtype)
+    _check_type(kernel, i, parameter, name, x.nbytes, "array")
+    x = x.reshape(-1)
+    return x if name in _dtypes.NAMES else x.view(np.uint8)
+
+
+def _view(kernel: Kernel, i: int, x: Any, parameter: Parameter, native: Native, device: int, stream: Any) -> View:
+    """The View of an array on the device."""
+    if isinstance(x, DeviceArray):
+        if x._native is not native:
+            raise ValueError(f"{kernel._label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
+        view: View | None = x._view
+    else:
+        view = _exchange.on_device(x, native, device, stream)
+    if view is None:
+        raise TypeError(
+            f"{kernel._label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
+            f"use numpy.asarray(x, {parameter[1] or 'dtype'!r})"
+        )
+    _check_type(kernel, i, parameter, view.dtype, view.nbytes, "array")
+    if not view.contiguous:
+        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: pass x.copy()")
+    return view
+
+
+def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
+    """A number or struct as the C module takes it."""
+    _, dtype, size, _ = parameter
+    if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
+        raise TypeError(f"{kernel._label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
+    if isinstance(x, DeviceArray):
+        raise TypeError(f"{kernel._label(i)} is a value, and the array is on the device: pass x.item()")
+    x = x[()] if isinstance(x, np.ndarray) else x
+    if isinstance(x, np.generic) and _dtypes.name_in_numpy(x.dtype) == _dtypes.BFLOAT16:
+        x = float(x)
+    if dtype is None:
+        if not isinstance(x, np.generic) or x.nbytes != size:
+            raise TypeError(
+                f"{kernel._label(i)} is a struct of {size} bytes: pass a NumPy scalar of that size (of a structured "
+                f"dtype with align=True), not {type(x).__name__}"
+            )
+        return x
+    kind = _dtypes.kind_of(dtype)
+    if kind in "iu" and isinstance(x, (int, np.integer)):
+        info = np.iinfo(dtype)
+        if not info.min <= int(x) <= info.max:
+            raise OverflowError(f"{kernel._label(i)} must be from {info.min} to {info.max}, not {x}")
+        return int(x)
+    if kind == "b" and isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
+        return _bits(float(x), dtype) if size == 2 else float(x)
+    needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
+    raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
+
+
+def _bits(x: float, dtype: str) -> np.generic:
+    """A half-precision number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types."""
+    if dtype != _dtypes.BFLOAT16:
+        return np.float16(x)
+    bits = int(np.float32(x).view(np.uint32))
+    rounded = bits + 0x7FFF + (bits >> 16 & 1) if x == x else bits | 0x400000
+    return np.uint16(rounded >> 16 & 0xFFFF)
+
+
+def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, np.ndarray[Any, Any], bool]]) -> None:
+    """ValueError for NumPy arrays that share a part of their memory, of which the kernel writes one."""
+    for n, (i, x, writes) in enumerate(hosts):
+        for j, y, also in hosts[:n]:
+            same = x.ctypes.data == y.ctypes.data and x.nbytes == y.nbytes
+            if (writes or also) and not same and np.may_share_memory(x, y):
+                raise ValueError(
+                    f"{kernel.name}: arguments {j + 1} and {i + 1} overlap in host memory, but their copies on the "
+                    "device would not: pass a copy of one, or views of one array on the device"
+                )
+
+
+def compile(
+    source: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    flags: Iterable[str] = (),
+    arch: int | str | None = None,
+    instances: Iterable[str] = (),
+) -> Program:
+    """Compile kernels of your own, in CUDA C++.
+
+    Parameters
+    ----------
+    source : str or path
+        The text, or a path (``pathlib.Path``, or a string that ends with ``.cu``).
+    name : str, optional
+        The file's name in messages. Default: the path's, or "kernels.cu".
+    flags : iterable of str, optional
+        More options for the compiler, such as "-DTILE=16" or "-Wall".
+    arch : int or str, optional
+        The compute capability that ``__CUDA_ARCH__`` states: 80, 8.0 or "sm_80". Default: the device's.
+    instances : iterable of str, optional
+        Instances of templates to compile now: "scale<float>". Others are compiled when they are first used.
+
+    Returns
+    -------
+    Program
+        Its kernels are attributes: ``program.add_one[grid, block](x, y, n)``.
+
+    Raises
+    ------
+    CompileError
+        With the compiler's messages, which have the source's line numbers.
+    FileNotFoundError, TypeError, ValueError
+        For an unsuitable argument.
+
+    Notes
+    -----
+    ``cuda_runtime.h`` is included already, as by nvcc. Compiled programs are kept in a cache on disk.
+
+    Examples
+    --------
+    >>> import cudakern, numpy
+    >>> program = cudakern.compile(r'''
+    ... __global__ void add_one(const float *x, float *y, int n) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     if (i < n) y[i] = x[i] + 1;
+    ... }''')
+    >>> x = numpy.arange(5, dtype=numpy.float32)
+    >>> y = numpy.empty_like(x)
+    >>> program.add_one[1, 32](x, y, 5)
+    >>> y
+    array([1., 2., 3., 4., 5.], dtype=float32)
+    """
+    folder = None
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith(".cu") and "\n" not in source):
+        path = Path(source).resolve()
+        text, folder, name = path.read_text(encoding="utf-8"), path.parent, name or path.name
+    elif isinstance(source, str):
+        text, path = source, Path(name or "kernels.cu")
+    else:
+        raise TypeError(f"compile: source must be a str or a path, not {type(source).__name__}")
+    if isinstance(flags, str):
+        raise TypeError(f"compile: flags must be a list of options, such as [{flags!r}], not a str")
+    program = Program(Source(text, path), name or "kernels.cu", folder, tuple(flags), _arch(arch))
+    program._instances |= dict.fromkeys(instances)
+    program._on(backend())
+    return program
+
+
+def _arch(value: Any) -> int | None:
+    """__CUDA_ARCH__: 800 for 80, 8.0, "8.0", "80" and "sm_80"."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(?:sm_|compute_)?(\d{1,2})\.?(\d)[af]?", str(value))
+    if not match:
+        raise ValueError(f"compile: arch must be a compute capability, such as 90, 9.0 or 'sm_90', not {value!r}")
+    return 100 * int(match[1]) + 10 * int(match[2])

@@ -1,0 +1,230 @@
+"""Compiles sources of kernels into sets, with a cache on disk that processes share.
+
+A set's file is named after everything that it depends on: source, kernels, flags, compiler and the package's headers.
+It is written under another name first, so no process ever sees half a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from . import emulator
+from ._cuda_source import with_shared_pointers
+from ._installed import HEADERS, KERNELS, LIBRARY
+
+CACHE, LIMIT = "CUDAKERN_CACHE", "CUDAKERN_CACHE_LIMIT"
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+#: The file to which the lines that list kernels and variables belong, in compilers' messages.
+_LIST = "cudakern_list"
+#: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
+_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never"]
+_ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
+_ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
+_UNKNOWN = re.compile(
+    rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
+)
+#: Where the text of an error begins, and where something else follows it.
+_START = re.compile(r"^(?=\S[^\n]*?: (?:fatal )?error: )", re.M)
+_END = re.compile(r"^(?=\S[^\n]*: (?:note|warning): |In file included|compilation terminated)", re.M)
+_SHOWN_ERRORS = 5
+
+
+class CompileError(RuntimeError):
+    """A source of kernels could not be compiled; ``log`` is the compiler's whole output."""
+
+    def __init__(self, message: str = "", log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+class Unit(NamedTuple):
+    """A source to compile."""
+
+    text: str
+    name: str  #: in the compiler's messages
+    folder: Path | None  #: of the file, for `#include "..."`
+    flags: tuple[str, ...]
+    arch: int  #: the value of __CUDA_ARCH__: 900
+
+
+def for_emulator(unit: Unit, kernels: Sequence[str], found: Sequence[str], variables: Sequence[str]) -> Path:
+    """The library with the set of these kernels and variables. Of ``found`` (kernels found in the source) and of the
+    variables, those that the compiler does not know are left out: the preprocessor may have removed them."""
+    compiler = _compiler()
+    command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
+    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *unit.flags]
+    text, left_out = with_shared_pointers(unit.text), set[str]()
+    while True:
+        names = [name for name in dict.fromkeys((*found, *kernels)) if name not in left_out]
+        shared = [name for name in variables if name not in left_out]
+        whole = _with_list(text, [f"CK_KERNEL({n})," for n in names], [f"CK_VARIABLE({n})," for n in shared])
+        path = cache() / f"{_key(whole, [*command, *options], unit)}.so"
+        if _in_use(path):
+            return path
+        log = _run(command, options, whole, unit.name, path)
+        if log is None:
+            _prune(path)
+            return path
+        listed = dict(enumerate([*names, "", "", *shared], 1))
+        unknown = {listed.get(int(line), "") for line in _UNKNOWN.findall(log)}
+        others = len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log))
+        if others or not unknown or not unknown <= {*found, *variables} - {*kernels}:
+            raise CompileError(_message(unit, log), log)
+        left_out |= unknown
+
+
+#: By backend.
+COMPILERS = {"emulator": for_emulator}
+
+
+def _with_list(text: str, kernels: list[str], variables: list[str]) -> str:
+    """The source, followed by the set's table. Each item has a line of its own, which compilers name in messages."""
+    begin = ["", "static const ck_set_kernel ck_kernels_of_the_set[] = {", f'#line 1 "{_LIST}"']
+    between = ["{}};", "static const ck_set_variable ck_variables_of_the_set[] = {"]
+    return "\n".join([text, *begin, *kernels, *between, *variables, "{}};", "CK_SET_TABLE", ""])
+
+
+@functools.cache
+def _compiler() -> list[str]:
+    if os.environ.get("CXX"):
+        return shlex.split(os.environ["CXX"])
+    for name in ("g++", "c++", "clang++"):
+        if path := shutil.which(name):
+            return [path]
+    raise CompileError(
+        "compiling for the emulator needs a C++ compiler, and neither g++ nor c++ nor clang++ is installed. Install "
+        "one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or set CXX"
+    )
+
+
+def _run(command: list[str], options: list[str], text: str, name: str, path: Path) -> str | None:
+    """Compiles the text to that path; the compiler's output if it fails."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
+        (Path(folder) / name).write_text(text, encoding="utf-8")
+        line = [*command, "-x", "c++", name, "-o", "out.so", *options]
+        try:
+            run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
+        except OSError as error:
+            raise CompileError(f"the C++ compiler {command[0]!r} cannot be run: {error.strerror or error}") from None
+        if run.returncode:
+            return run.stderr + run.stdout or f"{command[0]} ended with status {run.returncode}"
+        (Path(folder) / "out.so").replace(path)
+    return None
+
+
+def _message(unit: Unit, log: str) -> str:
+    """The compiler's first errors, with the lines of the source."""
+    log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
+    log = re.sub(rf"^{_LIST}:\d+:\d+: ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
+    parts = _START.split(log)[1:]
+    if not parts:
+        return f"{unit.name} was not compiled:\n{log.strip()}"
+    errors = [_END.split(part)[0] for part in parts]
+    more = len(errors) - _SHOWN_ERRORS
+    shown = [error.rstrip() for error in errors[:_SHOWN_ERRORS]]
+    shown += [f"... and {more} more error{'s' * (more > 1)}; the whole output is in .log"] if more > 0 else []
+    return "\n".join([f"{unit.name} was not compiled:", *shown])
+
+
+# --- the cache -------------------------------------------------------------------------------------------------------
+@functools.cache
+def _headers() -> str:
+    """A hash of the headers that come with the package, and the version of its library."""
+    digest = hashlib.sha256(str(LIBRARY).encode())
+    for path in sorted([*HEADERS.iterdir(), *KERNELS.glob("*.*h")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _key(text: str, command: list[str], unit: Unit) -> str:
+    digest = hashlib.sha256("\0".join([text, unit.name, *command, _headers()]).encode())
+    program = shutil.which(command[0])
+    if program:
+        status = os.stat(program)
+        digest.update(f"{os.path.realpath(program)} {status.st_mtime_ns} {status.st_size}".encode())
+    for path in included(unit.text, unit.folder):
+        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:40]
+
+
+def included(text: str, folder: Path | None) -> list[Path]:
+    """The files that a source includes in quotes, and those that these include."""
+    if folder is None:
+        return []
+    files: dict[Path, None] = {}
+    waiting = [(text, folder)]
+    while waiting:
+        text, where = waiting.pop()
+        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', text, re.M):
+            path = next((p for p in (where / name, folder / name) if p.is_file()), None)
+            if path is not None and path not in files:
+                files[path] = None
+                waiting.append((path.read_text(encoding="utf-8", errors="replace"), path.parent))
+    return list(files)
+
+
+@functools.cache
+def cache() -> Path:
+    """The folder of compiled sets: $CUDAKERN_CACHE, else cudakern/ in the user's cache; a temporary one if that cannot
+    be written."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(os.environ.get(CACHE) or os.path.join(home, "cudakern"))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        if os.environ.get(CACHE):
+            raise ValueError(f"{CACHE}={str(folder)!r} cannot be written: {error.strerror}") from None
+    return Path(_temporary().name)
+
+
+@functools.cache
+def _temporary() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="cudakern-")
+
+
+def _in_use(path: Path) -> bool:
+    """True if the file exists; its time is then that of its last use."""
+    with contextlib.suppress(PermissionError):  # of another user
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+    return path.exists()
+
+
+def _limit() -> int:
+    text = os.environ.get(LIMIT, "256M").strip().upper()
+    number, unit = text.rstrip("KMG"), text[-1:] if text[-1:] in "KMG" else ""
+    if not number.isdigit():
+        raise ValueError(f"{LIMIT} must be a number of bytes, such as 256M, not {text!r}")
+    return int(number) * _UNITS[unit]
+
+
+def _prune(keep: Path) -> None:
+    """Deletes the files that were not used for longest, until the cache is within its limit."""
+    limit, files = _limit(), []
+    for path in keep.parent.glob("*.so"):
+        with contextlib.suppress(OSError):  # another process deleted it
+            status = path.stat()
+            files.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
+        if total <= limit:
+            return
+        if path != keep:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size

@@ -1,0 +1,488 @@
+"""compile: kernels of one's own, from their source to their results."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import cudakern
+from cudakern import _compilers, _cuda_source
+
+ADD_ONE = r"""
+__global__ void add_one(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] + 1;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _emulator():
+    with cudakern.use_backend("emulator"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def add_one():
+    with cudakern.use_backend("emulator"):
+        return cudakern.compile(ADD_ONE).add_one
+
+
+def floats(n=1000):
+    return np.random.default_rng().random(n, np.float32)
+
+
+# --- arguments and results -------------------------------------------------------------------------------------------
+def test_numpy_arrays_are_copied_there_and_back(add_one):
+    x, y = floats(), np.zeros(1000, np.float32)
+    before = x.copy()
+    assert add_one[4, 256](x, y, 1000) is None
+    np.testing.assert_array_equal(y, before + 1)
+    np.testing.assert_array_equal(x, before)
+    add_one((4, 1), (256,), x, y, np.int64(10), stream=cudakern.Stream())
+    add_one(4, 256, x, x, 1000, shared=64)  # in place
+    np.testing.assert_array_equal(x, before + 1)
+
+
+def test_a_pointer_to_const_is_not_copied_back():
+    program = cudakern.compile(
+        "__global__ void cheat(const float *x, float *y) { const_cast<float *>(x)[0] = 5; y[0] = x[0]; }"
+    )
+    x, y = np.ones(1, np.float32), np.ones(1, np.float32)
+    x.flags.writeable = False
+    program.cheat[1, 1](x, y)
+    assert (x[0], y[0]) == (1, 5)
+
+
+def test_device_arrays_stay_where_they_are(add_one):
+    x = cudakern.asarray(floats())
+    y = cudakern.zeros(1000, np.float32)
+    stream = cudakern.Stream()
+    add_one(4, 256, x, y, 1000, stream=stream)
+    np.testing.assert_array_equal(y.get(), x.get() + 1)  # after the other stream's work
+    add_one[4, 256, 0, stream](y, y, 1000)
+    np.testing.assert_allclose(y.get() - x.get(), 2, rtol=1e-6)
+
+
+def test_every_type_of_number():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    types = {
+        "bool": np.bool_,
+        "signed char": np.int8,
+        "unsigned char": np.uint8,
+        "short": np.int16,
+        "unsigned short": np.uint16,
+        "int": np.int32,
+        "unsigned": np.uint32,
+        "long": np.int64,
+        "size_t": np.uint64,
+        "long long": np.int64,
+        "float": np.float32,
+        "double": np.float64,
+        "__half": np.float16,
+        "__nv_bfloat16": ml_dtypes.bfloat16,
+    }
+    source = """
+        #include <cuda_bf16.h>
+        #include <cuda_fp16.h>
+        template <typename T> __global__ void set(T *to, T value) { to[0] = value; }"""
+    program = cudakern.compile(source, instances=[f"set<{name}>" for name in types])
+    for name, dtype in types.items():
+        out = np.zeros(1, dtype)
+        for value in (1, dtype(1)) if dtype is not np.bool_ else (True, np.True_):
+            out[0] = 0
+            program[f"set<{name}>"][1, 1](out, value)
+            assert out[0] == 1, name
+        if np.dtype(dtype).kind in "iu":
+            for value in (np.iinfo(dtype).min, np.iinfo(dtype).max):
+                program[f"set<{name}>"][1, 1](out, value)
+                assert out[0] == value
+            with pytest.raises(OverflowError, match=f"from {np.iinfo(dtype).min} to"):
+                program[f"set<{name}>"][1, 1](out, np.iinfo(dtype).max + 1)
+
+
+def test_structs_by_value_and_by_pointer():
+    program = cudakern.compile(
+        """
+        struct Point { float x; double y; };
+        __global__ void move(Point *points, Point by) {
+            points[threadIdx.x].x += by.x;
+            points[threadIdx.x].y += by.y;
+        }"""
+    )
+    point = np.dtype([("x", np.float32), ("y", np.float64)], align=True)
+    points = np.zeros(3, point)
+    program.move[1, 3](points, np.array((1, 2), point)[()])
+    assert points.tolist() == [(1.0, 2.0)] * 3
+    with pytest.raises(TypeError, match="a struct of 16 bytes: pass a NumPy scalar of that size"):
+        program.move[1, 3](points, 5)
+    with pytest.raises(TypeError, match="elements of 16 bytes, but the array has 12 bytes"):
+        program.move[1, 3](np.zeros(3, np.float32), points[0])
+
+
+def test_pointers_to_anything_and_null():
+    program = cudakern.compile(
+        """
+        __global__ void first_byte(const void *from, char *to, const float *never) {
+            to[0] = never ? 0 : static_cast<const char *>(from)[0];
+        }"""
+    )
+    for array in (np.array([7], np.int64), np.array([7.0, 8]).view(np.complex128), np.zeros((), np.int8)):
+        array.view(np.uint8).reshape(-1)[0] = 65
+        for to in (np.zeros(1, np.uint8), np.zeros(1, np.int8)):
+            program.first_byte[1, 1](array, to, None)
+            assert to[0] == 65
+
+
+def test_arguments_that_do_not_fit(add_one):
+    x, y = floats(), np.zeros(1000, np.float32)
+    wrong = {
+        "has 3 parameters .const float .x, float .y, int n., but got 2": (TypeError, (x, y)),
+        "argument 1, `const float .x`, must be a float32 array, not float64: .* x.astype": (
+            TypeError,
+            (x.astype(np.float64), y, 1),
+        ),
+        "argument 2, `float .y`, must be a NumPy array or an array on the device, not list": (
+            TypeError,
+            (x, [1.0], 1),
+        ),
+        "shape .500,. and strides .8,., and a pointer has no strides": (ValueError, (x[::2], y, 1)),
+        "argument 2, `float .y`, is read-only": (ValueError, (x, np.broadcast_to(y, y.shape), 1)),
+        "another byte order": (TypeError, (x.astype(">f4"), y, 1)),
+        "masked": (TypeError, (np.ma.masked_array(x), y, 1)),
+        "pass both of one kind": (TypeError, (x, cudakern.asarray(y), 1)),
+        "argument 3, `int n`, must be an integer, not 1.5": (TypeError, (x, y, 1.5)),
+        "argument 3, `int n`, must be from -2147483648 to 2147483647, not 4294967296": (OverflowError, (x, y, 2**32)),
+        "argument 3, `int n`, is a value, not a pointer: an array of shape .2,.": (TypeError, (x, y, np.zeros(2))),
+        "arguments 1 and 2 overlap": (ValueError, (x[1:], x[:-1], 1)),
+    }
+    for words, (kind, arguments) in wrong.items():
+        with pytest.raises(kind, match=words):
+            add_one[4, 256](*arguments)
+    with pytest.raises(ValueError, match="not contiguous"):
+        add_one[4, 256](cudakern.asarray(x)[::2], cudakern.asarray(y), 1)
+
+
+@pytest.mark.parametrize(
+    "grid, block, kind, words",
+    [
+        (0, 1, ValueError, "grid must be an integer of at least 1.*an empty input needs no launch"),
+        (1000 / 256, 1, TypeError, "use //"),
+        (1, (1, 2, 3, 4), ValueError, "block must be"),
+        (True, 1, TypeError, "grid must be"),
+        (1, 1025, cudakern.CudaError, r"a block of \(1025,1,1\) threads"),
+        ((1, 65536), 1, cudakern.CudaError, "65535"),
+    ],
+)
+def test_sizes_that_do_not_fit(add_one, grid, block, kind, words):
+    with pytest.raises(kind, match=words):
+        add_one[grid, block](floats(), floats(), 1)
+
+
+def test_empty_arrays_and_no_arguments(add_one):
+    add_one[1, 32](np.zeros(0, np.float32), np.zeros(0, np.float32), 0)
+    cudakern.compile("__global__ void nothing() {}").nothing[2, 2]()
+
+
+# --- what a source may contain ---------------------------------------------------------------------------------------
+def test_names_namespaces_and_templates():
+    program = cudakern.compile(
+        """
+        // __global__ void in_a_comment() {}
+        const char *text = "__global__ void in_a_string() {";
+        namespace a::b { inline namespace c { __global__ void __launch_bounds__(128, 2) deep(int *x) { x[0] = 1; } } }
+        namespace { __global__ void hidden(int *x) { x[0] = 2; } }
+        extern "C" { __global__ void plain(int *x) { x[0] = 3; } }
+        template <typename T, int N = 4> __global__ void fill(T *x) { x[0] = N; }
+        template <> __global__ void fill<int, 7>(int *x) { x[0] = 77; }
+        #if 0
+        __global__ void never() {}
+        #endif
+        #define KERNEL(name) __global__ void name(int *x) { x[0] = 6; }
+        KERNEL(by_macro)
+        """
+    )
+    assert program.kernels == ("a::b::c::deep", "hidden", "plain")
+    x = np.zeros(1, np.int32)
+    for kernel, value in [
+        (program.deep, 1),
+        (program["a::b::c::deep"], 1),
+        (program.hidden, 2),
+        (program.plain, 3),
+        (program["fill<int>"], 4),
+        (program["fill<int, 5>"], 5),
+        (program["fill<int, 7>"], 77),
+        (program["by_macro"], 6),
+    ]:
+        kernel[1, 1](x)
+        assert x[0] == value
+    assert {"deep", "hidden", "plain", "fill", "symbol"} <= set(dir(program))
+    with pytest.raises(TypeError, match=r"fill is a template: name its arguments, as in program\['fill<float>'\]"):
+        program.fill  # noqa: B018
+    with pytest.raises(AttributeError, match="unknown kernel 'plane': the nearest is 'plain'"):
+        program.plane  # noqa: B018
+    with pytest.raises(cudakern.CompileError, match="in_a_string"):
+        program["in_a_string"][1, 1]()
+
+
+def test_dynamic_shared_memory():
+    """As CUDA writes it, within a function, a template and at the top."""
+    program = cudakern.compile(
+        """
+        extern __shared__ __align__(16) unsigned char bytes[];
+        __global__ void at_the_top(int *x) {
+            int *part = reinterpret_cast<int *>(bytes);
+            part[threadIdx.x] = x[threadIdx.x];
+            __syncthreads();
+            x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+        }
+        template <typename T> __global__ void within(T *x) {
+            extern __shared__
+                T part[];
+            part[threadIdx.x] = x[threadIdx.x];
+            __syncthreads();
+            x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+        }"""
+    )
+    for kernel, dtype in ((program.at_the_top, np.int32), (program["within<double>"], np.float64)):
+        x = np.arange(64).astype(dtype)
+        kernel(1, 64, x, shared=x.nbytes)
+        np.testing.assert_array_equal(x, np.arange(64)[::-1])
+
+
+def test_variables_that_python_reads_and_writes():
+    program = cudakern.compile(
+        """
+        __constant__ float table[2][3];
+        __device__ int calls = 5, unused{2};
+        __device__ const double half = 0.5;
+        __device__ int function(int x) { return x; }
+        struct Pair { short a, b; };
+        __device__ Pair pairs[2];
+        __global__ void use(float *out) { out[0] = table[1][2] * half; ++calls; pairs[1].b = 3; }
+        template <int N> __global__ void add() { calls += N; }
+        """
+    )
+    table = program.symbol("table")
+    assert (table.shape, table.dtype) == ((2, 3), np.float32)
+    table[:] = np.arange(6).reshape(2, 3)
+    out = np.zeros(1, np.float32)
+    program.use[1, 1](out)
+    assert out[0] == 2.5
+    assert program.symbol("calls").item() == 6
+    assert program.symbol("unused").item() == 2
+    assert program.symbol("half").item() == 0.5
+    assert program.symbol("pairs").get().view(np.int16).tolist() == [[0, 0], [0, 3]]
+    with pytest.raises(ValueError, match="read-only"):
+        program.symbol("half")[()] = 1
+    with pytest.raises(AttributeError, match="unknown variable 'tabel': the nearest is 'table'"):
+        program.symbol("tabel")
+    with pytest.raises(RuntimeError, match=r"pass instances=\['add<2>'\]"):
+        program["add<2>"][1, 1]()
+
+
+def test_variables_keep_their_values_when_an_instance_is_added():
+    program = cudakern.compile("__device__ int n; template <int N> __global__ void add() { n += N; }")
+    program["add<2>"][1, 1]()
+    program["add<3>"][1, 1]()
+    assert program.symbol("n").item() == 5
+
+
+def test_what_nvcc_defines():
+    program = cudakern.compile(
+        """
+        #include <cuda.h>
+        #include <limits.h>
+        __host__ __device__ int side() {
+        #ifdef __CUDA_ARCH__
+            return __CUDA_ARCH__;
+        #else
+            return 0;
+        #endif
+        }
+        #if !defined(__CUDACC__) || !defined(__NVCC__)
+        #error neither
+        #endif
+        __global__ void ask(int *out) { out[0] = side(); out[1] = INT_MAX; out[2] = TILE; }
+        """,
+        flags=["-DTILE=16"],
+    )
+    out = np.zeros(3, np.int32)
+    program.ask[1, 1](out)
+    assert out.tolist() == [100 * 9, np.iinfo(np.int32).max, 16]
+    older = cudakern.compile(program.source, flags=["-DTILE=1"], arch="sm_80")
+    older.ask[1, 1](out)
+    assert out[0] == 800
+    with pytest.raises(ValueError, match="arch must be a compute capability"):
+        cudakern.compile(ADD_ONE, arch="hopper")
+
+
+def test_a_file_and_what_it_includes(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "value.cuh").write_text("#define VALUE 1\n__global__ void other(int *x) { x[0] = 9; }\n")
+    file = tmp_path / "main.cu"
+    file.write_text('#include "parts/value.cuh"\n__global__ void get(int *x) { x[0] = VALUE; }\n')
+    x = np.zeros(1, np.int32)
+    for value in (1, 2):  # the cache sees that a header changed
+        (tmp_path / "parts" / "value.cuh").write_text(
+            f"#define VALUE {value}\n__global__ void other(int *x) {{ x[0] = 9; }}\n"
+        )
+        program = cudakern.compile(file if value == 1 else str(file))
+        program.get[1, 1](x)
+        assert x[0] == value
+        program.other[1, 1](x)
+        assert x[0] == 9
+    assert program.source.path == file
+    with pytest.raises(FileNotFoundError):
+        cudakern.compile(tmp_path / "none.cu")
+
+
+# --- errors of the compiler ------------------------------------------------------------------------------------------
+def test_errors_have_the_sources_lines():
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.compile(
+            "__global__ void broken(int *x) {\n    x[0] = y;\n    extern __shared__ int s[];\n    z();\n}\n"
+        )
+    text = str(failure.value)
+    assert re.search(r"^kernels\.cu:2:12: error: .*y.* not declared", text, re.M)
+    assert re.search(r"^kernels\.cu:4:5: error: .*z.* not declared", text, re.M)
+    assert "    2 |     x[0] = y;" in text
+    assert "set.cuh" not in text
+    assert text.split(":\n")[0] == "kernels.cu was not compiled"
+    assert failure.value.log.count("error") >= 2
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        ("int x;", "has no kernel: no function is declared with __global__"),
+        ("#include <nowhere.h>\n__global__ void f() {}", r"kernels\.cu:1:10: fatal error: nowhere\.h"),
+        ("__global__ void f() {", r"kernels\.cu:\d+:\d+: error"),
+        ("\n" * 9 + "#error no\n__global__ void f() {}", r"kernels\.cu:10:2: error: #error no"),
+        ("int x;\n__global__ int f() { return 1; }", r"kernels\.cu:2: f is a kernel, and must return void"),
+        ("__global__ void f(int &x) {}", "error"),
+    ],
+)
+def test_sources_that_do_not_compile(source, words):
+    with pytest.raises(cudakern.CompileError, match=words):
+        cudakern.compile(source)
+
+
+def test_arguments_of_compile():
+    with pytest.raises(TypeError, match="source must be a str or a path, not int"):
+        cudakern.compile(5)
+    with pytest.raises(TypeError, match="flags must be a list"):
+        cudakern.compile(ADD_ONE, flags="-DX=1")
+
+
+def test_without_a_compiler(monkeypatch):
+    _compilers._compiler.cache_clear()
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(cudakern.CompileError, match="needs a C.. compiler.*apt install"):
+        cudakern.compile(ADD_ONE + "// no compiler")
+    monkeypatch.setenv("CXX", "/nowhere/g++")
+    with pytest.raises(cudakern.CompileError, match="'/nowhere/g..' cannot be run: No such file"):
+        cudakern.compile(ADD_ONE + "// no compiler")
+    _compilers._compiler.cache_clear()
+
+
+# --- the cache -------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv(_compilers.CACHE, str(tmp_path / "cache"))
+    _compilers.cache.cache_clear()
+    yield tmp_path / "cache"
+    _compilers.cache.cache_clear()
+
+
+def test_the_cache(own_cache, monkeypatch):
+    runs = []
+    run = subprocess.run
+    monkeypatch.setattr(_compilers.subprocess, "run", lambda *a, **k: runs.append(a) or run(*a, **k))
+    for flags, expected in (((), 1), ((), 1), (("-DX",), 2), ((), 2)):
+        cudakern.compile(ADD_ONE, flags=flags)
+        assert len(runs) == expected
+    assert len(list(own_cache.glob("*.so"))) == 2
+    assert not list(own_cache.glob("compiling-*"))
+    monkeypatch.setenv(_compilers.LIMIT, "1K")
+    program = cudakern.compile(ADD_ONE, flags=["-DY"])
+    assert len(list(own_cache.glob("*.so"))) == 1  # the newest stays, whatever the limit
+    x = floats()
+    program.add_one[4, 256](x, x, 1000)
+    monkeypatch.setenv(_compilers.LIMIT, "much")
+    with pytest.raises(ValueError, match="CUDAKERN_CACHE_LIMIT must be a number of bytes"):
+        cudakern.compile(ADD_ONE, flags=["-DZ"])
+
+
+def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(_compilers.CACHE, str(tmp_path / "file" / "cache"))
+    _compilers.cache.cache_clear()
+    with pytest.raises(ValueError, match=r"CUDAKERN_CACHE='.*' cannot be written: Not a directory"):
+        cudakern.compile(ADD_ONE)
+    monkeypatch.delenv(_compilers.CACHE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))  # a home that is read-only
+    _compilers.cache.cache_clear()
+    x = floats()
+    before = x.copy()
+    cudakern.compile(ADD_ONE).add_one[4, 256](x, x, 1000)
+    np.testing.assert_array_equal(x, before + 1)
+    _compilers.cache.cache_clear()
+
+
+def test_several_processes_and_threads_compile_the_same(own_cache):
+    code = (
+        "import cudakern, numpy as np\n"
+        "with cudakern.use_backend('emulator'):\n"
+        f"    x = np.zeros(1000, np.float32); cudakern.compile({ADD_ONE!r}).add_one[4, 256](x, x, 1000)\n"
+        "assert (x == 1).all()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    processes = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(3)]
+    failures = []
+
+    def compile_here():
+        try:
+            with cudakern.use_backend("emulator"):
+                x = floats()
+                before = x.copy()
+                cudakern.compile(ADD_ONE).add_one[4, 256](x, x, 1000)
+                np.testing.assert_array_equal(x, before + 1)
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=compile_here) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert failures == []
+    assert len(list(own_cache.iterdir())) == 1
+
+
+# --- displays --------------------------------------------------------------------------------------------------------
+def test_displays(add_one):
+    assert repr(add_one) == "<kernel add_one(const float *x, float *y, int n) of kernels.cu>"
+    assert add_one.parameters == ("const float *x", "float *y", "int n")
+    text = repr(add_one.program)
+    assert "add_one" in text
+    assert "const float *x, float *y, int n" in text
+    assert "<table" in add_one.program._repr_html_()
+
+
+def test_reading_a_source():
+    text = (pathlib.Path(__file__).parent / "emulator_kernels" / "set.cu").read_text()
+    kernels = {kernel.name: kernel for kernel in _cuda_source.contents(text).kernels}
+    assert list(kernels)[:3] == ["add_one", "scale", "all_values"]
+    assert kernels["scale"].is_template
+    assert kernels["scale"].parameters == ("T *x", "T by", "int n")
+    assert kernels["of_nothing"].parameters == ()
+    assert _cuda_source.contents(text).variables == ("calls",)
+    assert _cuda_source.with_shared_pointers(text) == text
