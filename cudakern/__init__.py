@@ -121,5 +121,12 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def load_ipython_extension(shell: object) -> None:
+    """For ``%load_ext cudakern``, which adds ``%%cuda``."""
+    from ._magic import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted({*_PUBLIC, "lab"})

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +21,11 @@ from ._compilers import CompileError
 from ._cuda_source import Contents, KernelText, contents
 from ._errors import unknown
 from ._native import Native, View
+from ._observer import observer
 from ._source import Source
 from ._streams import stream_handle
+from ._table import Variant
+from ._transfer import Array
 
 Parameter = tuple[str, "str | None", int, int]
 #: A pointer to one of these takes arrays of all of them: characters are any.
@@ -183,13 +188,11 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(self.parameters)}) of {self.program._name}>"
 
-    def __getitem__(self, launch: Any) -> Any:
+    def __getitem__(self, shape: Any) -> Launch:
         """``kernel[grid, block]`` or ``kernel[grid, block, shared, stream]``: a function of the kernel's arguments."""
-        launch = launch if isinstance(launch, tuple) else (launch,)
-        if not 2 <= len(launch) <= 4:
-            raise TypeError(f"{self.name}[grid, block, shared bytes, stream] takes 2 to 4 items, not {len(launch)}")
-        shared, stream = (*launch[2:], 0, None)[:2] if len(launch) < 4 else launch[2:]
-        return lambda *arguments: self(*launch[:2], *arguments, shared=shared, stream=stream)
+        if not isinstance(shape, tuple) or not 2 <= len(shape) <= 4:
+            raise TypeError(f"a launch is {self.name}[grid, block] or {self.name}[grid, block, shared bytes, stream]")
+        return Launch(self, *shape)
 
     def __call__(
         self,
@@ -225,7 +228,12 @@ class Kernel:
         CudaError
             A launch beyond the device's limits, or a kernel that failed.
         """
-        _launch(self, _sizes(grid, "grid", self), _sizes(block, "block", self), arguments, shared, stream, cooperative)
+        Launch(self, grid, block, shared, stream, cooperative)(*arguments)
+
+    @property
+    def code(self) -> Source:
+        """Its text, from the source."""
+        return Source(self._text.code if self._text is not None else "", self.program.source.path)
 
     def _label(self, i: int) -> str:
         return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
@@ -246,61 +254,135 @@ def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
     return tuple(int(n) for n in sizes)
 
 
-def _launch(
-    kernel: Kernel,
-    grid: tuple[int, ...],
-    block: tuple[int, ...],
-    arguments: tuple[Any, ...],
-    shared: int,
-    stream: Any,
-    cooperative: bool,
-) -> None:
-    ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
-    here = backend() if ours is None else Backend(ours._native.backend_name(), ours._view.device, "", ours._native)
-    built = kernel.program._on(here, kernel.name)
-    parameters = built.kernels[kernel.name]
-    if len(arguments) != len(parameters):
-        listed = f" ({', '.join(kernel.parameters)})" if kernel.parameters else ""
-        raise TypeError(f"{kernel.name} has {len(parameters)} parameters{listed}, but got {len(arguments)} arguments")
-    native, device = here.native, here.device
-    handle = stream_handle(stream, native, device)
-    values: list[Any] = []
-    hosts: list[tuple[int, np.ndarray[Any, Any], bool]] = []
-    for i, (x, parameter) in enumerate(zip(arguments, parameters, strict=True)):
-        if parameter[0] == "value":
-            values.append(_value(kernel, i, x, parameter))
-        elif x is None:
-            values.append(None)
-        elif isinstance(x, np.ndarray):
-            hosts.append((i, _host(kernel, i, x, parameter), parameter[0] == "writes"))
-            values.append(x)
+class Launch:
+    """A kernel with its grid and block: a function of the kernel's arguments."""
+
+    __slots__ = ("block", "cooperative", "grid", "kernel", "shared", "stream")
+
+    def __init__(
+        self, kernel: Kernel, grid: Any, block: Any, shared: int = 0, stream: Any = None, cooperative: bool = False
+    ) -> None:
+        self.kernel, self.grid, self.block = kernel, _sizes(grid, "grid", kernel), _sizes(block, "block", kernel)
+        self.shared, self.stream, self.cooperative = shared, stream, cooperative
+
+    @property
+    def __name__(self) -> str:
+        return self.kernel.name
+
+    def __repr__(self) -> str:
+        grid, block = map(_display.dimensions, (self.grid, self.block))
+        return f"<launch of {self.kernel.name}: {grid} blocks of {block} threads>"
+
+    def __call__(self, *arguments: Any) -> None:
+        """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
+        kernel, stream = self.kernel, self.stream
+        ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
+        here = backend() if ours is None else Backend(ours._native.backend_name(), ours._view.device, "", ours._native)
+        built = kernel.program._on(here, kernel.name)
+        native, device, handle = here.native, here.device, stream_handle(stream, here.native, here.device)
+        parameters = built.kernels[kernel.name]
+        if len(arguments) != len(parameters):
+            listed = f" ({', '.join(kernel.parameters)})" if kernel.parameters else ""
+            raise TypeError(
+                f"{kernel.name} has {len(parameters)} parameters{listed}, but got {len(arguments)} arguments"
+            )
+        values: list[Any] = []
+        hosts: list[tuple[int, Array, bool]] = []
+        for i, (x, parameter) in enumerate(zip(arguments, parameters, strict=True)):
+            if parameter[0] == "value":
+                values.append(_value(kernel, i, x, parameter))
+            elif isinstance(x, np.ndarray):
+                hosts.append((i, _host(kernel, i, x, parameter), parameter[0] == "writes"))
+                values.append(x)
+            else:
+                values.append(x if x is None else _view(kernel, i, x, parameter, native, device, stream))
+        pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
+        if hosts and len(hosts) < len(pointers):
+            other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
+            raise TypeError(
+                f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
+                "pass both of one kind, with cudakern.asarray(x) or x.get()"
+            )
+        _refuse_overlap(kernel, hosts)
+        started = time.perf_counter_ns()
+        once = {_place(x): x for _, x, _ in hosts}
+        copies = {place: _transfer.from_host(native, x, device, handle) for place, x in once.items()}
+        for i, x, _ in hosts:
+            values[i] = copies[_place(x)]
+        results = [(values[i], x) for i, x, writes in hosts if writes and x.size]
+        shapes = tuple(arguments[i].shape for i in pointers)
+        dtype = next((parameters[i][1] or "struct" for i in pointers), "")
+        moved = sum(values[i].nbytes for i in pointers)
+        copied_ns = time.perf_counter_ns() - started if hosts else 0
+        run = _Run(self, built, device, handle, tuple(values), results, shapes, dtype, moved, copied_ns)
+        by = observer.get()
+        if by is None:
+            run.execute()
         else:
-            values.append(_view(kernel, i, x, parameter, native, device, stream))
-    pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
-    if hosts and len(hosts) < len(pointers):
-        other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
-        raise TypeError(
-            f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: pass "
-            "both of one kind, with cudakern.asarray(x) or x.get()"
-        )
-    _refuse_overlap(kernel, hosts)
-    copies: dict[tuple[int, int], View] = {}
-    for i, x, _ in hosts:
-        key = (x.ctypes.data, x.nbytes)
-        if key not in copies:
-            copies[key] = _transfer.from_host(native, x, device, handle)
-        values[i] = copies[key]
-    native.launch(built.set, kernel.name, grid, block, shared, cooperative, tuple(values), device, 0, handle)
-    for i, x, writes in hosts:
-        if writes and x.size:
-            _transfer.into_host(native, values[i], x, handle)
-    if len(hosts) == len(pointers):
-        native.stream_synchronize(device, handle)
+            by.kernel(run)
+        if len(hosts) == len(pointers):
+            native.stream_synchronize(device, handle)
 
 
-def _type_words(parameter: Parameter) -> str:
-    _, dtype, _, size = parameter
-    return f"{dtype} array" if dtype else f"array of structs of {size} bytes" if size else "array"
+@dataclass(frozen=True)
+class _Run:
+    """A launch with its arguments on the device, and the results' arrays on the host."""
+
+    launch: Launch
+    built: _Built
+    device: int
+    stream: int
+    arguments: tuple[Any, ...] = ()
+    results: Sequence[tuple[View, Array]] = ()
+    shapes: tuple[tuple[int, ...], ...] = ()
+    dtype: str = ""
+    moved: int = 0  #: bytes of all arrays
+    copied_ns: int = 0  #: the time of the copies to the device
+    values: tuple[int, ...] = ()  #: of a variant's parameters
+
+    @property
+    def native(self) -> Native:
+        return self.built.native
+
+    @property
+    def variant(self) -> Variant:
+        """An entry for displays."""
+        kernel = self.launch.kernel
+        backends = (self.native.backend_name(),)
+        return Variant(
+            kernel.program._name, kernel.name, None, "", "", "", (), (), (), "none", backends=backends,
+            kernels=(kernel.name,),
+        )  # fmt: skip
+
+    def execute(self, measure: int = 0) -> dict[str, Any] | None:
+        """Launches, and copies the results to the host."""
+        launch = self.launch
+        shape = (self.built.set, launch.kernel.name, launch.grid, launch.block, launch.shared)
+        report = self.native.launch(*shape, launch.cooperative, self.arguments, self.device, measure, self.stream)
+        started = time.perf_counter_ns()
+        for view, x in self.results:
+            _transfer.into_host(self.native, view, x, self.stream)
+        if report is not None:
+            report["bytes"], report["to_device_ns"] = float(self.moved), self.copied_ns
+            report["to_host_ns"] = time.perf_counter_ns() - started if self.results else 0
+        return report
+
+    def launches(self, sweep: tuple[tuple[int, int], ...] = ()) -> tuple[dict[str, Any], ...]:
+        """The launch, with the driver's information about the kernel."""
+        launch = self.launch
+        shape = (launch.grid, launch.block, launch.shared)
+        return self.native.list_kernel(self.built.set, launch.kernel.name, *shape, self.device)
+
+
+def listed(op: Kernel | Launch) -> _Run:
+    """A launch without arguments, for kernel_resources; of a kernel itself, one block of 256 threads."""
+    launch = op if isinstance(op, Launch) else Launch(op, 1, 256)
+    here = backend()
+    return _Run(launch, launch.kernel.program._on(here, launch.kernel.name), here.device, 0)
+
+
+def _place(x: Array) -> tuple[int, int]:
+    return x.ctypes.data, x.nbytes
 
 
 def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes: int, what: str) -> None:
@@ -313,7 +395,7 @@ def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes
         raise TypeError(f"{kernel._label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
 
 
-def _host(kernel: Kernel, i: int, x: np.ndarray[Any, Any], parameter: Parameter) -> np.ndarray[Any, Any]:
+def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
     """A host array as it is copied to the device."""
     _transfer.refuse_masked(x, kernel._label(i))
     if not x.flags.c_contiguous:
@@ -394,7 +476,7 @@ def _bits(x: float, dtype: str) -> np.generic:
     return np.uint16(rounded >> 16 & 0xFFFF)
 
 
-def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, np.ndarray[Any, Any], bool]]) -> None:
+def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None:
     """ValueError for NumPy arrays that share a part of their memory, of which the kernel writes one."""
     for n, (i, x, writes) in enumerate(hosts):
         for j, y, also in hosts[:n]:

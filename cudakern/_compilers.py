@@ -47,6 +47,10 @@ class CompileError(RuntimeError):
         super().__init__(message)
         self.log = log
 
+    def _render_traceback_(self) -> list[str]:
+        """In notebooks, the message is the whole display: the error is in the kernel, not in Python."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class Unit(NamedTuple):
     """A source to compile."""

@@ -32,6 +32,7 @@ class KernelText(NamedTuple):
     parameters: tuple[str, ...]  #: "const float *x"
     is_template: bool
     line: int
+    code: str
 
 
 class Contents(NamedTuple):
@@ -52,11 +53,16 @@ def contents(text: str) -> Contents:
     inside = 0  # braces of anything else
     depth = 0  # of parentheses and brackets
     declaration: list[Token] = []
+    open_kernel: KernelText | None = None  # whose body this is
+    begun = 0
     for token in tokens(text):
         sign = token.text
         if inside:
             inside += (sign == "{") - (sign == "}")
             if not inside:
+                if open_kernel is not None:
+                    kernels.setdefault(open_kernel.name, open_kernel._replace(code=text[begun : token.end]))
+                    open_kernel = None
                 declaration = []
             continue
         if sign in "([":
@@ -74,9 +80,8 @@ def contents(text: str) -> Contents:
                 declaration = []
                 continue
             if "__global__" in words:
-                kernel = _kernel(declaration, prefix, text)
-                if kernel is not None:
-                    kernels.setdefault(kernel.name, kernel)
+                open_kernel = _kernel(declaration, prefix, text) if sign == "{" else None
+                begun = declaration[0].start
             elif _MEMORY & set(words) and "extern" not in words:
                 variables |= dict.fromkeys("::".join([*prefix, name]) for name in _variables(words))
             inside += sign == "{"
@@ -130,7 +135,8 @@ def _kernel(declaration: list[Token], prefix: list[str], text: str) -> KernelTex
         parameters = []
     name = "::".join([*prefix, rest[start - 1].text])
     returns_nothing = "void" in (token.text for token in rest[:start])
-    return KernelText(name, returns_nothing, tuple(parameters), is_template, text.count("\n", 0, rest[start].start) + 1)
+    line = text.count("\n", 0, rest[start].start) + 1
+    return KernelText(name, returns_nothing, tuple(parameters), is_template, line, "")
 
 
 def _variables(words: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ._layout import Shape
 from ._native import Native
@@ -43,10 +43,29 @@ class Run(NamedTuple):
         return self.native.kernels(*name, self.values, *arrays, self.device, sweep)
 
 
+class Observed(Protocol):
+    """What an observer receives: a Run, or the launch of a kernel of one's own."""
+
+    @property
+    def native(self) -> Native: ...
+    @property
+    def device(self) -> int: ...
+    @property
+    def variant(self) -> Variant: ...
+    @property
+    def values(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+    def execute(self, measure: int = 0) -> dict[str, Any] | None: ...
+    def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]: ...
+
+
 class Observer:
     """Receives every call of an operation in its context, and runs, measures or lists it."""
 
-    def kernel(self, run: Run) -> None:
+    def kernel(self, run: Observed) -> None:
         run.execute()
 
     def numpy(

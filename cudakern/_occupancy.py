@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _display, _table
 from ._backend import backend
 from ._chip import CHIPS, MULTIPROCESSORS, Multiprocessor
+from ._compile import Kernel, Launch
 from ._profile import integer
 from ._resources import kernel_resources
 from ._variants import NameOrFunction, operation_name
@@ -221,7 +222,8 @@ def occupancy(
     Parameters
     ----------
     op, variant : str or function; str, optional
-        A kernel of this package, whose figures from ``kernel_resources`` are the defaults of the next three parameters.
+        A kernel of this package, or one of your own without ``variant``. Its figures from ``kernel_resources`` are the
+        defaults of the next three parameters.
     threads : int
         Per block, 1 to 1024. If the variant has a parameter ``threads=``, this sets it, and shared memory follows.
     registers : int, optional
@@ -256,16 +258,20 @@ def occupancy(
     if op is not None:
         if isinstance(op, int):
             raise TypeError(f"occupancy: {op} is not an operation; to pass a number of threads, use threads={op}")
-        op = operation_name(op)
-        if variant is None:
-            raise TypeError(f"occupancy: {_table.pass_a_variant(op)}")
-        if threads is not None and _table.having("threads", [_table.find(op, variant)]):
-            parameters["threads"] = threads
-        kernels = kernel_resources(op, variant, dtype, **parameters)
-        if not kernels:
-            raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
+        if isinstance(op, (Kernel, Launch)):
+            kernels = kernel_resources(op, variant, dtype, **parameters)
+            kernel = op.__name__
+        else:
+            op = operation_name(op)
+            if variant is None:
+                raise TypeError(f"occupancy: {_table.pass_a_variant(op)}")
+            if threads is not None and _table.having("threads", [_table.find(op, variant)]):
+                parameters["threads"] = threads
+            kernels = kernel_resources(op, variant, dtype, **parameters)
+            if not kernels:
+                raise ValueError(f"occupancy: {op} {variant!r} launches no kernel of its own")
+            kernel = f"{op}, {variant}" + (f", kernel {kernels[0].kernel}" if kernels[0].kernel != variant else "")
         main, target = kernels[0], f"{where[0]}.{where[1]}"
-        kernel = f"{op}, {variant}" + (f", kernel {main.kernel}" if main.kernel != variant else "")
         threads = main.threads if threads is None else threads
         unknown = f"not known ({main.why}); pass"
         if registers is None:

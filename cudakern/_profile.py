@@ -13,7 +13,7 @@ import numpy as np
 from . import _chip, _display
 from ._backend import Backend, emulator
 from ._dtypes import name_in_numpy
-from ._observer import Observer, Result, Run, observed
+from ._observer import Observed, Observer, Result, observed
 from ._table import Variant
 from ._variants import NameOrFunction
 
@@ -28,7 +28,7 @@ class Times(Observer):
         self.reports: list[dict[str, Any]] = []
         self._measure = 2 if by_launch else 1
 
-    def kernel(self, run: Run) -> None:
+    def kernel(self, run: Observed) -> None:
         call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
         here = Backend(run.native.backend_name(), run.device, "", run.native)
         self.reports.append((run.execute(self._measure) or {}) | call | {"backend": here})
@@ -110,9 +110,11 @@ class Profile(_display.Shown):
         if self.variant.finish == "host" and self.finish_ns:
             rows.append(("final sums, on the host", duration(self.finish_ns)))
         rows.append((f"whole call{mark}", duration(self.whole_ns)))
-        rows.append(("work", f"{_display.size(self.bytes)}, {self.flops:,.0f} FLOPs"))
+        flops = self.flops > 0  # not known of a kernel of one's own
+        rows.append(("work", _display.size(self.bytes) + (f", {self.flops:,.0f} FLOPs" if flops else "")))
         if not self.emulated:
-            rows.append(("rate", f"{figure(self.gb_per_s)} GB/s, {figure(self.gflop_per_s)} GFLOP/s"))
+            rate = f", {figure(self.gflop_per_s)} GFLOP/s" if flops else ""
+            rows.append(("rate", f"{figure(self.gb_per_s)} GB/s{rate}"))
         if self.cycles:
             spread = f"{min(self.cycles):,} to {max(self.cycles):,} (median {np.median(self.cycles):,.0f}"
             rows.append((f"cycles per block{mark}", f"{spread}, {len(self.cycles):,} blocks)"))
@@ -144,7 +146,8 @@ def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: i
     Parameters
     ----------
     fn, *args, **kw
-        One of cudakern's operations, ``cudakern.matmul`` (not called) or "matmul", and its arguments.
+        One of cudakern's operations, ``cudakern.matmul`` (not called) or "matmul", or a launch of a kernel of your own,
+        ``program.add_one[grid, block]``; and its arguments. Of a kernel of your own, ``bytes`` are those of all arrays.
     repeat : int, optional
         The number of measurements. Default: up to 20, within half a second.
     warmup : int, optional

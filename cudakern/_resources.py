@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from . import _display, _recorded, _table
 from ._backend import backend
+from ._compile import Kernel, Launch, listed
 from ._dtypes import numpy_dtype
 from ._installed import LIBRARY, why_no_gpu_module
-from ._observer import Observer, Run, observed
+from ._observer import Observed, Observer, observed
 from ._operations import operation
 from ._variants import NameOrFunction, operation_name
 
@@ -141,7 +142,7 @@ def _built(symbol: str, capability: int) -> tuple[dict[str, Any] | None, str]:
 class Launches(list[KernelResources], Observer):
     """The kernels that calls would launch; nothing runs."""
 
-    def kernel(self, run: Run) -> None:
+    def kernel(self, run: Observed) -> None:
         """Lists a call's launches."""
         self += (_resources(run, launch) for launch in run.launches(()))
 
@@ -153,7 +154,7 @@ def launches_of(call: Callable[[], Any]) -> Launches:
     return launches
 
 
-def _resources(run: Run, launch: dict[str, Any]) -> KernelResources:
+def _resources(run: Observed, launch: dict[str, Any]) -> KernelResources:
     """The driver's figures, else those of this build's report, else those recorded in the package."""
     figures, why = _built(launch["symbol"], backend().capability)
     source = "build"
@@ -188,7 +189,7 @@ def kernel_resources(
     Parameters
     ----------
     op : str or function
-        An operation: "matmul" or ``cudakern.matmul``.
+        An operation: "matmul" or ``cudakern.matmul``. Or a kernel of your own, alone: ``program.add_one[grid, block]``.
     variant : str, optional
         A name from ``variants(op)``. Default: all that run here.
     dtype : dtype, optional
@@ -213,6 +214,13 @@ def kernel_resources(
     >>> kernels[0].kernel, kernels[0].source in ("driver", "build", "recorded")
     ('shared_row', True)
     """
+    if isinstance(op, (Kernel, Launch)):
+        if variant is not None or dtype is not None or parameters:
+            raise TypeError(f"kernel_resources: {op.__name__} is a kernel of your own: it takes no other arguments")
+        run = listed(op)
+        kernels = [_resources(run, launch) for launch in run.launches()]
+        unknown = "without a GPU, no compiler reports them"
+        return KernelTable(replace(kernel, why=unknown) if kernel.why else kernel for kernel in kernels)
     op = operation_name(op)
     what, kernels = operation(op), list[KernelResources]()
     usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name

@@ -477,6 +477,45 @@ def test_displays(add_one):
     assert "<table" in add_one.program._repr_html_()
 
 
+def test_tools_take_a_kernel(add_one):
+    x, y = floats(), np.zeros(1000, np.float32)
+    profile = cudakern.profile(add_one[4, 256], x, y, 1000)
+    np.testing.assert_array_equal(y, x + 1)
+    assert (profile.bytes, profile.grid, profile.block) == (8000, (4, 1, 1), (256, 1, 1))
+    assert profile.kernel_ns > 0
+    assert profile.to_device_ns > 0
+    assert profile.to_host_ns > 0
+    assert "add_one" in repr(profile)
+    assert "FLOP" not in repr(profile)
+    assert cudakern.profile(add_one, 4, 256, cudakern.asarray(x), cudakern.asarray(y), 1000).to_device_ns == 0
+    assert cudakern.source(add_one) == ADD_ONE.strip()
+    (resources,) = cudakern.kernel_resources(add_one[4, (16, 16)])
+    assert (resources.kernel, resources.threads, resources.registers) == ("add_one", 256, None)
+    assert resources.active_blocks == 8
+    assert cudakern.occupancy(add_one, threads=1024, registers=32).occupancy == 1
+    with pytest.raises(TypeError, match="a kernel of your own: it takes no other arguments"):
+        cudakern.kernel_resources(add_one, dtype="float32")
+
+
+def test_the_cell_magic(capsys):
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    shell.run_line_magic("load_ext", "cudakern")
+    cell = f"%%cuda --name p --flags '-DX=1 -DY=2' --arch 80\n{ADD_ONE}\n__global__ void b(int *x) {{ x[0] = X + Y; }}"
+    assert shell.run_cell(cell).success
+    assert shell.user_ns["p"].kernels == ("add_one", "b")
+    x = np.zeros(1, np.int32)
+    shell.user_ns["b"][1, 1](x)
+    assert x[0] == 3
+    capsys.readouterr()
+    assert not shell.run_cell("%%cuda\n__global__ void b(int *x) {\n    oops;\n}").success
+    shown = capsys.readouterr().out
+    assert re.search(r"cell_\d+\.cu:3:5: error", shown)  # the magic's line is the first
+    assert "Traceback" not in shown
+    shell.run_cell("%%cuda --wrong\nint x;")
+    shown = capsys.readouterr()
+    assert "unrecognized arguments: --wrong" in shown.out + shown.err
+
+
 def test_reading_a_source():
     text = (pathlib.Path(__file__).parent / "emulator_kernels" / "set.cu").read_text()
     kernels = {kernel.name: kernel for kernel in _cuda_source.contents(text).kernels}

@@ -215,7 +215,7 @@ static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
     return dictionary;
 }
 
-static PyObject *make_kernels(const ck_listing *listing) {
+PyObject *make_kernels(const ck_listing *listing) {
     PyObject *kernels = PyTuple_New(listing->count);
     for (int i = 0; kernels != NULL && i < listing->count; i++) {
         PyObject *kernel = make_kernel(&listing->kernels[i], listing->sweep.count);

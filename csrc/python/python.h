@@ -121,13 +121,14 @@ int buffer_dtype(const Py_buffer *buffer);
 void buffers_release(buffers *buffers);
 
 // --- call.c ------------------------------------------------------------------------------------------------------
-int read_measure(PyObject *object);               // 0: no timing; 1: time the call; 2: each launch too; -1: exception
-PyObject *make_report(const ck_measure *measure); // a dictionary
+int read_measure(PyObject *object); // 0: no timing; 1: time the call; 2: each launch too; -1: exception
+PyObject *make_report(const ck_measure *measure);
+PyObject *make_kernels(const ck_listing *listing); // a tuple of dictionaries // a dictionary
 
 // --- table.c -----------------------------------------------------------------------------------------------------
 PyObject *table_operations(const ck_set_table *table); // one dictionary per operation
 PyObject *table_kernels(const ck_set_table *table);
-PyObject *table_variables(const ck_set_table *table);    // one pair (name, parameters) per kernel
+PyObject *table_variables(const ck_set_table *table); // one pair (name, parameters) per kernel
 // Adds to a dictionary and takes over the reference; -1 if the value is NULL or memory is exhausted.
 int set_item(PyObject *dictionary, const char *key, PyObject *value);
 

@@ -155,35 +155,44 @@ static int read_sizes(PyObject *object, const char *what, unsigned sizes[3]) {
     return 0;
 }
 
+// The set, the kernel, the grid, the block and the bytes of shared memory, which come first in both functions below.
+static int read_kernel(module_state *state, PyObject *const *items, ck_kernel_request *request) {
+    ck_error error = {0};
+    if (!Py_IS_TYPE(items[0], state->set_type)) {
+        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
+        return -1;
+    }
+    const char *name = read_text(items[1], "kernel");
+    if (name == NULL) return -1;
+    request->kernel = ck_set_kernel_of(((set *)items[0])->set, name, &error);
+    if (request->kernel == NULL) {
+        errors_raise(state, &error);
+        return -1;
+    }
+    const Py_ssize_t shared = PyLong_AsSsize_t(items[4]);
+    if (shared == -1 && PyErr_Occurred()) return -1;
+    if (shared < 0 || shared > INT32_MAX) {
+        PyErr_Format(PyExc_ValueError, "shared must be a number of bytes of at least 0, not %zd", shared);
+        return -1;
+    }
+    request->shared_bytes = (size_t)shared;
+    return read_sizes(items[2], "grid", request->grid) < 0 ? -1 : read_sizes(items[3], "block", request->block);
+}
+
 static PyObject *launch(PyObject *module, PyObject *const *items, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
     ck_kernel_request request = {.kernel = NULL};
     arguments arguments;
     if (check_count("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream)",
-                    count, 10) < 0)
+                    count, 10) < 0 ||
+        read_kernel(state, items, &request) < 0)
         return NULL;
-    if (!Py_IS_TYPE(items[0], state->set_type)) {
-        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
-        return NULL;
-    }
-    const char *name = read_text(items[1], "kernel");
-    if (name == NULL) return NULL;
-    request.kernel = ck_set_kernel_of(((set *)items[0])->set, name, &error);
-    if (request.kernel == NULL) return errors_raise(state, &error);
-    const Py_ssize_t shared = PyLong_AsSsize_t(items[4]);
-    if (shared == -1 && PyErr_Occurred()) return NULL;
-    if (shared < 0 || shared > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "shared must be a number of bytes of at least 0, not %zd", shared);
-        return NULL;
-    }
-    request.shared_bytes = (size_t)shared;
     request.cooperative = PyObject_IsTrue(items[5]);
     request.arguments = arguments.addresses;
     request.memories = arguments.memories;
     const int measured = read_measure(items[8]);
-    if (measured < 0 || request.cooperative < 0 || read_sizes(items[2], "grid", request.grid) < 0 ||
-        read_sizes(items[3], "block", request.block) < 0 || read_int(items[7], "device", &request.device) < 0 ||
+    if (measured < 0 || request.cooperative < 0 || read_int(items[7], "device", &request.device) < 0 ||
         read_stream(items[9], &request.stream) < 0 ||
         read_arguments(state, items[6], request.kernel, request.device, &arguments) < 0)
         return NULL;
@@ -196,6 +205,25 @@ static PyObject *launch(PyObject *module, PyObject *const *items, Py_ssize_t cou
     PyObject *result = NULL;
     if (outside_end(&outside, status, &error) == 0) result = measured ? make_report(&measure) : none();
     ck_measure_clear(&measure);
+    return result;
+}
+
+static PyObject *list_kernel(PyObject *module, PyObject *const *items, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    ck_kernel_request request = {.kernel = NULL};
+    PyObject *result = NULL;
+    if (check_count("list_kernel(set, kernel, grid, block, shared, device)", count, 6) < 0 ||
+        read_kernel(state, items, &request) < 0 || read_int(items[5], "device", &request.device) < 0)
+        return NULL;
+    ck_listing *listing = PyMem_Malloc(sizeof *listing);
+    if (listing == NULL) return PyErr_NoMemory();
+    listing->sweep.count = 0;
+    outside outside;
+    outside_begin(&outside, state);
+    const int status = ck_list_kernel(state->runtime, &request, listing, &error);
+    if (outside_end(&outside, status, &error) == 0) result = make_kernels(listing);
+    PyMem_Free(listing);
     return result;
 }
 
@@ -277,6 +305,8 @@ PyMethodDef set_methods[] = {
     {"launch", FAST(launch),
      PyDoc_STR("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream, /)\n--\n\n"
                "Launches one kernel with Views and values, ordered after earlier uses of the arrays.")},
+    {"list_kernel", FAST(list_kernel),
+     PyDoc_STR("list_kernel(set, kernel, grid, block, shared, device, /)\n--\n\nA launch, as kernels() lists it.")},
     {"variable", FAST(variable),
      PyDoc_STR("variable(set, name, device, /)\n--\n\nThe address of a variable on a device, and its bytes.")},
     {NULL, NULL, 0, NULL},

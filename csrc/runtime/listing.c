@@ -66,3 +66,20 @@ int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing,
     if (ck_frame_begin(&job.frame) == CK_OK) list(&job, listing);
     return ck_frame_end(&job.frame);
 }
+
+int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_listing *listing, ck_error *error) {
+    ck_frame frame = {.runtime = runtime, .error = error, .index = request->device};
+    ck_launch_plan plan = {.name = request->kernel->name, .shared_bytes = request->shared_bytes};
+    memcpy(plan.grid, request->grid, sizeof plan.grid);
+    memcpy(plan.block, request->block, sizeof plan.block);
+    listing->launcher.launch = list_launch;
+    listing->count = 0;
+    if (ck_frame_begin(&frame) == CK_OK) {
+        const int code = request->kernel->handle(request->kernel->closure, &plan.kernel);
+        if (code != cudaSuccess)
+            ck_fail_cuda(error, (cudaError_t)code, plan.name);
+        else if (list_launch(&listing->launcher, &plan, NULL, error) == CK_OK)
+            ck_kernel_attributes(&listing->kernels[0], &listing->sweep, error);
+    }
+    return ck_frame_end(&frame);
+}

@@ -265,5 +265,7 @@ typedef struct ck_listing {
 // The kernels that this call would launch, and the driver's information about them. No kernel runs, and no array is
 // accessed. The caller must set the sweep.
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error);
+// The same for the launch of a single kernel; its arguments do not matter.
+int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_listing *listing, ck_error *error);
 
 #endif

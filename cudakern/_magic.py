@@ -1,0 +1,54 @@
+"""``%load_ext cudakern`` in IPython: ``%%cuda`` compiles a cell, and puts its kernels into the namespace."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import Any, NoReturn
+
+from ._compile import compile
+
+
+class _Options(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        from IPython.core.error import UsageError  # of which IPython shows the message only
+
+        raise UsageError(f"%%cuda: {message}. {self.format_usage().strip()}")
+
+
+def _options() -> _Options:
+    options = _Options(prog="%%cuda", add_help=False, exit_on_error=False)
+    options.add_argument("--name", default="program", help="the variable of the Program")
+    options.add_argument("--arch", help="the compute capability of __CUDA_ARCH__")
+    options.add_argument("--flags", default="", help="more options for the compiler, in quotes")
+    options.add_argument("--instances", nargs="*", default=[], help="instances of templates")
+    return options
+
+
+def cuda(shell: Any, line: str, cell: str) -> Any:
+    """The cell magic."""
+    options = _options().parse_args(shlex.split(line))
+    # The magic's own line is the cell's first one, as editors number them.
+    program = compile(
+        "\n" + cell,
+        name=f"cell_{shell.execution_count}.cu",
+        flags=shlex.split(options.flags),
+        arch=options.arch,
+        instances=options.instances,
+    )
+    kernels = {name: getattr(program, name) for name in dir(program) if name in program.kernels}
+    shell.push({options.name: program} | kernels)
+    return program
+
+
+def load(shell: Any) -> None:
+    """Registers the magic in a running IPython."""
+
+    def magic(line: str, cell: str) -> Any:
+        """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``.
+
+        %%cuda [--name NAME] [--arch ARCH] [--flags "FLAGS"] [--instances INSTANCE ...]
+        """
+        return cuda(shell, line, cell)
+
+    shell.register_magic_function(magic, "cell", "cuda")
