@@ -20,7 +20,7 @@ from ._backend import Backend, backend
 from ._compilers import CompileError
 from ._cuda_source import Contents, KernelText, contents
 from ._errors import unknown
-from ._native import Native, View
+from ._native import Native, Set, View
 from ._observer import observer
 from ._source import Source
 from ._streams import stream_handle
@@ -44,8 +44,8 @@ class _Variable(NamedTuple):
 class _Built:
     """A program compiled for one backend."""
 
-    def __init__(self, native: Native, path: Path) -> None:
-        self.native, self.set = native, native.load_set(str(path))
+    def __init__(self, native: Native, compiled: Set) -> None:
+        self.native, self.set = native, compiled
         self.kernels = dict(self.set.kernels)
         self.variables = {name: _Variable(*of) for name, of in self.set.variables}
 
@@ -70,7 +70,9 @@ class Program(_display.Shown):
             chain.from_iterable(part.kernels for part in parts),
             chain.from_iterable(part.variables for part in parts),
         )
-        self._contents = Contents(tuple(kernels), tuple(variables))
+        self._contents = Contents(tuple(kernels), tuple(variables), parts[-1].unclosed)
+        if self._contents.unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
+            raise CompileError(f"{name}:{self._contents.unclosed}: a brace {{ is never closed")
         for kernel in self._contents.kernels:
             if not kernel.returns_nothing:
                 raise CompileError(f"{name}:{kernel.line}: {kernel.name} is a kernel, and must return void")
@@ -102,15 +104,12 @@ class Program(_display.Shown):
             return built
 
     def _compiled(self, here: Backend, instances: list[str], found: list[str], before: _Built | None) -> _Built:
-        if here.name not in _compilers.COMPILERS:
-            known = " or ".join(map(repr, _compilers.COMPILERS))
-            raise NotImplementedError(
-                f"compile: kernels of your own do not run on backend {here.name!r} yet; run them inside "
-                f"`with cudakern.use_backend({known})`"
-            )
-        arch = self._arch or 10 * here.capability
-        unit = _compilers.Unit(str(self.source), self._name, self._folder, self._flags, arch)
-        built = _Built(here.native, _compilers.COMPILERS[here.name](unit, instances, found, self._contents.variables))
+        unit = _compilers.Unit(
+            str(self.source), self._name, self._folder, self._flags, self._arch or 10 * here.capability
+        )
+        names = _compilers.Names(tuple(instances), tuple(found), self._contents.variables)
+        compiled = _compilers.COMPILERS[here.name](here.native, unit, names, here.device)
+        built = _Built(here.native, compiled)
         if not built.kernels and not any(kernel.is_template for kernel in self._contents.kernels):
             raise CompileError(f"{self._name} has no kernel: no function is declared with __global__")
         if before is not None:  # variables keep their values

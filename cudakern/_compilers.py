@@ -9,19 +9,21 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from . import emulator
+from . import _nvrtc, emulator
 from ._cuda_source import with_shared_pointers
 from ._installed import HEADERS, KERNELS, LIBRARY
+from ._native import Native, Set
 
 CACHE, LIMIT = "CUDAKERN_CACHE", "CUDAKERN_CACHE_LIMIT"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -36,7 +38,13 @@ _UNKNOWN = re.compile(
 )
 #: Where the text of an error begins, and where something else follows it.
 _START = re.compile(r"^(?=\S[^\n]*?: (?:fatal )?error: )", re.M)
-_END = re.compile(r"^(?=\S[^\n]*: (?:note|warning): |In file included|compilation terminated)", re.M)
+_END = re.compile(
+    r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |\d+ errors? detected|__nv_)",
+    re.M,
+)
+_UNKNOWN_TO_NVRTC = re.compile(
+    rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
+)
 _SHOWN_ERRORS = 5
 
 
@@ -62,41 +70,92 @@ class Unit(NamedTuple):
     arch: int  #: the value of __CUDA_ARCH__: 900
 
 
-def for_emulator(unit: Unit, kernels: Sequence[str], found: Sequence[str], variables: Sequence[str]) -> Path:
-    """The library with the set of these kernels and variables. Of ``found`` (kernels found in the source) and of the
-    variables, those that the compiler does not know are left out: the preprocessor may have removed them."""
+class Names(NamedTuple):
+    """What a set is to list."""
+
+    wanted: tuple[str, ...]  #: kernels that a caller has named: "scale<float>"
+    found: tuple[str, ...]  #: kernels that were found in the source
+    variables: tuple[str, ...]  #: found in the source
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.found, *self.wanted)))
+
+    def without(self, unknown: set[str], unit: Unit, log: str) -> Names:
+        """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
+        if missing := unknown & {*self.wanted}:
+            raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}", log)
+        if not unknown or not unknown <= {*self.found, *self.variables}:
+            raise CompileError(_message(unit, log), log)
+        found, variables = (tuple(n for n in names if n not in unknown) for names in (self.found, self.variables))
+        return Names(self.wanted, found, variables)
+
+    def listed(self, text: str, before: tuple[str, str], kernel: str, variable: str, end: str) -> str:
+        """The source followed by the two lists. Each item has a line of its own, which compilers name in messages."""
+        kernels, variables = map(kernel.format, self.kernels), map(variable.format, self.variables)
+        lines = [text, before[0], f'#line 1 "{_LIST}"', *kernels, "{}};", before[1], *variables, "{}};", end, ""]
+        return "\n".join(lines)
+
+    def on_lines(self, lines: Iterable[str]) -> set[str]:
+        """The names on these lines of the lists; "" for any other line."""
+        names = dict(enumerate([*self.kernels, "", "", *self.variables], 1))
+        return {names.get(int(line), "") for line in lines}
+
+
+def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
+    """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *unit.flags]
-    text, left_out = with_shared_pointers(unit.text), set[str]()
+    text = with_shared_pointers(unit.text)
+    before = (
+        "static const ck_set_kernel ck_kernels_of_the_set[] = {",
+        "static const ck_set_variable ck_variables_of_the_set[] = {",
+    )
     while True:
-        names = [name for name in dict.fromkeys((*found, *kernels)) if name not in left_out]
-        shared = [name for name in variables if name not in left_out]
-        whole = _with_list(text, [f"CK_KERNEL({n})," for n in names], [f"CK_VARIABLE({n})," for n in shared])
+        whole = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
         path = cache() / f"{_key(whole, [*command, *options], unit)}.so"
-        if _in_use(path):
-            return path
-        log = _run(command, options, whole, unit.name, path)
-        if log is None:
+        if not _in_use(path):
+            log = _run(command, options, whole, unit.name, path)
+            if log is not None:
+                unknown = names.on_lines(_UNKNOWN.findall(log))
+                if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
+                    raise CompileError(_message(unit, log), log)
+                names = names.without(unknown, unit, log)
+                continue
             _prune(path)
-            return path
-        listed = dict(enumerate([*names, "", "", *shared], 1))
-        unknown = {listed.get(int(line), "") for line in _UNKNOWN.findall(log)}
-        others = len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log))
-        if others or not unknown or not unknown <= {*found, *variables} - {*kernels}:
-            raise CompileError(_message(unit, log), log)
-        left_out |= unknown
+        return native.load_set(str(path))
+
+
+def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
+    """The same, compiled by NVRTC into code for the device."""
+    options = ["--std=c++17", "-lineinfo", f"--gpu-architecture=sm_{unit.arch // 10}{'a' * (unit.arch >= 900)}"]
+    options += [f"--include-path={path}" for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
+    options += [f"--include-path={path}" for path in _nvrtc.headers()] + list(unit.flags)
+    before = (
+        'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {',
+        'extern "C" __device__ ck_variable_type ck_described_variables[] = {',
+    )
+    text = '#include "parameters.cuh"\n#line 1\n' + unit.text
+    while True:
+        whole = names.listed(text, before, "ck_signature<decltype(&{})>::of,", "ck_variable_of<decltype({})>(),", "")
+        path = cache() / f"{_key(whole, [*_nvrtc.version(), *options], unit)}.cubin"
+        if not _in_use(path):
+            linkers, image, log = _nvrtc.compile(whole, unit.name, options, names.kernels, names.variables)
+            if image is None:
+                unknown = names.on_lines(_UNKNOWN_TO_NVRTC.findall(log))
+                names = names.without(unknown, unit, log)
+                continue
+            _write(path, json.dumps(linkers).encode() + b"\n" + image)
+            _prune(path)
+        head, _, image = path.read_bytes().partition(b"\n")
+        linkers = json.loads(head)
+        kernels, variables = (tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables))
+        return native.load_program(str(path), image, kernels, variables, device)
 
 
 #: By backend.
-COMPILERS = {"emulator": for_emulator}
-
-
-def _with_list(text: str, kernels: list[str], variables: list[str]) -> str:
-    """The source, followed by the set's table. Each item has a line of its own, which compilers name in messages."""
-    begin = ["", "static const ck_set_kernel ck_kernels_of_the_set[] = {", f'#line 1 "{_LIST}"']
-    between = ["{}};", "static const ck_set_variable ck_variables_of_the_set[] = {"]
-    return "\n".join([text, *begin, *kernels, *between, *variables, "{}};", "CK_SET_TABLE", ""])
+COMPILERS = {"emulator": for_emulator, "cuda": for_gpu}
 
 
 @functools.cache
@@ -127,11 +186,18 @@ def _run(command: list[str], options: list[str], text: str, name: str, path: Pat
     return None
 
 
+def _write(path: Path, content: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="compiling-", delete=False) as file:
+        file.write(content)
+    Path(file.name).replace(path)
+
+
 def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
+    log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
-    log = re.sub(rf"^{_LIST}:\d+:\d+: ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
-    parts = _START.split(log)[1:]
+    log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
+    parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:
         return f"{unit.name} was not compiled:\n{log.strip()}"
     errors = [_END.split(part)[0] for part in parts]
@@ -220,7 +286,7 @@ def _limit() -> int:
 def _prune(keep: Path) -> None:
     """Deletes the files that were not used for longest, until the cache is within its limit."""
     limit, files = _limit(), []
-    for path in keep.parent.glob("*.so"):
+    for path in (*keep.parent.glob("*.so"), *keep.parent.glob("*.cubin")):
         with contextlib.suppress(OSError):  # another process deleted it
             status = path.stat()
             files.append((status.st_mtime, status.st_size, path))

@@ -38,6 +38,7 @@ class KernelText(NamedTuple):
 class Contents(NamedTuple):
     kernels: tuple[KernelText, ...]
     variables: tuple[str, ...]  #: names of __device__ and __constant__ variables, with their namespaces
+    unclosed: int | None  #: the line of a brace that is never closed
 
 
 def tokens(text: str) -> list[Token]:
@@ -55,8 +56,13 @@ def contents(text: str) -> Contents:
     declaration: list[Token] = []
     open_kernel: KernelText | None = None  # whose body this is
     begun = 0
+    braces: list[int] = []  # where open ones are
     for token in tokens(text):
         sign = token.text
+        if sign == "{":
+            braces.append(token.start)
+        elif sign == "}":
+            braces = braces[:-1]
         if inside:
             inside += (sign == "{") - (sign == "}")
             if not inside:
@@ -88,7 +94,8 @@ def contents(text: str) -> Contents:
             declaration = []
         else:
             declaration.append(token)
-    return Contents(tuple(kernels.values()), tuple(variables))
+    last = braces[-1] if braces else None
+    return Contents(tuple(kernels.values()), tuple(variables), None if last is None else text.count("\n", 0, last) + 1)
 
 
 def _scope(words: list[str]) -> tuple[str, ...] | None:

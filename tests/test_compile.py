@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _compilers, _cuda_source
+from cudakern import _compilers, _cuda_source, _nvrtc
 
 ADD_ONE = r"""
 __global__ void add_one(const float *x, float *y, int n) {
@@ -22,15 +22,13 @@ __global__ void add_one(const float *x, float *y, int n) {
 
 
 @pytest.fixture(autouse=True)
-def _emulator():
-    with cudakern.use_backend("emulator"):
-        yield
+def _on(backend):
+    """Each test runs on each backend that works here."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def add_one():
-    with cudakern.use_backend("emulator"):
-        return cudakern.compile(ADD_ONE).add_one
+    return cudakern.compile(ADD_ONE).add_one
 
 
 def floats(n=1000):
@@ -226,7 +224,7 @@ def test_names_namespaces_and_templates():
         program.fill  # noqa: B018
     with pytest.raises(AttributeError, match="unknown kernel 'plane': the nearest is 'plain'"):
         program.plane  # noqa: B018
-    with pytest.raises(cudakern.CompileError, match="in_a_string"):
+    with pytest.raises(cudakern.CompileError, match=r"kernels\.cu has no kernel in_a_string"):
         program["in_a_string"][1, 1]()
 
 
@@ -349,9 +347,9 @@ def test_errors_have_the_sources_lines():
             "__global__ void broken(int *x) {\n    x[0] = y;\n    extern __shared__ int s[];\n    z();\n}\n"
         )
     text = str(failure.value)
-    assert re.search(r"^kernels\.cu:2:12: error: .*y.* not declared", text, re.M)
-    assert re.search(r"^kernels\.cu:4:5: error: .*z.* not declared", text, re.M)
-    assert "    2 |     x[0] = y;" in text
+    assert re.search(r"^kernels\.cu:2:(12:)? error: .*y.*(not declared|undefined)", text, re.M)
+    assert re.search(r"^kernels\.cu:4:(5:)? error: .*z.*(not declared|undefined)", text, re.M)
+    assert "   x[0] = y;" in text
     assert "set.cuh" not in text
     assert text.split(":\n")[0] == "kernels.cu was not compiled"
     assert failure.value.log.count("error") >= 2
@@ -361,9 +359,12 @@ def test_errors_have_the_sources_lines():
     "source, words",
     [
         ("int x;", "has no kernel: no function is declared with __global__"),
-        ("#include <nowhere.h>\n__global__ void f() {}", r"kernels\.cu:1:10: fatal error: nowhere\.h"),
-        ("__global__ void f() {", r"kernels\.cu:\d+:\d+: error"),
-        ("\n" * 9 + "#error no\n__global__ void f() {}", r"kernels\.cu:10:2: error: #error no"),
+        (
+            "#include <nowhere.h>\n__global__ void f() {}",
+            r"kernels\.cu:1:(10: fatal)? error: .*nowhere\.h|catastrophic",
+        ),
+        ("\n__global__ void f() {", r"kernels\.cu:2: a brace { is never closed"),
+        ("\n" * 9 + "#error no\n__global__ void f() {}", r"kernels\.cu:10:(2:)? error: #error.* no"),
         ("int x;\n__global__ int f() { return 1; }", r"kernels\.cu:2: f is a kernel, and must return void"),
         ("__global__ void f(int &x) {}", "error"),
     ],
@@ -380,6 +381,7 @@ def test_arguments_of_compile():
         cudakern.compile(ADD_ONE, flags="-DX=1")
 
 
+@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
 def test_without_a_compiler(monkeypatch):
     _compilers._compiler.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
@@ -401,6 +403,7 @@ def own_cache(tmp_path, monkeypatch):
     _compilers.cache.cache_clear()
 
 
+@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
 def test_the_cache(own_cache, monkeypatch):
     runs = []
     run = subprocess.run
@@ -439,17 +442,17 @@ def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
 def test_several_processes_and_threads_compile_the_same(own_cache):
     code = (
         "import cudakern, numpy as np\n"
-        "with cudakern.use_backend('emulator'):\n"
+        f"with cudakern.use_backend({cudakern.backend().name!r}):\n"
         f"    x = np.zeros(1000, np.float32); cudakern.compile({ADD_ONE!r}).add_one[4, 256](x, x, 1000)\n"
         "assert (x == 1).all()\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     processes = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(3)]
-    failures = []
+    failures, name = [], cudakern.backend().name
 
     def compile_here():
         try:
-            with cudakern.use_backend("emulator"):
+            with cudakern.use_backend(name):
                 x = floats()
                 before = x.copy()
                 cudakern.compile(ADD_ONE).add_one[4, 256](x, x, 1000)
@@ -509,7 +512,7 @@ def test_the_cell_magic(capsys):
     capsys.readouterr()
     assert not shell.run_cell("%%cuda\n__global__ void b(int *x) {\n    oops;\n}").success
     shown = capsys.readouterr().out
-    assert re.search(r"cell_\d+\.cu:3:5: error", shown)  # the magic's line is the first
+    assert re.search(r"cell_\d+\.cu:3:(5:)? error", shown)  # the magic's line is the first
     assert "Traceback" not in shown
     shell.run_cell("%%cuda --wrong\nint x;")
     shown = capsys.readouterr()
@@ -525,3 +528,57 @@ def test_reading_a_source():
     assert kernels["of_nothing"].parameters == ()
     assert _cuda_source.contents(text).variables == ("calls",)
     assert _cuda_source.with_shared_pointers(text) == text
+
+
+# --- NVRTC, which needs no GPU ---------------------------------------------------------------------------------------
+class Loaded:
+    """Keeps what would be loaded on a GPU."""
+
+    def load_program(self, path, image, kernels, variables, device):
+        self.image, self.names = image, dict(kernels + variables)
+        return self
+
+
+def by_nvrtc(text, wanted=()):
+    try:
+        _nvrtc.version()
+    except ImportError as reason:
+        pytest.skip(str(reason))
+    kernels, variables, _ = _cuda_source.contents(text)
+    found = tuple(kernel.name for kernel in kernels if not kernel.is_template)
+    names = _compilers.Names(tuple(wanted), found, variables)
+    return _compilers.for_gpu(Loaded(), _compilers.Unit(text, "kernels.cu", None, (), 900), names, 0)
+
+
+def test_nvrtc_compiles_what_the_host_compiles(own_cache):
+    text = """
+        #include <climits>
+        #include <cuda_fp16.h>
+        #define N 4
+        __constant__ float table[N];
+        namespace a { __global__ void add(const float *x, float *y, __half by) {
+            extern __shared__ float tile[];
+            tile[0] = y[0] = x[0] + table[INT_MAX % N] + __half2float(by);
+        } }
+        template <typename T> __global__ void scale(T *x, T by) { *x *= by; }
+        #if 0
+        __global__ void never() {}
+        #endif"""
+    for _ in range(2):  # the second one is from the cache
+        loaded = by_nvrtc(text, ["scale<double>"])
+        assert loaded.image.startswith(b"\x7fELF")
+        assert set(loaded.names) == {"a::add", "scale<double>", "table"}
+        assert loaded.names["a::add"] == "_ZN1a3addEPKfPf6__half"
+        assert all(name.encode() in loaded.image for name in loaded.names.values())
+    assert len(list(own_cache.glob("*.cubin"))) == 1
+
+
+def test_nvrtcs_errors_have_the_sources_lines(own_cache):
+    with pytest.raises(cudakern.CompileError) as failure:
+        by_nvrtc("__global__ void f(int *x) {\n    int unused;\n    x[0] = y;\n}")
+    assert re.match(
+        r"kernels\.cu was not compiled:\nkernels\.cu:3: error: identifier .y. is undefined", str(failure.value)
+    )
+    assert "unused" not in str(failure.value)
+    with pytest.raises(cudakern.CompileError, match=r"kernels\.cu has no kernel g<1>"):
+        by_nvrtc("__global__ void f() {}", ["g<1>"])

@@ -41,6 +41,13 @@ typedef struct ck_kernel_parameter {
     int element_bytes; // of an element that the pointer points to; 0: void, or a value
 } ck_kernel_parameter;
 
+// A kernel of a program that is compiled at run time: its parameters, as the compiler writes them into the code.
+enum { CK_MAX_DESCRIBED = 64 };
+typedef struct ck_described_kernel {
+    int count;
+    ck_kernel_parameter of[CK_MAX_DESCRIBED];
+} ck_described_kernel;
+
 enum { CK_MAX_VARIABLE_DIMS = 4 };
 typedef struct ck_variable_type {
     int dtype; // of the elements; -1: another type

@@ -54,21 +54,28 @@ template <typename... P> struct ck_parameters {
     static constexpr ck_kernel_parameter of[sizeof...(P) + 1] = {ck_parameter_of<P>::of...};
 };
 
+// A kernel's type as the initializer of a ck_described_kernel.
+template <typename K> struct ck_signature;
+template <typename... P> struct ck_signature<void (*)(P...)> {
+    static_assert(sizeof...(P) <= CK_MAX_DESCRIBED, "a kernel may have at most 64 parameters");
+    static constexpr ck_described_kernel of = {sizeof...(P), {ck_parameter_of<P>::of...}};
+};
+
 template <typename T> struct ck_variable {
-    static constexpr void describe(ck_variable_type &type) {
+    __host__ __device__ static constexpr void describe(ck_variable_type &type) {
         using element = typename ck_plain<T>::type;
         type.dtype = ck_dtype_of<element>;
         type.element_bytes = sizeof(element);
     }
 };
 template <typename T> struct ck_variable<const T> {
-    static constexpr void describe(ck_variable_type &type) {
+    __host__ __device__ static constexpr void describe(ck_variable_type &type) {
         ck_variable<T>::describe(type);
         type.is_const = 1;
     }
 };
 template <typename T, decltype(sizeof(0)) N> struct ck_variable<T[N]> {
-    static constexpr void describe(ck_variable_type &type) {
+    __host__ __device__ static constexpr void describe(ck_variable_type &type) {
         if (type.ndim >= 0 && type.ndim < CK_MAX_VARIABLE_DIMS)
             type.shape[type.ndim++] = N;
         else
@@ -77,12 +84,12 @@ template <typename T, decltype(sizeof(0)) N> struct ck_variable<T[N]> {
     }
 };
 template <typename T, decltype(sizeof(0)) N> struct ck_variable<const T[N]> {
-    static constexpr void describe(ck_variable_type &type) {
+    __host__ __device__ static constexpr void describe(ck_variable_type &type) {
         ck_variable<T[N]>::describe(type);
         type.is_const = 1;
     }
 };
-template <typename T> constexpr ck_variable_type ck_variable_of() {
+template <typename T> __host__ __device__ constexpr ck_variable_type ck_variable_of() {
     ck_variable_type type = {};
     ck_variable<T>::describe(type);
     return type;

@@ -43,6 +43,53 @@ static PyObject *load_set(PyObject *module, PyObject *argument) {
     return (PyObject *)fresh;
 }
 
+// Pairs of texts from a tuple of tuples, which must live as long as the pairs. NULL: an exception is set.
+static ck_program_name *read_names(PyObject *object, int *count) {
+    if (!PyTuple_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "names must be a tuple of pairs, not %R", object);
+        return NULL;
+    }
+    *count = (int)PyTuple_Size(object);
+    ck_program_name *names = PyMem_Calloc((size_t)*count + 1, sizeof *names);
+    if (names == NULL) return (ck_program_name *)PyErr_NoMemory();
+    for (int i = 0; i < *count; i++) {
+        if (PyArg_ParseTuple(PyTuple_GetItem(object, i), "ss", &names[i].name, &names[i].linkers)) continue;
+        PyMem_Free(names);
+        return NULL;
+    }
+    return names;
+}
+
+static PyObject *load_program(PyObject *module, PyObject *const *items, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    ck_set *loaded = NULL;
+    int device;
+    if (check_count("load_program(path, image, kernels, variables, device)", count, 5) < 0) return NULL;
+    ck_program_names names = {.path = read_text(items[0], "path")};
+    if (names.path == NULL || read_int(items[4], "device", &device) < 0) return NULL;
+    if (!PyBytes_Check(items[1])) {
+        PyErr_Format(PyExc_TypeError, "image must be bytes, not %R", items[1]);
+        return NULL;
+    }
+    ck_program_name *kernels = read_names(items[2], &names.kernel_count);
+    ck_program_name *variables = kernels != NULL ? read_names(items[3], &names.variable_count) : NULL;
+    set *fresh = NULL;
+    if (variables != NULL) {
+        names.kernels = kernels;
+        names.variables = variables;
+        const char *image = PyBytes_AsString(items[1]);
+        outside outside;
+        outside_begin(&outside, state);
+        const int status = ck_set_load_image(state->runtime, image, &names, device, &loaded, &error);
+        if (outside_end(&outside, status, &error) == 0) fresh = PyObject_New(set, state->set_type);
+        if (fresh != NULL) fresh->set = loaded;
+    }
+    PyMem_Free(kernels);
+    PyMem_Free(variables);
+    return (PyObject *)fresh;
+}
+
 // --- a launch ----------------------------------------------------------------------------------------------------
 enum { MAX_ARGUMENTS = 64, MAX_VALUE = 1024 }; // parameters, and bytes of all values
 
@@ -302,6 +349,9 @@ PyTypeObject *make_set_type(PyObject *module) {
 PyMethodDef set_methods[] = {
     {"load_set", load_set, METH_O,
      PyDoc_STR("load_set(path, /)\n--\n\nThe kernels of a shared library that exports cudakern_set.")},
+    {"load_program", FAST(load_program),
+     PyDoc_STR("load_program(path, image, kernels, variables, device, /)\n--\n\n"
+               "The set of code for a GPU, with pairs (name, linker's name) of its kernels and variables.")},
     {"launch", FAST(launch),
      PyDoc_STR("launch(set, kernel, grid, block, shared, cooperative, arguments, device, measure, stream, /)\n--\n\n"
                "Launches one kernel with Views and values, ordered after earlier uses of the arrays.")},

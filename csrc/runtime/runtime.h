@@ -95,6 +95,17 @@ int ck_event_elapsed(int device, cudaEvent_t first, cudaEvent_t last, double *ms
 // --- set.c -------------------------------------------------------------------------------------------------------
 // Loads a shared library of kernels for this backend. It is never unloaded (see set.c).
 int ck_set_load(ck_runtime *runtime, const char *path, ck_set **set, ck_error *error);
+// Code for a GPU that was compiled at run time (program.c), with the names of its kernels and variables.
+typedef struct ck_program_name {
+    const char *name, *linkers; // in the source; the linker's
+} ck_program_name;
+typedef struct ck_program_names {
+    const char *path; // of the set, for messages
+    const ck_program_name *kernels, *variables;
+    int kernel_count, variable_count;
+} ck_program_names;
+int ck_set_load_image(ck_runtime *runtime, const void *image, const ck_program_names *names, int device, ck_set **set,
+                      ck_error *error);
 const char *ck_set_path(const ck_set *set);
 const ck_set_table *ck_set_table_of(const ck_set *set);
 // Finds an operation or a kernel by name. Returns NULL if there is none; the error message then lists the names.

@@ -36,8 +36,7 @@ static int check_table(const ck_set_table *table, const char *path, ck_error *er
     return CK_OK;
 }
 
-static int make(void *library, const char *path, ck_set **result, ck_error *error) {
-    const ck_set_table *table = dlsym(library, "cudakern_set");
+static int make(void *library, const char *path, const ck_set_table *table, ck_set **result, ck_error *error) {
     CK_TRY(check_table(table, path, error));
     ck_set *set = calloc(1, sizeof *set);
     char *copy = set != NULL ? strdup(path) : NULL;
@@ -72,11 +71,18 @@ int ck_set_load(ck_runtime *runtime, const char *path, ck_set **loaded, ck_error
         const char *why = dlerror();
         return ck_fail(error, CK_BAD_VALUE, "the set of kernels cannot be loaded: %.1000s", why != NULL ? why : path);
     }
-    if (make(library, path, loaded, error) != CK_OK) {
+    if (make(library, path, dlsym(library, "cudakern_set"), loaded, error) != CK_OK) {
         dlclose(library);
         return error->code;
     }
     *loaded = unique(runtime, *loaded);
+    return CK_OK;
+}
+
+int ck_set_add(ck_runtime *runtime, void *library, const char *path, const ck_set_table *table, ck_set **added,
+               ck_error *error) {
+    CK_TRY(make(library, path, table, added, error));
+    *added = unique(runtime, *added);
     return CK_OK;
 }
 

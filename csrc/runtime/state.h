@@ -96,5 +96,8 @@ cudaError_t ck_pool_give_back(ck_device *device);
 
 // --- set.c -------------------------------------------------------------------------------------------------------
 void ck_sets_free(ck_runtime *runtime); // at the end of the runtime
+// A set of a table that another file has loaded; `library` identifies it.
+int ck_set_add(ck_runtime *runtime, void *library, const char *path, const ck_set_table *table, ck_set **added,
+               ck_error *error);
 
 #endif

@@ -1,0 +1,143 @@
+"""NVRTC, CUDA's compiler as a library, which is loaded when it is needed: from a toolkit, or from NVIDIA's wheels."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sysconfig
+from collections.abc import Sequence
+from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, create_string_buffer
+from pathlib import Path
+
+_LIBRARIES = ("libnvrtc.so.13", "libnvrtc.so.12")
+#: Standard headers that programs include, and that NVRTC does not have. It knows the mathematical functions, printf and
+#: assert anyway.
+_LIMITS = """#pragma once
+#define CHAR_BIT 8
+#define SCHAR_MIN (-128)
+#define SCHAR_MAX 127
+#define UCHAR_MAX 255
+#define SHRT_MIN (-32768)
+#define SHRT_MAX 32767
+#define USHRT_MAX 65535
+#define INT_MIN (-2147483647 - 1)
+#define INT_MAX 2147483647
+#define UINT_MAX 4294967295U
+#define LONG_MIN (-9223372036854775807L - 1)
+#define LONG_MAX 9223372036854775807L
+#define ULONG_MAX 18446744073709551615UL
+#define LLONG_MIN (-9223372036854775807LL - 1)
+#define LLONG_MAX 9223372036854775807LL
+#define ULLONG_MAX 18446744073709551615ULL
+"""
+_INTEGERS = """#pragma once
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+"""
+_FLOATS = """#pragma once
+#define FLT_MAX 3.402823466e+38F
+#define FLT_MIN 1.175494351e-38F
+#define FLT_EPSILON 1.192092896e-07F
+#define DBL_MAX 1.7976931348623157e+308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+"""
+_HEADERS = {
+    "limits.h": _LIMITS, "climits": _LIMITS, "stdint.h": _INTEGERS, "cstdint": _INTEGERS, "float.h": _FLOATS,
+    "cfloat": _FLOATS, "math.h": "", "cmath": "", "stdio.h": "", "cstdio": "", "assert.h": "", "cassert": "",
+    "stddef.h": "", "cstddef": "", "stdlib.h": "", "cstdlib": "", "string.h": "", "cstring": "", "stdbool.h": "",
+    "cuda.h": "",
+}  # fmt: skip
+
+
+class NotFoundError(ImportError):
+    """NVRTC is not installed."""
+
+
+def _roots() -> list[Path]:
+    """Where toolkits and wheels are."""
+    packages = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
+    homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    return [*(Path(home) for home in homes if home), *packages.glob("cu1[0-9]"), packages / "cuda_nvrtc",
+            packages / "cuda_runtime", Path("/usr/local/cuda")]  # fmt: skip
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    for name in _LIBRARIES:
+        for path in (name, *(str(root / lib / name) for root in _roots() for lib in ("lib64", "lib"))):
+            try:
+                return ctypes.CDLL(path)
+            except OSError:
+                continue
+    raise NotFoundError(
+        "compiling for a GPU needs NVRTC, and neither a CUDA toolkit nor NVIDIA's wheel has it here: "
+        "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime, or set CUDA_HOME"
+    )
+
+
+def headers() -> list[Path]:
+    """The folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h), if they are installed."""
+    found = [root / "include" for root in _roots() if (root / "include" / "cuda_fp16.h").is_file()][:1]
+    return found + [path / "cccl" for path in found if (path / "cccl").is_dir()]
+
+
+@functools.cache
+def version() -> tuple[str, str]:
+    """Of the library."""
+    major, minor = c_int(), c_int()
+    _check(_library().nvrtcVersion(byref(major), byref(minor)))
+    return str(major.value), str(minor.value)
+
+
+def _check(code: int) -> None:
+    if code:
+        _library().nvrtcGetErrorString.restype = c_char_p
+        raise RuntimeError(f"NVRTC: {_library().nvrtcGetErrorString(code).decode()}")
+
+
+def _text(program: c_void_p, what: str) -> bytes:
+    size = c_size_t()
+    _check(getattr(_library(), f"nvrtcGet{what}Size")(program, byref(size)))
+    buffer = create_string_buffer(size.value)
+    _check(getattr(_library(), f"nvrtcGet{what}")(program, buffer))
+    return buffer.raw
+
+
+def compile(
+    text: str, name: str, options: Sequence[str], kernels: Sequence[str], variables: Sequence[str]
+) -> tuple[dict[str, str], bytes | None, str]:
+    """The linker's names of kernels and variables, the code (None if there are errors), and the compiler's output."""
+    nvrtc, program = _library(), c_void_p()
+    contents = (c_char_p * len(_HEADERS))(*(content.encode() for content in _HEADERS.values()))
+    names = (c_char_p * len(_HEADERS))(*(header.encode() for header in _HEADERS))
+    _check(nvrtc.nvrtcCreateProgram(byref(program), text.encode(), name.encode(), len(names), contents, names))
+    try:
+        expressions = {kernel: kernel.encode() for kernel in kernels} | {v: f"&{v}".encode() for v in variables}
+        for expression in (*expressions.values(), b"ck_described_kernels", b"ck_described_variables"):
+            _check(nvrtc.nvrtcAddNameExpression(program, expression))
+        code = nvrtc.nvrtcCompileProgram(
+            program, len(options), (c_char_p * len(options))(*(option.encode() for option in options))
+        )
+        log = _text(program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
+        if code:
+            if not log:
+                _check(code)
+            return {}, None, log
+        linkers = {}
+        for what, expression in expressions.items():
+            lowered = c_char_p()
+            _check(nvrtc.nvrtcGetLoweredName(program, expression, byref(lowered)))
+            linkers[what] = (lowered.value or b"").decode()
+        return linkers, _text(program, "CUBIN"), log
+    finally:
+        nvrtc.nvrtcDestroyProgram(byref(program))
