@@ -78,7 +78,6 @@ class Program(_display.Shown):
                 raise CompileError(f"{name}:{kernel.line}: {kernel.name} is a kernel, and must return void")
         self._instances: dict[str, None] = {}  # what was asked for by name
         self._built: dict[str, _Built] = {}
-        self._has_symbols = False  # Python has arrays of its variables
         self._lock = threading.Lock()
 
     @property
@@ -92,11 +91,6 @@ class Program(_display.Shown):
             built = self._built.get(here.name)
             if built is not None and (not wanted or wanted in built.kernels):
                 return built
-            if built is not None and self._has_symbols:
-                raise RuntimeError(
-                    f"{wanted} is not compiled yet, and compiling it now would create new variables, while .symbol() "
-                    f"has returned the present ones: pass instances=[{wanted!r}] to cudakern.compile"
-                )
             instances = [*self._instances, *([wanted] if wanted and wanted not in self._instances else [])]
             found = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
             self._built[here.name] = built = self._compiled(here, instances, found, built)
@@ -147,24 +141,48 @@ class Program(_display.Shown):
         known = {s: name for s, name in zip(short, names, strict=True) if short.count(s) == 1}
         return known | dict(zip(names, names, strict=True))
 
-    def symbol(self, name: str) -> DeviceArray:
-        """A ``__device__`` or ``__constant__`` variable as an array on the current device.
-
-        ``program.symbol("table")[:] = values`` writes it, and ``.get()`` reads it. A variable of a type that arrays do
-        not have (a struct) is an array of bytes. AttributeError for an unknown name.
-        """
-        here = backend()
-        built = self._on(here)
-        if name not in built.variables:
-            raise AttributeError(unknown("variable", name, built.variables), name=name, obj=self)
-        self._has_symbols = True
-        return DeviceArray(built.variable(name, here.device), here.native)
+    def symbol(self, name: str) -> Symbol:
+        """A ``__device__`` or ``__constant__`` variable: ``program.symbol("table")[:] = values`` writes it, and
+        ``.get()`` reads it. AttributeError for an unknown name."""
+        variables = self._on(backend()).variables
+        if name not in variables:
+            raise AttributeError(unknown("variable", name, variables), name=name, obj=self)
+        return Symbol(self, name)
 
     def table(self) -> _display.Table:
         """A row for each kernel."""
         rows = [[k.name, ", ".join(k.parameters) or "none", f"{k.line}"] for k in self._contents.kernels]
         note = f"Variables: {', '.join(self._contents.variables)}." if self._contents.variables else ""
         return _display.Table(f"{self._name}: kernels", ["kernel", "parameters", "line"], rows, note, ["line"])
+
+
+class Symbol:
+    """A variable of a Program on the current device. It has the items, attributes and methods of its ``array``."""
+
+    __slots__ = ("_name", "_program")
+
+    def __init__(self, program: Program, name: str) -> None:
+        self._program, self._name = program, name
+
+    @property
+    def array(self) -> DeviceArray:
+        """Its memory. A variable of a type that arrays do not have (a struct) is an array of bytes. When the program is
+        compiled again, for another instance of a template, its variables move."""
+        here = backend()
+        built = self._program._on(here)
+        return DeviceArray(built.variable(self._name, here.device), here.native)
+
+    def __getitem__(self, key: Any) -> DeviceArray:
+        return self.array[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.array[key] = value
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)
+
+    def __repr__(self) -> str:
+        return f"<variable {self._name} of {self._program._name}: {self.array!r}>"
 
 
 class Kernel:
@@ -275,6 +293,7 @@ class Launch:
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
         kernel, stream = self.kernel, self.stream
+        arguments = tuple(x.array if isinstance(x, Symbol) else x for x in arguments)
         ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
         here = backend() if ours is None else Backend(ours._native.backend_name(), ours._view.device, "", ours._native)
         built = kernel.program._on(here, kernel.name)
