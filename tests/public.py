@@ -364,6 +364,39 @@ def events():
     return call, ()
 
 
+OWN = """
+__constant__ float by;
+__global__ void add(const float *x, float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x] + by; }
+template <typename T> __global__ void scale(T *x, T by) { x[threadIdx.x] *= by; }
+"""
+
+
+@line("compile", "Program", "Kernel")
+def a_kernel_of_ones_own_on_host_arrays():
+    x, y = host(40), np.empty(40, np.float32)
+
+    def call():
+        program = ck.compile(OWN)
+        program.symbol("by")[()] = 2
+        program.add(1, 64, x, y, 40)
+        program["scale<float>"][1, 40](y, 3)
+        return y.copy()
+
+    return call, (x,)
+
+
+@line("Kernel")
+def a_kernel_of_ones_own_on_the_device():
+    program = ck.compile(OWN)
+    x, y = on_device(40), ck.zeros(40, "float32")
+
+    def call():
+        program.add(1, 64, x, y, 40)
+        return y.get(), ck.profile(program.add[1, 64], x, y, 40).launches, ck.kernel_resources(program.add)[0].block
+
+    return call, (x,)
+
+
 @line("synchronize")
 def synchronize():
     return lambda: ck.synchronize(), ()
@@ -480,6 +513,7 @@ def occupancy_of_a_kernel():
 WITHOUT = {
     "CudaError": "an exception",
     "OutOfMemoryError": "an exception",
+    "CompileError": "an exception",
     "emulator": "settings of the process: test_python_api.py",
     "__version__": "a str",
 }
