@@ -72,14 +72,34 @@ emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
     if (block->leave)
         block->leave(block, fiber);
-    else if (!block->deliver || !block->deliver(block))
+    else if (!emu_cluster_settle(block))
         emu_block_deadlock(block);
     return emu_block_take(block, from);
 }
 
 void emu_block_deadlock(emu_block *block) {
-    if (block->report) block->report(block);
+    emu_registers_report(block);
+    if (block->report) block->report(block); // a wait at an mbarrier, or of some warps
+    emu_cluster_report(block);
     emu_warp_report_deadlock(block);
+}
+
+void emu_block_be_late(emu_block *block) {
+    if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
+    ++block->late;
+    block->current->state = EMU_LATE;
+    emu_block_switch(block, block->slot + 1);
+}
+
+int emu_block_let_late(emu_block *block) {
+    for (unsigned slot = 0; block->late && slot < (unsigned)block->thread_count; ++slot) {
+        emu_thread *thread = block->order[slot];
+        if (thread->state != EMU_LATE) continue;
+        --block->late;
+        emu_block_make_ready(block, thread);
+        return 1;
+    }
+    return 0;
 }
 
 // --- The order of threads -----------------------------------------------------------------------------------------
@@ -275,6 +295,8 @@ static void fiber_main(void) {
         emu_thread *next = emu_block_take(block, from);
         if (EMU_UNLIKELY(!next)) {
             if (!block->live) {
+                emu_stores_end(block);
+                emu_registers_end(block);
                 block->idle[block->idle_count++] = fiber;
                 emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // reached when the next block uses this fiber
@@ -342,10 +364,10 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->index = index;
     block->phase = 0;
     block->live = block->thread_count;
-    block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
+    block->arrived = block->sum = block->sum_not_zero = block->asking = block->late = 0;
     ++block->runs;
     block->deliver = NULL;
-    block->report = block->end = NULL;
+    block->report = NULL;
     block->cluster = NULL;
     block->leave = NULL;
     block->exits = NULL;
@@ -384,9 +406,7 @@ void emu_block_enter(emu_block *block) {
         emu_threadIdx = first->index;
         emu_fiber_go(&block->main, first->fiber, 0, 0);
     }
-    if (block->live || block->abandoned) return;
-    block->current = NULL;
-    if (block->end) block->end(block);
+    if (!block->live) block->current = NULL;
 }
 
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
@@ -453,7 +473,7 @@ void emu_yield(void) {
     emu_thread *self = block->current;
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->asking) emu_warp_answer_asking(block);
-    if (block->deliver) block->deliver(block);
+    emu_cluster_settle(block);
     emu_block_make_ready(block, self);
     if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);

@@ -54,18 +54,20 @@ static emu_block *choose(const emu_cluster *cluster) {
     return NULL;
 }
 
-// Finishes copies that threads wait for; whether any thread became ready.
-static int deliver(const emu_cluster *cluster) {
-    for (int i = 0; i < cluster->count; ++i) {
-        emu_block *block = cluster->blocks[i];
-        if (block->live && block->deliver && block->deliver(block)) return 1;
+int emu_cluster_settle(emu_block *block) {
+    const int count = block->cluster ? block->cluster->count : 1;
+    for (int rank = 0; rank < count; ++rank) {
+        emu_block *one = emu_cluster_member(block, rank);
+        if (one->live && one->deliver && one->deliver(one)) return 1;
     }
+    for (int rank = 0; rank < count; ++rank)
+        if (emu_block_let_late(emu_cluster_member(block, rank))) return 1;
     return 0;
 }
 
-// Reports that threads of the block wait at the cluster's barrier, if any do.
-static void report(emu_block *block) {
+void emu_cluster_report(emu_block *block) {
     const emu_cluster *cluster = block->cluster;
+    if (!cluster) return;
     int live = 0, id = 0;
     for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
     while (id < block->thread_count && block->threads[id].state != EMU_AT_CLUSTER) ++id;
@@ -78,18 +80,12 @@ static void report(emu_block *block) {
         cluster->arrived, live, cluster->count);
 }
 
-static _Noreturn void deadlock(emu_block *block) {
-    if (block->report) block->report(block); // a wait at an mbarrier, or of some warps
-    report(block);
-    emu_block_deadlock(block);
-}
-
 // Called on a fiber of the block, none of whose threads can continue (or whose thread lets others run).
 static void leave(emu_block *block, emu_fiber *fiber) {
     emu_cluster *cluster = block->cluster;
     block->parked = fiber;
     emu_fiber_go(fiber, &block->main, 0, 0);
-    if (cluster->stuck) deadlock(block);
+    if (cluster->stuck) emu_block_deadlock(block);
     emu_threadIdx = block->current->index;
 }
 
@@ -115,7 +111,7 @@ static emu_block *to_report(const emu_cluster *cluster) {
 static void run_blocks(emu_cluster *cluster) {
     for (;;) {
         emu_block *next = choose(cluster);
-        if (!next && deliver(cluster)) continue;
+        if (!next && emu_cluster_settle(cluster->here)) continue;
         if (!next) {
             next = to_report(cluster);
             if (!next) return; // all have ended
@@ -175,7 +171,6 @@ static emu_cluster *cluster_of(emu_block *block) {
     block->cluster = cluster;
     block->rank = 0;
     block->exits = thread_exits;
-    if (!block->report) block->report = report;
     return cluster;
 }
 
@@ -308,7 +303,7 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
     }
     run_blocks(cluster);
     for (int rank = 0; rank < cluster->count; ++rank)
-        if (cluster->blocks[rank]->live) emu_block_discard(cluster->blocks[rank]);
+        if (cluster->blocks[rank]->live || cluster->blocks[rank]->abandoned) emu_block_discard(cluster->blocks[rank]);
     emu_current = block;
     block->cluster = NULL;
 }
