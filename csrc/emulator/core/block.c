@@ -72,16 +72,21 @@ emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
     if (block->leave)
         block->leave(block, fiber);
-    else if (!emu_cluster_settle(block))
+    else if (!emu_block_deliver(block) && !emu_block_let_late(block))
         emu_block_deadlock(block);
     return emu_block_take(block, from);
 }
 
 void emu_block_deadlock(emu_block *block) {
-    emu_registers_report(block);
-    if (block->report) block->report(block); // a wait at an mbarrier, or of some warps
-    emu_cluster_report(block);
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->hooks[i] && block->hooks[i]->report) block->hooks[i]->report(block);
     emu_warp_report_deadlock(block);
+}
+
+int emu_block_deliver(emu_block *block) {
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->hooks[i] && block->hooks[i]->deliver && block->hooks[i]->deliver(block)) return 1;
+    return 0;
 }
 
 void emu_block_be_late(emu_block *block) {
@@ -295,8 +300,8 @@ static void fiber_main(void) {
         emu_thread *next = emu_block_take(block, from);
         if (EMU_UNLIKELY(!next)) {
             if (!block->live) {
-                emu_stores_end(block);
-                emu_registers_end(block);
+                for (int i = 0; i < EMU_SERVICES; ++i)
+                    if (block->hooks[i] && block->hooks[i]->end) block->hooks[i]->end(block);
                 block->idle[block->idle_count++] = fiber;
                 emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // reached when the next block uses this fiber
@@ -366,8 +371,7 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->live = block->thread_count;
     block->arrived = block->sum = block->sum_not_zero = block->asking = block->late = 0;
     ++block->runs;
-    block->deliver = NULL;
-    block->report = NULL;
+    memset(block->hooks, 0, sizeof block->hooks);
     block->cluster = NULL;
     block->leave = NULL;
     block->exits = NULL;
@@ -473,7 +477,7 @@ void emu_yield(void) {
     emu_thread *self = block->current;
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->asking) emu_warp_answer_asking(block);
-    emu_cluster_settle(block);
+    if (!emu_block_deliver(block)) emu_block_let_late(block);
     emu_block_make_ready(block, self);
     if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);

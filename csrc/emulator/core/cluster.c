@@ -54,20 +54,18 @@ static emu_block *choose(const emu_cluster *cluster) {
     return NULL;
 }
 
-int emu_cluster_settle(emu_block *block) {
-    const int count = block->cluster ? block->cluster->count : 1;
-    for (int rank = 0; rank < count; ++rank) {
-        emu_block *one = emu_cluster_member(block, rank);
-        if (one->live && one->deliver && one->deliver(one)) return 1;
-    }
-    for (int rank = 0; rank < count; ++rank)
-        if (emu_block_let_late(emu_cluster_member(block, rank))) return 1;
+// Finishes copies that threads wait for, or lets a late thread continue; whether any thread became ready.
+static int settle(const emu_cluster *cluster) {
+    for (int i = 0; i < cluster->count; ++i)
+        if (cluster->blocks[i]->live && emu_block_deliver(cluster->blocks[i])) return 1;
+    for (int i = 0; i < cluster->count; ++i)
+        if (cluster->blocks[i]->live && emu_block_let_late(cluster->blocks[i])) return 1;
     return 0;
 }
 
-void emu_cluster_report(emu_block *block) {
+// Reports that threads of the block wait at the cluster's barrier, if any do.
+static void report(emu_block *block) {
     const emu_cluster *cluster = block->cluster;
-    if (!cluster) return;
     int live = 0, id = 0;
     for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
     while (id < block->thread_count && block->threads[id].state != EMU_AT_CLUSTER) ++id;
@@ -79,6 +77,8 @@ void emu_cluster_report(emu_block *block) {
         "cluster's %d blocks have arrived. Let every thread of every block call cluster_arrive, or exit",
         cluster->arrived, live, cluster->count);
 }
+
+static const emu_hooks hooks = {.report = report};
 
 // Called on a fiber of the block, none of whose threads can continue (or whose thread lets others run).
 static void leave(emu_block *block, emu_fiber *fiber) {
@@ -111,7 +111,7 @@ static emu_block *to_report(const emu_cluster *cluster) {
 static void run_blocks(emu_cluster *cluster) {
     for (;;) {
         emu_block *next = choose(cluster);
-        if (!next && emu_cluster_settle(cluster->here)) continue;
+        if (!next && settle(cluster)) continue;
         if (!next) {
             next = to_report(cluster);
             if (!next) return; // all have ended
@@ -121,6 +121,7 @@ static void run_blocks(emu_cluster *cluster) {
         cluster->last = next->rank;
         emu_block_enter(next);
         if (next->abandoned) return;
+        if (has_ready(next)) settle(cluster); // a thread waits by attempts
     }
 }
 
@@ -171,6 +172,7 @@ static emu_cluster *cluster_of(emu_block *block) {
     block->cluster = cluster;
     block->rank = 0;
     block->exits = thread_exits;
+    block->hooks[EMU_CLUSTER] = &hooks;
     return cluster;
 }
 
@@ -288,6 +290,7 @@ static int prepare(emu_cluster *cluster, emu_block *own, uint64_t number, emu_di
         block->cluster = cluster;
         block->leave = leave;
         block->exits = thread_exits;
+        block->hooks[EMU_CLUSTER] = &hooks;
         block->rank = rank;
         cluster->blocks[rank] = block;
     }

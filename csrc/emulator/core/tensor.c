@@ -92,7 +92,8 @@ static void move_box(const box *b, const char *data) {
 static void read_box(const box *b, char *data) {
     const size_t bytes = row_bytes(b) * rows_of(b);
     for (size_t i = 0; i < bytes; i += 16)
-        emu_proxy_read(data + i, b->map.shape.swizzle ? swizzle_of(b->shared + i, b->map.shape.swizzle) : b->shared + i);
+        emu_proxy_read(data + i,
+                       b->map.shape.swizzle ? swizzle_of(b->shared + i, b->map.shape.swizzle) : b->shared + i);
 }
 
 static void check_map(const char *call, const tensor_map *map, const char *file, int line) {
@@ -213,6 +214,23 @@ static void write_array(const store *one) {
     move_box(&one->box, one->data);
 }
 
+static void end(emu_block *block) {
+    stores *own = block->services[EMU_STORES].state;
+    while (own->first) {
+        const store *one = own->first;
+        if (!one->data) {
+            block->current = &block->threads[one->thread];
+            emu_block_fail(
+                one->file, one->line,
+                "the block ends before this tensor_store has read its shared memory; let the same thread call "
+                "tensor_store_commit and then tensor_store_wait");
+        }
+        write_array(one);
+        drop(own, &own->first);
+    }
+}
+static const emu_hooks hooks = {.end = end};
+
 // The block's. Those of a block that failed before are dropped.
 static stores *own_stores(emu_block *block) {
     stores *own = emu_block_service(block, EMU_STORES, sizeof *own, free_stores);
@@ -221,6 +239,7 @@ static stores *own_stores(emu_block *block) {
         own->run = block->runs;
         while (own->first) drop(own, &own->first);
         memset(own->commits, 0, sizeof own->commits);
+        block->hooks[EMU_STORES] = &hooks;
     }
     return own;
 }
@@ -265,21 +284,5 @@ void emu_tensor_store_wait(int groups, int read) {
         if (read) continue;
         write_array(*link);
         drop(own, link);
-    }
-}
-
-void emu_stores_end(emu_block *block) {
-    stores *own = block->services[EMU_STORES].state;
-    if (!own || own->run != block->runs) return;
-    while (own->first) {
-        const store *one = own->first;
-        if (!one->data) {
-            block->current = &block->threads[one->thread];
-            emu_block_fail(one->file, one->line,
-                           "the block ends before this tensor_store has read its shared memory; let the same thread call "
-                           "tensor_store_commit and then tensor_store_wait");
-        }
-        write_array(one);
-        drop(own, &own->first);
     }
 }
