@@ -9,8 +9,9 @@ from cases import label, main_type, native, result_type, settings, variants
 pytestmark = pytest.mark.proves()
 
 #: TMA stores results whose rows start at multiples of 16 bytes. The first shape has more slabs than any pipeline has
-#: stages; in the second one each block of a persistent grid has several tiles, and a new tile begins in any stage.
-SHAPES = {"many slabs": (136, 264, 64 * 9 + 8), "several tiles": (1700, 2600, 72)}
+#: stages; in the others each block of a persistent grid has several tiles (in the last one if they are narrow, as the
+#: variants choose them there), and a new tile begins in any stage.
+SHAPES = {"many slabs": (136, 264, 64 * 9 + 8), "several tiles": (1700, 2600, 72), "narrow tiles": (1530, 776, 72)}
 ORDERS = ("fixed", "reversed", "seed:3")
 
 
@@ -25,10 +26,15 @@ def cases():
             if parameters and not any(parameters.values()):
                 continue  # the sizes that the variant chooses itself, once more
             for shape in SHAPES:
+                if shape == "narrow tiles" and parameters:
+                    continue
                 if shape == "several tiles" and any(parameters.get(word, 0) for word in ("parts", "groups")):
                     continue  # such a grid is not persistent
                 for order in ORDERS:
-                    usual = parameters == one_part and order == "reversed" and shape == "many slabs"
+                    usual = parameters == one_part and order == "reversed"
+                    usual &= shape == "many slabs" or (
+                        shape == "narrow tiles" and variant.name in ("wgmma_persistent", "wgmma_multicast")
+                    )
                     marks = () if usual else pytest.mark.full
                     yield pytest.param(variant, parameters, shape, order, marks=marks)
 

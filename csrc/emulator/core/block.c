@@ -96,11 +96,15 @@ void emu_block_be_late(emu_block *block) {
     emu_block_switch(block, block->slot + 1);
 }
 
+// They continue in turn. The first one often leads the others, so what it does too early happens before they have continued.
 int emu_block_let_late(emu_block *block) {
-    for (unsigned slot = 0; block->late && slot < (unsigned)block->thread_count; ++slot) {
-        emu_thread *thread = block->order[slot];
+    const int count = block->thread_count, seeded = block->grid->order == EMU_ORDER_SEEDED;
+    for (int i = 0; block->late && i < count; ++i) {
+        const int at = (block->next_late + i) % count;
+        emu_thread *thread = seeded ? block->order[at] : &block->threads[at];
         if (thread->state != EMU_LATE) continue;
         --block->late;
+        block->next_late = at + 1;
         emu_block_make_ready(block, thread);
         return 1;
     }
@@ -369,7 +373,8 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->index = index;
     block->phase = 0;
     block->live = block->thread_count;
-    block->arrived = block->sum = block->sum_not_zero = block->asking = block->late = 0;
+    block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
+    block->late = block->next_late = 0;
     ++block->runs;
     memset(block->hooks, 0, sizeof block->hooks);
     block->cluster = NULL;

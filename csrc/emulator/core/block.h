@@ -125,7 +125,7 @@ typedef struct emu_block {
     int result;            // of the last barrier passed
     int words;             // of the bitmaps in use
     int asking;            // number of threads at __activemask
-    int late;              // number of threads in emu_block_be_late
+    int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
     uint64_t live_slots[EMU_MAX_THREADS / 64];
