@@ -274,6 +274,17 @@ def test_tf32_ignores_low_bits(library):
     assert np.all(np.abs(result - wide_a @ wide_b) <= 12 * 2.0**-22 * (np.abs(wide_a) @ np.abs(wide_b)))
 
 
+def test_tf32_of_nan(library):
+    """A quiet NaN stays one. Of a signaling NaN whose payload is in the bits that do not count, an infinity remains."""
+    a, b = np.ones((64, 32), np.float32), np.ones((32, 64), np.float32)
+    words = a.view(np.uint32)
+    words[0, 3], words[1, 5], words[2, 7], words[3, 9] = 0x7FC00000, 0x7F802000, 0x7F801FFF, 0xFF800001
+    result = product(library, "tf32", a, b, np.zeros((64, 64), np.float32))
+    expected = np.full(64, 32, np.float32)
+    expected[:4] = np.nan, np.nan, np.inf, -np.inf
+    np.testing.assert_array_equal(result, np.broadcast_to(expected[:, None], (64, 64)))
+
+
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 def test_operands_with_another_swizzle_than_the_descriptors(library, swizzle):
     """The product is that of the bytes where a swizzle of 128 bytes looks for them."""
