@@ -204,10 +204,11 @@ def cuda_build() -> Build:
     version = subprocess.run([toolkit.nvcc, "--version"], capture_output=True, text=True)
     if version.returncode:
         raise Unavailable(f"{toolkit.nvcc} --version failed: {(version.stderr or version.stdout).strip()}")
-    codes, chips = [], []
+    codes, chips, exact = [], [], 0
     for arch in architectures(toolkit.nvcc):
         number, ptx = arch.strip().removesuffix("-ptx"), arch.strip().endswith("-ptx")
         chips.append(int(number.rstrip("af")))
+        exact = 90 if number == "90a" else exact  # wgmma and setmaxnreg are in this code alone
         codes.append(f"-gencode=arch=compute_{number},code={'compute' if ptx else 'sm'}_{number}")
     print(f"cudakern: {toolkit.nvcc}, {' '.join(codes)}", flush=True)
     host = ",".join(["-fPIC", "-fvisibility=hidden", *WARNINGS, "-Wno-unknown-pragmas"])
@@ -229,7 +230,13 @@ def cuda_build() -> Build:
         ],
         # -isystem: warnings in NVIDIA's headers are not ours to mend
         # The runtime passes over a GPU that this build holds no code for.
-        c_flags=["-isystem", str(toolkit.include), f"-DCK_LOWEST_CAPABILITY={min(chips)}"],
+        # The runtime refuses variants that need code for one capability alone, if there is none.
+        c_flags=[
+            "-isystem",
+            str(toolkit.include),
+            f"-DCK_LOWEST_CAPABILITY={min(chips)}",
+            f"-DCK_EXACT_CAPABILITY={exact}",
+        ],
         # Each library has a CUDA runtime of its own. None is exported: another library's would else be taken for it.
         link_flags=[f"-L{toolkit.library}", "-lcudart_static", "-Wl,--exclude-libs,ALL", "-lrt", "-ldl", "-lpthread"],
     )

@@ -87,6 +87,39 @@ def test_boxes_for_all_blocks(library, order, order_name, size):
     np.testing.assert_array_equal(out.get(), np.broadcast_to(rows, (2 * size, *rows.shape)))
 
 
+def share(library, masks, expected):
+    """Each block loads its eight rows for the blocks in its mask: what each block then has, and the rows."""
+    size = len(masks)
+    rows = np.random.default_rng().integers(0, 2**31, (size, 8, 32), dtype=np.int32)
+    out = library.buffer(np.zeros((size, size, 8, 32), np.int32))
+    numbers = (library.buffer(np.array(x, np.int32)) for x in (masks, expected))
+    arguments = (library.buffer(rows), 8 * size, *numbers, out)
+    library.launch("run_share_with", *arguments, grid=size, block=64, shared=1024 * (size + 1), cluster=size)
+    return out.get(), rows
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("masks", [(0b10, 0b01), (0b01, 0b10), (0b11, 0), (0b0110, 0b1011, 0b0001, 0b1000)])
+def test_boxes_for_some_blocks(library, order, order_name, masks):
+    """A box comes to the blocks in the mask and to no others, and its bytes to their mbarriers."""
+    order(order_name)
+    chosen = np.array([[mask >> block & 1 for mask in masks] for block in range(len(masks))])
+    out, rows = share(library, masks, chosen.sum(1))
+    np.testing.assert_array_equal(out, np.where(chosen[:, :, None, None], rows, -1))
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("masks", [(0b01, 0b10), (0b01, 0b11), (0b11, 0b10)])
+def test_a_mask_that_lacks_a_block_is_reported(emulated, order, order_name, masks):
+    """Both blocks wait for both boxes."""
+    order(order_name)
+    with pytest.raises(
+        cuda_api.CudaFailure, match="waits forever, because the phase lacks 0 of 1 arrivals and 1024 b"
+    ) as e:
+        share(emulated, masks, (2, 2))
+    assert f"clusters.cu:{emulated.lines('share_with')[0]}" in e.value.detail
+
+
 @pytest.mark.parametrize("order_name", ORDERS)
 def test_a_thread_that_waits_for_a_flag_of_another_block(library, order, order_name):
     order(order_name)

@@ -274,6 +274,37 @@ def test_tf32_ignores_low_bits(library):
     assert np.all(np.abs(result - wide_a @ wide_b) <= 12 * 2.0**-22 * (np.abs(wide_a) @ np.abs(wide_b)))
 
 
+def test_tf32_of_nan(library):
+    """A quiet NaN stays one. Of a signaling NaN whose payload is in the bits that do not count, an infinity remains."""
+    a, b = np.ones((64, 32), np.float32), np.ones((32, 64), np.float32)
+    words = a.view(np.uint32)
+    words[0, 3], words[1, 5], words[2, 7], words[3, 9] = 0x7FC00000, 0x7F802000, 0x7F801FFF, 0xFF800001
+    result = product(library, "tf32", a, b, np.zeros((64, 64), np.float32))
+    expected = np.full(64, 32, np.float32)
+    expected[:4] = np.nan, np.nan, np.inf, -np.inf
+    np.testing.assert_array_equal(result, np.broadcast_to(expected[:, None], (64, 64)))
+
+
+@pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
+def test_operands_with_another_swizzle_than_the_descriptors(library, swizzle):
+    """The product is that of the bytes where a swizzle of 128 bytes looks for them."""
+    a, b = np.random.default_rng().integers(-9, 9, (2, 64, 64)).astype(np.float16)
+    out = library.buffer(np.zeros((64, 64), np.float32))
+    library.launch(
+        "run_mismatched",
+        library.buffer(a),
+        library.buffer(b),
+        (swizzle or 128) // 2,
+        swizzle,
+        out,
+        block=128,
+        shared=2 * 8192 + 1024,
+    )
+    left, right = (swizzle_bytes(swizzle_bytes(x, swizzle), 128).view(np.float16).reshape(64, 64) for x in (a, b))
+    np.testing.assert_array_equal(out.get(), left.astype(np.float32) @ right.astype(np.float32).T)
+    assert np.array_equal(left, a) == (swizzle == 128)
+
+
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "int8"])
 @pytest.mark.parametrize("spread", [0, 6, 40, "special"])
 def test_sums_are_rounded_as_by_mma_sync(library, side, kind, spread):
@@ -391,6 +422,18 @@ RULES = {
     "part_with_wrong_number": (64, "1 to 15, not 16"),
     "part_of_a_warp": (64, "multiple of 32"),
     "part_of_half_warps": (64, "all lanes of a warp"),
+    "prefetch_of_no_map": (1, "tensor_prefetch: .*not one that tensor_map_make"),
+    "store_without_wait": (64, "ends before this tensor_store .*tensor_store_wait"),
+    "one_store_without_wait": (64, "ends before this tensor_store"),
+    "product_without_wgmma_fence": (128, "only after wgmma_fence"),
+    "registers_that_never_come": (384, "get_registers<232> waits forever.*have 168 registers.*only"),
+    "registers_of_three_warps": (384, "all four warps .*1 times, warp 3 0 times"),
+    "other_registers": (384, "same number of registers"),
+    "gives_up_more_than_it_has": (384, "give_up_registers<48>: .*have fewer registers, 40"),
+    "registers_of_half_warps": (
+        128,
+        "calls give_up_registers, .*calls get_registers|calls get_registers, .*calls give_up",
+    ),
 }
 
 
@@ -440,10 +483,41 @@ def test_a_load_that_only_one_thread_waits_for(emulated, order, order_name):
 
 
 @pytest.mark.parametrize("order_name", ORDERS)
-def test_what_is_replaced_too_early(emulated, order, order_name):
+@pytest.mark.parametrize(
+    "kernel, threads",
+    [("operands_replaced", 128), ("operands_replaced_without_fence", 128), ("freed_too_early", 256)],
+)
+def test_operands_that_are_replaced_before_the_wait(emulated, order, order_name, kernel, threads):
     order(order_name)
     out = emulated.buffer(np.ones((64, 64), np.float32))
-    emulated.launch("run_operands_replaced", out, block=128, shared=2 * 8192 + 1024)
-    assert (out.get() == 4 * 64).all()
-    emulated.launch("run_store_replaced", out, block=128, shared=4096 + 1024)
-    assert (out.get()[:32, :32] == 3).all()
+    emulated.launch(f"run_{kernel}", out, block=threads, shared=2 * 8192 + 1024)
+    assert np.isnan(out.get()).all()
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_a_wait_leaves_the_latest_group_of_products(emulated, order, order_name):
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch("run_later_group", out, block=128, shared=2 * 8192 + 1024)
+    assert (out.get()[:32] == 64).all()
+    assert np.isnan(out.get()[32:]).all()
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_boxes_that_are_replaced_before_they_have_been_read(emulated, order, order_name):
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch("run_store_replaced", out, block=128, shared=2 * 4096 + 1024)
+    assert (out.get()[:32, :32] == 2).all()  # a wait for this group
+    assert np.isnan(out.get()[:32, 32:]).all()
+    emulated.launch("run_store_replaced_by_others", out, block=128, shared=2 * 4096 + 1024)
+    assert (out.get()[:32] != 2).mean() > 0.9
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+def test_an_array_is_written_in_the_wait_for_it(emulated, order, order_name):
+    order(order_name)
+    out = emulated.buffer(np.ones((64, 64), np.float32))
+    emulated.launch("run_array_read_too_early", out, block=128, shared=2 * 4096 + 1024)
+    assert out.get().ravel()[4093:].tolist() == [20, 11, 20]  # the first box; neither, and then not the second; both
+    assert (out.get()[:32] == 2).all()

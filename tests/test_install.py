@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import pkgutil
 import re
+import runpy
 import shutil
 import subprocess
 import types
@@ -173,6 +174,68 @@ def test_the_host_header_is_plain_c(tmp_path):
         check=True,
     )
     subprocess.run([program], check=True)
+
+
+CHECK = r"""
+#include <stdarg.h>
+#include <stdio.h>
+#include "job.h"
+int ck_fail(ck_error *error, int code, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    return error->code = code;
+}
+const char *ck_dtype_name(int code) { return code ? "" : ""; }
+static int any(const ck_call *c, ck_plan *p, ck_error *e) { return !c + !p + !e; }
+static int run(const ck_call *c, const ck_plan *p, const ck_context *x, ck_error *e) { return !c + !p + !x + !e; }
+int main(void) {
+    const ck_operation operation = {.name = "matmul"};
+    ck_variant variant = {.name = "wgmma", .backends = ~0u, .plan = any, .run = run};
+    variant.capability = 90, variant.capability_exact = 1;
+    const ck_limits other = {.capability = 100}, without = {.capability = 90}, with = {.capability = 90, .exact = 1};
+    const ck_limits *limits[] = {&other, &without, &with};
+    for (int i = 0; i < 3; i++) {
+        ck_error error = {0};
+        const int code = ck_check_device(&operation, &variant, limits[i], &error);
+        printf("%s\n", code == CK_NOT_SUPPORTED ? "" : code == CK_OK ? "runs" : "?");
+    }
+    variant.capability_exact = 0;
+    ck_error error = {0};
+    return ck_check_device(&operation, &variant, &without, &error);
+}
+"""
+
+
+def test_a_variant_needs_code_for_its_capability_alone(tmp_path):
+    """What the build has no code for is refused before the launch, also on the right chip."""
+    (tmp_path / "main.c").write_text(CHECK)
+    folders = ("csrc/emulator/include", "csrc/runtime", "csrc/kernels", "csrc")
+    line = ["cc", "-std=c11", *(f"-I{cuda_api.ROOT / path}" for path in folders), "-o", str(tmp_path / "check")]
+    subprocess.run([*line, str(tmp_path / "main.c"), str(cuda_api.ROOT / "csrc/runtime/check.c")], check=True)
+    run = subprocess.run([tmp_path / "check"], capture_output=True, text=True, check=True)
+    other, without, runs = run.stdout.splitlines()
+    assert "needs a device of capability 9.0 exactly, but device 0 has 10.0" in other
+    assert (
+        "needs code for capability 9.0a, which this build does not contain; add 90a to CUDAKERN_CUDA_ARCHS" in without
+    )
+    assert runs == "runs"
+
+
+@pytest.mark.parametrize(
+    "chips, capability", [("90", 0), ("80;90-ptx", 0), ("90a", 90), ("80,90a,90-ptx", 90), ("90a-ptx", 90)]
+)
+def test_the_build_says_whether_it_has_such_code(tmp_path, monkeypatch, chips, capability):
+    for name in ("bin/nvcc", "include/cuda_runtime_api.h", "lib64/libcudart_static.a"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("CUDAKERN_NVCC", str(tmp_path / "bin/nvcc"))
+    monkeypatch.setenv("CUDAKERN_CUDA_ARCHS", chips)
+    monkeypatch.setattr("setuptools.setup", lambda **_: None)
+    build = runpy.run_path(str(cuda_api.ROOT / "setup.py"))["cuda_build"]()
+    assert f"-DCK_EXACT_CAPABILITY={capability}" in build.c_flags
 
 
 def test_no_cuda_name_leaves_the_emulator():

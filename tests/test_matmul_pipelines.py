@@ -9,24 +9,32 @@ from cases import label, main_type, native, result_type, settings, variants
 pytestmark = pytest.mark.proves()
 
 #: TMA stores results whose rows start at multiples of 16 bytes. The first shape has more slabs than any pipeline has
-#: stages; in the second one each block of a persistent grid has several tiles, and a new tile begins in any stage.
-SHAPES = {"many slabs": (136, 264, 64 * 9 + 8), "several tiles": (1700, 2600, 72)}
+#: stages; in the others each block of a persistent grid has several tiles (in the last one if they are narrow, as the
+#: variants choose them there), and a new tile begins in any stage.
+SHAPES = {"many slabs": (136, 264, 64 * 9 + 8), "several tiles": (1700, 2600, 72), "narrow tiles": (1530, 776, 72)}
 ORDERS = ("fixed", "reversed", "seed:3")
 
 
 def cases():
-    """In the default run, each variant with the tiles that it chooses itself, in the reversed order."""
+    """In the default run, each variant with the tiles that it chooses itself, in the reversed order. (Those that would
+    choose so many parts of k that each has fewer slabs than there are stages have one part.)"""
     for name, variant in variants("matmul", host=False):
         if name != "emulator" or not variant.capability_exact:
             continue
+        one_part = {"parts": 1} if variant.name.startswith("split_") else {}
         for parameters in settings(variant):
             if parameters and not any(parameters.values()):
                 continue  # the sizes that the variant chooses itself, once more
             for shape in SHAPES:
+                if shape == "narrow tiles" and parameters:
+                    continue
                 if shape == "several tiles" and any(parameters.get(word, 0) for word in ("parts", "groups")):
                     continue  # such a grid is not persistent
                 for order in ORDERS:
-                    usual = not parameters and order == "reversed" and shape == "many slabs"
+                    usual = parameters == one_part and order == "reversed"
+                    usual &= shape == "many slabs" or (
+                        shape == "narrow tiles" and variant.name in ("wgmma_persistent", "wgmma_multicast")
+                    )
                     marks = () if usual else pytest.mark.full
                     yield pytest.param(variant, parameters, shape, order, marks=marks)
 

@@ -71,14 +71,16 @@ template <int GROUPS> __device__ __forceinline__ void wgmma_wait() {
 #endif
 }
 
-// The number of registers per thread of this warpgroup becomes COUNT, a multiple of 8 from 24 to 240. What one warpgroup gives up, another
+// The number of registers per thread of this warpgroup becomes COUNT, a multiple of 8 from 24 to 256. What one warpgroup gives up, another
 // can get. Every warp of the warpgroup calls it.
 template <int COUNT> __device__ __forceinline__ void give_up_registers() {
+    static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "a multiple of 8 from 24 to 256");
 #if CK_HAS_WGMMA
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
 #endif
 }
 template <int COUNT> __device__ __forceinline__ void get_registers() {
+    static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "a multiple of 8 from 24 to 256");
 #if CK_HAS_WGMMA
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
 #endif

@@ -49,6 +49,7 @@ typedef struct ck_limits {
     size_t shared_per_block, shared_per_block_optin;
     int64_t max_grid[3];
     int cooperative;
+    int exact; // 1: the build has code for this capability alone (sm_90a), which variants with capability_exact need
 } ck_limits;
 
 typedef struct ck_call {

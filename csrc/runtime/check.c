@@ -123,6 +123,12 @@ int ck_check_device(const ck_operation *operation, const ck_variant *variant, co
                        variant->name, variant->capability / 10, variant->capability % 10,
                        variant->capability_exact ? " exactly" : " or later", limits->device, limits->capability / 10,
                        limits->capability % 10);
+    if (variant->capability_exact && !limits->exact)
+        return ck_fail(error, CK_NOT_SUPPORTED,
+                       "%s '%s' needs code for capability %d.%da, which this build does not contain; add %da to "
+                       "CUDAKERN_CUDA_ARCHS and rebuild",
+                       operation->name, variant->name, variant->capability / 10, variant->capability % 10,
+                       variant->capability);
     if ((variant->traits & CK_COOPERATIVE) && !limits->cooperative)
         return ck_fail(error, CK_NOT_SUPPORTED,
                        "%s '%s' needs cooperative launches, which device %d does not support", operation->name,

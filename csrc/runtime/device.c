@@ -13,6 +13,10 @@
 #ifndef CK_LOWEST_CAPABILITY
 #define CK_LOWEST_CAPABILITY 0
 #endif
+// The capability for which it has code that uses instructions of that capability alone (90: sm_90a); 0: none.
+#ifndef CK_EXACT_CAPABILITY
+#define CK_EXACT_CAPABILITY 90
+#endif
 
 // --- state -------------------------------------------------------------------------------------------------------
 static int make_device(ck_runtime *runtime, int index, ck_device **result, ck_error *error) {
@@ -189,6 +193,7 @@ int ck_device_limits(int device, ck_limits *limits, ck_error *error) {
     CK_TRY(attribute(device, cudaDevAttrMaxGridDimZ, &grid[2], error));
     CK_TRY(attribute(device, cudaDevAttrCooperativeLaunch, &limits->cooperative, error));
     limits->capability = 10 * major + minor;
+    limits->exact = limits->capability == CK_EXACT_CAPABILITY;
     limits->shared_per_block = (size_t)shared;
     limits->shared_per_block_optin = (size_t)optin;
     for (int i = 0; i < 3; i++) limits->max_grid[i] = grid[i];
@@ -231,7 +236,8 @@ void ck_device_nominal_limits(ck_limits *limits) {
                           .shared_per_block = 48 * 1024,
                           .shared_per_block_optin = 227 * 1024,
                           .max_grid = {2147483647, 65535, 65535},
-                          .cooperative = 1};
+                          .cooperative = 1,
+                          .exact = 1};
 }
 
 // One list, which is expanded twice: to names and to attributes.

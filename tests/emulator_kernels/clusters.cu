@@ -108,15 +108,47 @@ __global__ void share_rows(const __grid_constant__ tensor_map map, int *out) {
     }
     cluster_sync();
 }
-ENTRY run_share_rows(const Shape *shape, const int *in, int height, int *out) {
-    tensor_map map;
+static int map_of_rows(tensor_map *map, const int *in, int height) {
     tensor_map_shape box = {};
     box.element_bytes = 4, box.axes = 3, box.swizzle = 128;
     box.lengths[0] = 32, box.lengths[1] = static_cast<uint64_t>(height), box.lengths[2] = 1;
     box.strides[1] = 128, box.strides[2] = static_cast<uint64_t>(height) * 128;
     box.box[0] = 32, box.box[1] = 8, box.box[2] = 1;
-    const int code = tensor_map_make(&map, in, &box);
+    return tensor_map_make(map, in, &box);
+}
+ENTRY run_share_rows(const Shape *shape, const int *in, int height, int *out) {
+    tensor_map map;
+    const int code = map_of_rows(&map, in, height);
     return code ? code : launch(shape, share_rows, map, out);
+}
+
+// Block r loads rows 8 r ... 8 r + 7 for the blocks in masks[r] alone. A block waits for `expected[r]` boxes; others keep its -1.
+__global__ void share_with(const __grid_constant__ tensor_map map, const int *masks, const int *expected, int *out) {
+    DYNAMIC_SHARED(unsigned char, bytes);
+    int *const rows = reinterpret_cast<int *>(bytes + (1024 - reinterpret_cast<size_t>(bytes) % 1024) % 1024);
+    __shared__ mbarrier full;
+    const int size = cluster_size(), rank = cluster_rank(), t = static_cast<int>(threadIdx.x);
+    for (int i = t; i < size * 256; i += static_cast<int>(blockDim.x)) rows[i] = -1;
+    fence_async_proxy();
+    if (t == 0) mbarrier_init(&full, 1), mbarrier_init_fence();
+    cluster_sync();
+    if (t == 0) {
+        mbarrier_expect(&full, expected[rank] * 1024);
+        if (masks[rank])
+            tensor_load_multicast<3>(rows + rank * 256, &map, &full, {0, 8 * rank, 0},
+                                     static_cast<unsigned>(masks[rank]));
+    }
+    mbarrier_wait(&full, 0); // HERE: share_with
+    for (int i = t; i < size * 256; i += static_cast<int>(blockDim.x)) {
+        const int y = i / 32, chunk = i % 32 / 4; // stored with a swizzle of 128 bytes
+        out[static_cast<int>(blockIdx.x) * size * 256 + i] = rows[y * 32 + (chunk ^ y % 8) * 4 + i % 4];
+    }
+    cluster_sync();
+}
+ENTRY run_share_with(const Shape *shape, const int *in, int height, const int *masks, const int *expected, int *out) {
+    tensor_map map;
+    const int code = map_of_rows(&map, in, height);
+    return code ? code : launch(shape, share_with, map, masks, expected, out);
 }
 
 // The barrier in two branches: unlike __syncthreads, it may be reached on different lines.

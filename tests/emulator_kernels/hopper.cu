@@ -42,7 +42,7 @@ __global__ void load_box(const __grid_constant__ tensor_map map, Place place, in
     __shared__ mbarrier full;
     int at[AXES];
     for (int i = 0; i < AXES; ++i) at[i] = place.at[i];
-    if (threadIdx.x == 0) mbarrier_init(&full, 1), mbarrier_init_fence();
+    if (threadIdx.x == 0) tensor_prefetch(&map), mbarrier_init(&full, 1), mbarrier_init_fence();
     __syncthreads();
     if (threadIdx.x == 0) {
         mbarrier_expect(&full, bytes);
@@ -277,6 +277,36 @@ MULTIPLY_ALONG_K(bfloat16, __nv_bfloat16, 160)
 MULTIPLY_ALONG_K(bfloat16, __nv_bfloat16, 208)
 MULTIPLY_ALONG_K(tf32, float, 208)
 MULTIPLY_ALONG_K(int8, int8_t, 160)
+
+// 64 x 64 products of operands that TMA writes with another swizzle than the descriptors say, which is 128 bytes.
+__global__ void mismatched(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                           float *out) {
+    char *a = boxes(), *b = a + 8192;
+    __shared__ mbarrier full;
+    const int t = threadIdx.x, row = t / 32 * 16 + t % 32 / 4;
+    if (t == 0) mbarrier_init(&full, 1), mbarrier_init_fence();
+    __syncthreads();
+    if (t == 0) {
+        mbarrier_expect(&full, 2 * 8192);
+        tensor_load(a, &a_map, &full, {0, 0});
+        tensor_load(b, &b_map, &full, {0, 0});
+    }
+    mbarrier_wait(&full, 0);
+    float sum[32];
+    wgmma_fence();
+    for (int i = 0; i < 4; ++i)
+        wgmma<__half, 64, false, false>(sum, wgmma_descriptor(a + i * 32, 0), wgmma_descriptor(b + i * 32, 0), i > 0);
+    wgmma_commit();
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) out[(row + i % 4 / 2 * 8) * 64 + i / 4 * 8 + t % 4 * 2 + i % 2] = sum[i];
+}
+// a, b: 8192 bytes each, as rows of `width` elements.
+ENTRY run_mismatched(const Shape *shape, const void *a, const void *b, int width, int swizzle, float *out) {
+    tensor_map a_map, b_map;
+    int code = shape_of(&a_map, a, 2, width, 4096 / width, width, 4096 / width, swizzle);
+    if (!code) code = shape_of(&b_map, b, 2, width, 4096 / width, width, 4096 / width, swizzle);
+    return code ? code : launch(shape, mismatched, a_map, b_map, out);
+}
 
 // Operands of one depth of 64 in shared memory, which the block fills with the number 1 where TMA would write them.
 template <int N> __device__ __forceinline__ void fill(char *memory, __half value) {
@@ -663,20 +693,167 @@ __global__ void operands_replaced(const __grid_constant__ tensor_map, float *out
 }
 BROKEN(operands_replaced)
 
-// A box is overwritten before its store has read it.
-__global__ void store_replaced(const __grid_constant__ tensor_map map, float *) {
+// The same without a fence: bytes that a pending product reads are overwritten.
+__global__ void operands_replaced_without_fence(const __grid_constant__ tensor_map, float *out) {
+    char *a = boxes();
+    float sum[32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    multiply_64<64>(sum, a, false);
+    wgmma_commit();
+    __syncthreads();
+    for (int i = threadIdx.x; i < 64 * 64; i += blockDim.x) reinterpret_cast<__half *>(a)[i] = __float2half(2.0f);
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i];
+}
+BROKEN(operands_replaced_without_fence)
+
+// A warpgroup tells another one that its operands are free before its products are done, and a load replaces them.
+__global__ void freed_too_early(const __grid_constant__ tensor_map map, float *out) {
+    char *a = boxes();
+    __shared__ mbarrier full, empty;
+    if (threadIdx.x == 0) mbarrier_init(&full, 1), mbarrier_init(&empty, 1), mbarrier_init_fence();
+    fill<64>(a, __float2half(1.0f));
+    if (threadIdx.x < 128) {
+        float sum[32] = {};
+        wgmma_fence();
+        multiply_64<64>(sum, a, false);
+        wgmma_commit();
+        if (threadIdx.x == 127) mbarrier_arrive(&empty);
+        wgmma_wait<0>();
+        for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i];
+    } else if (threadIdx.x == 128) {
+        mbarrier_wait(&empty, 0);
+        mbarrier_expect(&full, 4096);
+        tensor_load(a, &map, &full, {0, 0});
+        tensor_load(a + 4096, &map, &full, {0, 0});
+    }
+}
+BROKEN(freed_too_early)
+
+// A product of the group that may be unfinished is read; that of the group before is there.
+__global__ void later_group(const __grid_constant__ tensor_map, float *out) {
+    char *a = boxes();
+    float sum[2][32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    for (int i = 0; i < 2; ++i) multiply_64<64>(sum[i], a, false), wgmma_commit();
+    wgmma_wait<1>();
+    for (int i = 0; i < 32; ++i) out[i * 128 + threadIdx.x] = sum[i / 16][i];
+}
+BROKEN(later_group)
+
+// Two boxes with the number 2, and their stores, each a group of its own, of the left and the right upper quarter of `out`.
+__device__ __forceinline__ float *store_two(const tensor_map *map) {
     float *box = reinterpret_cast<float *>(boxes());
-    for (int i = threadIdx.x; i < 1024; i += blockDim.x) box[i] = 2;
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) box[i] = 2;
     fence_async_proxy();
     __syncthreads();
-    if (threadIdx.x == 0) {
-        tensor_store(&map, box, {0, 0});
+    for (int i = 0; i < 2 && threadIdx.x == 0; ++i) {
+        tensor_store(map, box + i * 1024, {i * 32, 0}); // HERE: one_store_without_wait
         tensor_store_commit();
     }
+    return box;
+}
+
+__global__ void store_without_wait(const __grid_constant__ tensor_map map, float *) {
+    if (threadIdx.x == 0) tensor_store(&map, boxes(), {0, 0}); // HERE: store_without_wait
+}
+BROKEN(store_without_wait)
+
+__global__ void one_store_without_wait(const __grid_constant__ tensor_map map, float *) {
+    store_two(&map);
+    if (threadIdx.x == 0) tensor_store_wait<1, true>();
+}
+BROKEN(one_store_without_wait)
+
+// Both boxes are overwritten, when the first one has been read.
+__global__ void store_replaced(const __grid_constant__ tensor_map map, float *) {
+    float *box = store_two(&map);
+    if (threadIdx.x == 0) tensor_store_wait<1, true>();
     __syncthreads();
-    for (int i = threadIdx.x; i < 1024; i += blockDim.x) box[i] = 3;
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) box[i] = 3;
+    __syncthreads();
+    if (threadIdx.x == 0) tensor_store_wait<0, false>();
 }
 BROKEN(store_replaced)
+
+// One thread waits until the boxes have been read, and the others, which overwrite them, do not wait for this one.
+__global__ void store_replaced_by_others(const __grid_constant__ tensor_map map, float *) {
+    float *box = store_two(&map);
+    if (threadIdx.x == 0) tensor_store_wait<0, true>();
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) box[i] = 3;
+}
+BROKEN(store_replaced_by_others)
+
+// The array is read when the boxes have been read, but perhaps not written.
+__global__ void array_read_too_early(const __grid_constant__ tensor_map map, float *out) {
+    store_two(&map);
+    if (threadIdx.x != 0) return;
+    tensor_store_wait<0, true>();
+    out[4094] = 10 * out[0];
+    tensor_store_wait<1, false>();
+    out[4093] = 10 * out[0], out[4094] += out[32];
+    tensor_store_wait<0, false>();
+    out[4095] = 10 * out[32];
+}
+BROKEN(array_read_too_early)
+
+__global__ void product_without_wgmma_fence(const __grid_constant__ tensor_map, float *) {
+    char *a = boxes();
+    float sum[32] = {};
+    fill<64>(a, __float2half(1.0f));
+    wgmma_fence();
+    multiply_64<64>(sum, a, false);
+    wgmma_commit();
+    wgmma_wait<0>();
+    for (int i = 0; i < 32; ++i) sum[i] *= 2;
+    const uint64_t left = wgmma_descriptor(a, 8192);
+    wgmma<__half, 64, false, false>(sum, left, left, true); // HERE: product_without_wgmma_fence
+}
+BROKEN(product_without_wgmma_fence)
+
+__global__ void prefetch_of_no_map(const __grid_constant__ tensor_map, float *out) {
+    tensor_prefetch(reinterpret_cast<const tensor_map *>(out)); // HERE: prefetch_of_no_map
+}
+BROKEN(prefetch_of_no_map)
+
+// 168 registers per thread at the launch.
+__global__ void __launch_bounds__(384, 1) registers_that_never_come(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 128)
+        give_up_registers<48>();
+    else
+        get_registers<232>(); // HERE: registers_that_never_come
+}
+BROKEN(registers_that_never_come)
+
+__global__ void __launch_bounds__(384, 1) registers_of_three_warps(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 96) give_up_registers<40>(); // HERE: registers_of_three_warps
+}
+BROKEN(registers_of_three_warps)
+
+__global__ void __launch_bounds__(384, 1) other_registers(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        give_up_registers<40>(); // HERE: other_registers
+    else if (threadIdx.x < 128)
+        give_up_registers<24>(); // HERE: other_registers
+}
+BROKEN(other_registers)
+
+__global__ void __launch_bounds__(384, 1) gives_up_more_than_it_has(const __grid_constant__ tensor_map, float *) {
+    give_up_registers<40>();
+    __syncthreads();
+    give_up_registers<48>(); // HERE: gives_up_more_than_it_has
+}
+BROKEN(gives_up_more_than_it_has)
+
+__global__ void __launch_bounds__(128, 1) registers_of_half_warps(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x % 2)
+        give_up_registers<40>(); // HERE: registers_of_half_warps
+    else
+        get_registers<232>(); // HERE: registers_of_half_warps
+}
+BROKEN(registers_of_half_warps)
 
 // What threads have written reaches asynchronous operations only after a fence.
 __global__ void store_without_fence(const __grid_constant__ tensor_map map, float *) {

@@ -72,14 +72,43 @@ emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
     if (block->leave)
         block->leave(block, fiber);
-    else if (!block->deliver || !block->deliver(block))
+    else if (!emu_block_deliver(block) && !emu_block_let_late(block))
         emu_block_deadlock(block);
     return emu_block_take(block, from);
 }
 
 void emu_block_deadlock(emu_block *block) {
-    if (block->report) block->report(block);
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->hooks[i] && block->hooks[i]->report) block->hooks[i]->report(block);
     emu_warp_report_deadlock(block);
+}
+
+int emu_block_deliver(emu_block *block) {
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->hooks[i] && block->hooks[i]->deliver && block->hooks[i]->deliver(block)) return 1;
+    return 0;
+}
+
+void emu_block_be_late(emu_block *block) {
+    if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
+    ++block->late;
+    block->current->state = EMU_LATE;
+    emu_block_switch(block, block->slot + 1);
+}
+
+// They continue in turn. The first one often leads the others, so what it does too early happens before they have continued.
+int emu_block_let_late(emu_block *block) {
+    const int count = block->thread_count, seeded = block->grid->order == EMU_ORDER_SEEDED;
+    for (int i = 0; block->late && i < count; ++i) {
+        const int at = (block->next_late + i) % count;
+        emu_thread *thread = seeded ? block->order[at] : &block->threads[at];
+        if (thread->state != EMU_LATE) continue;
+        --block->late;
+        block->next_late = at + 1;
+        emu_block_make_ready(block, thread);
+        return 1;
+    }
+    return 0;
 }
 
 // --- The order of threads -----------------------------------------------------------------------------------------
@@ -275,6 +304,8 @@ static void fiber_main(void) {
         emu_thread *next = emu_block_take(block, from);
         if (EMU_UNLIKELY(!next)) {
             if (!block->live) {
+                for (int i = 0; i < EMU_SERVICES; ++i)
+                    if (block->hooks[i] && block->hooks[i]->end) block->hooks[i]->end(block);
                 block->idle[block->idle_count++] = fiber;
                 emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // reached when the next block uses this fiber
@@ -343,9 +374,9 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->phase = 0;
     block->live = block->thread_count;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
+    block->late = block->next_late = 0;
     ++block->runs;
-    block->deliver = NULL;
-    block->report = block->end = NULL;
+    memset(block->hooks, 0, sizeof block->hooks);
     block->cluster = NULL;
     block->leave = NULL;
     block->exits = NULL;
@@ -384,9 +415,7 @@ void emu_block_enter(emu_block *block) {
         emu_threadIdx = first->index;
         emu_fiber_go(&block->main, first->fiber, 0, 0);
     }
-    if (block->live || block->abandoned) return;
-    block->current = NULL;
-    if (block->end) block->end(block);
+    if (!block->live) block->current = NULL;
 }
 
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
@@ -453,7 +482,7 @@ void emu_yield(void) {
     emu_thread *self = block->current;
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->asking) emu_warp_answer_asking(block);
-    if (block->deliver) block->deliver(block);
+    if (!emu_block_deliver(block)) emu_block_let_late(block);
     emu_block_make_ready(block, self);
     if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);

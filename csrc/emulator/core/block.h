@@ -7,8 +7,7 @@
 //      |-- order[]     slot -> thread: the order in which threads run
 //      |-- ready[]     one bit per slot: the thread can run but is not running
 //      |-- warps[]     operations that wait for lanes                        (warp.c)
-//      |-- deliver     if the block uses mbarriers: completes their phases   (mbarrier.c)
-//      |-- services    state of async.c, mbarrier.c, tensor.c, product.c
+//      |-- services    state and hooks of async.c, mbarrier.c, tensor.c, product.c, proxy.c, registers.c
 //      |-- cluster     the blocks that run in turn on this OS thread           (cluster.c)
 //      '-- stacks      fibers; those without a thread are in idle[]
 //
@@ -52,7 +51,16 @@ typedef struct emu_grid {
     char *message;
 } emu_grid;
 
-typedef enum emu_state { EMU_LIVE, EMU_AT_WARP, EMU_AT_MBARRIER, EMU_AT_PART, EMU_AT_CLUSTER, EMU_EXITED } emu_state;
+typedef enum emu_state {
+    EMU_LIVE,
+    EMU_AT_WARP,
+    EMU_AT_MBARRIER,
+    EMU_AT_PART,
+    EMU_AT_CLUSTER,
+    EMU_AT_REGISTERS,
+    EMU_LATE,
+    EMU_EXITED
+} emu_state;
 
 typedef struct emu_thread {
     emu_fiber *fiber; // NULL: has not begun
@@ -83,12 +91,28 @@ typedef struct emu_warp_state {
     uint8_t width[EMU_WARP];
 } emu_warp_state;
 
-// State of a file that serves device code: of one block, and kept for the OS thread's next one.
-enum emu_service { EMU_COPIES, EMU_WAITS, EMU_STORES, EMU_PRODUCTS, EMU_VIEW, EMU_SERVICES };
+// State of a file that serves device code: of one block, and kept for the OS thread's next one. In the order of their reports.
+enum emu_service {
+    EMU_REGISTERS,
+    EMU_WAITS,
+    EMU_CLUSTER,
+    EMU_COPIES,
+    EMU_STORES,
+    EMU_PRODUCTS,
+    EMU_VIEW,
+    EMU_SERVICES
+};
 typedef struct emu_service_state {
     void *state; // NULL: not used yet
     void (*release)(void *);
 } emu_service_state;
+
+struct emu_block;
+typedef struct emu_hooks {              // of such a file; NULL: nothing to do
+    int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
+    void (*report)(struct emu_block *); // no thread can continue: fails if a thread waits in that file
+    void (*end)(struct emu_block *);    // all threads have ended: finishes the rest, or fails
+} emu_hooks;
 
 typedef struct emu_block {
     emu_thread *current;
@@ -101,6 +125,7 @@ typedef struct emu_block {
     int result;            // of the last barrier passed
     int words;             // of the bitmaps in use
     int asking;            // number of threads at __activemask
+    int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
     uint64_t live_slots[EMU_MAX_THREADS / 64];
@@ -112,10 +137,7 @@ typedef struct emu_block {
     emu_dim3 index;
     uint64_t number, phase;
     uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
-    // Set by mbarrier.c and tensor.c in a block that uses them, otherwise NULL.
-    int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
-    void (*report)(struct emu_block *); // no thread can continue: fails if a thread waits in that file
-    void (*end)(struct emu_block *);    // all threads have ended
+    const emu_hooks *hooks[EMU_SERVICES]; // NULL: the block does not use the service
     emu_service_state services[EMU_SERVICES];
     // Set by cluster.c in a block of a cluster, otherwise NULL.
     struct emu_cluster *cluster;
@@ -160,6 +182,10 @@ void *emu_block_service(emu_block *block, enum emu_service service, size_t bytes
 emu_thread *emu_block_search(emu_block *block, unsigned from);
 emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned from); // `fiber`: the one that runs
 _Noreturn void emu_block_deadlock(emu_block *block);
+int emu_block_deliver(emu_block *block); // finishes copies that threads wait for: whether any thread became ready
+// Returns when no other thread of the block or cluster can continue, and no copy could change that.
+void emu_block_be_late(emu_block *block);
+int emu_block_let_late(emu_block *block); // one that waits so continues; returns 0 if there is none
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -218,8 +244,11 @@ emu_block *emu_cluster_member(emu_block *block, int rank);
 void *emu_cluster_peer(const emu_block *block, const void *address);
 void *emu_cluster_address(const emu_block *block, const void *address);
 
-// --- proxy.c: a copy has brought bytes to that address in the block, which may not run now
+// --- proxy.c
+// A copy has brought bytes to that address in the block, which may not run now.
 void emu_proxy_landed(emu_block *block, const void *address, size_t bytes);
+void emu_proxy_begin(emu_block *block);             // an asynchronous operation that reads shared memory begins
+void emu_proxy_read(void *to, const void *address); // what it sees in 16 bytes
 
 // --- mbarrier.c
 

@@ -54,12 +54,12 @@ static emu_block *choose(const emu_cluster *cluster) {
     return NULL;
 }
 
-// Finishes copies that threads wait for; whether any thread became ready.
-static int deliver(const emu_cluster *cluster) {
-    for (int i = 0; i < cluster->count; ++i) {
-        emu_block *block = cluster->blocks[i];
-        if (block->live && block->deliver && block->deliver(block)) return 1;
-    }
+// Finishes copies that threads wait for, or lets a late thread continue; whether any thread became ready.
+static int settle(const emu_cluster *cluster) {
+    for (int i = 0; i < cluster->count; ++i)
+        if (cluster->blocks[i]->live && emu_block_deliver(cluster->blocks[i])) return 1;
+    for (int i = 0; i < cluster->count; ++i)
+        if (cluster->blocks[i]->live && emu_block_let_late(cluster->blocks[i])) return 1;
     return 0;
 }
 
@@ -78,18 +78,14 @@ static void report(emu_block *block) {
         cluster->arrived, live, cluster->count);
 }
 
-static _Noreturn void deadlock(emu_block *block) {
-    if (block->report) block->report(block); // a wait at an mbarrier, or of some warps
-    report(block);
-    emu_block_deadlock(block);
-}
+static const emu_hooks hooks = {.report = report};
 
 // Called on a fiber of the block, none of whose threads can continue (or whose thread lets others run).
 static void leave(emu_block *block, emu_fiber *fiber) {
     emu_cluster *cluster = block->cluster;
     block->parked = fiber;
     emu_fiber_go(fiber, &block->main, 0, 0);
-    if (cluster->stuck) deadlock(block);
+    if (cluster->stuck) emu_block_deadlock(block);
     emu_threadIdx = block->current->index;
 }
 
@@ -115,7 +111,7 @@ static emu_block *to_report(const emu_cluster *cluster) {
 static void run_blocks(emu_cluster *cluster) {
     for (;;) {
         emu_block *next = choose(cluster);
-        if (!next && deliver(cluster)) continue;
+        if (!next && settle(cluster)) continue;
         if (!next) {
             next = to_report(cluster);
             if (!next) return; // all have ended
@@ -125,6 +121,7 @@ static void run_blocks(emu_cluster *cluster) {
         cluster->last = next->rank;
         emu_block_enter(next);
         if (next->abandoned) return;
+        if (has_ready(next)) settle(cluster); // a thread waits by attempts
     }
 }
 
@@ -175,7 +172,7 @@ static emu_cluster *cluster_of(emu_block *block) {
     block->cluster = cluster;
     block->rank = 0;
     block->exits = thread_exits;
-    if (!block->report) block->report = report;
+    block->hooks[EMU_CLUSTER] = &hooks;
     return cluster;
 }
 
@@ -293,6 +290,7 @@ static int prepare(emu_cluster *cluster, emu_block *own, uint64_t number, emu_di
         block->cluster = cluster;
         block->leave = leave;
         block->exits = thread_exits;
+        block->hooks[EMU_CLUSTER] = &hooks;
         block->rank = rank;
         cluster->blocks[rank] = block;
     }
@@ -308,7 +306,7 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
     }
     run_blocks(cluster);
     for (int rank = 0; rank < cluster->count; ++rank)
-        if (cluster->blocks[rank]->live) emu_block_discard(cluster->blocks[rank]);
+        if (cluster->blocks[rank]->live || cluster->blocks[rank]->abandoned) emu_block_discard(cluster->blocks[rank]);
     emu_current = block;
     block->cluster = NULL;
 }

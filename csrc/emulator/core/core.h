@@ -9,6 +9,7 @@
 //   copy.c     copies and fills                      texel.c   the value of a texture read
 //   texture.c  arrays and texture objects            print.c   printf
 //                                                    async.c   copies that are waited for later
+//                                                    registers.c  registers that warps give up and get
 //                                                    cluster.c blocks that share their memory
 //                                                    proxy.c   what asynchronous operations see
 //   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps

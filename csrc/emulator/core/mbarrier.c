@@ -59,6 +59,7 @@ static _Noreturn void no_memory(void) {
 
 static int deliver(emu_block *block);
 static void report(emu_block *block);
+static const emu_hooks hooks = {.deliver = deliver, .report = report};
 
 // The block's. What a block that ran before has left is dropped.
 static waits *own_waits(emu_block *block) {
@@ -69,8 +70,7 @@ static waits *own_waits(emu_block *block) {
         own->count = own->waiting = 0;
         drop_deliveries(own);
         memset(own->parts, 0, sizeof own->parts);
-        block->deliver = deliver;
-        block->report = report;
+        block->hooks[EMU_WAITS] = &hooks;
     }
     return own;
 }

@@ -7,8 +7,8 @@
 //                                          '-> [sums]: their values, aside; the lanes' registers contain NaN (or -1)
 //
 // Each warp has its own 16 rows and its own list. A product reads shared memory in the wait that it must be finished by, as
-// late as the rules allow. Sums return to the lanes' registers when no product of theirs is left. Products that no wait
-// covers are dropped when their block ends.
+// late as the rules allow: when no other thread can continue. Sums return to the lanes' registers when no product of theirs is left.
+// Products that no wait covers are dropped when their block ends. Registers become sums only after a fence.
 //
 // Invariants: a warp's products are in the order in which they began. A `sums` in use belongs to a product in the list.
 #include "block.h"
@@ -34,6 +34,7 @@ typedef struct warp_products {
     sums *sums;
     int first, count, capacity; // list[first...count-1] are unfinished
     int sums_count;
+    int fenced; // since registers were last returned
     unsigned commits;
     uint64_t run; // of the block that they belong to
 } warp_products;
@@ -69,6 +70,7 @@ static warp_products *own_products(products *all) {
         own->run = block->runs;
         own->first = own->count = 0;
         own->commits = 0;
+        own->fenced = 0;
         for (int i = 0; i < own->sums_count; ++i) own->sums[i].products = 0;
     }
     return own;
@@ -84,13 +86,18 @@ static warp_products *own_products(products *all) {
              (place = (lane / 4 + j % 4 / 2 * 8) * (one)->columns + j / 4 * 8 + lane % 4 * 2 + j % 2, 1);            \
              ++j)
 
-static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int columns) {
+static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int columns, const char *file, int line) {
     int idle = -1;
     for (int i = 0; i < own->sums_count; ++i) {
         const sums *one = &own->sums[i];
         if (one->products && one->lanes[0] == lanes[0] && one->columns == columns) return i;
         if (!one->products) idle = i;
     }
+    if (!own->fenced)
+        emu_block_fail(file, line,
+                       "wgmma: registers become sums only after wgmma_fence; call it before the first product with "
+                       "these sums, and "
+                       "again after each wgmma_wait");
     if (idle < 0) {
         sums *more = realloc(own->sums, (size_t)(own->sums_count + 1) * sizeof *more);
         if (!more) no_memory();
@@ -116,7 +123,7 @@ static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int column
 // --- Products -----------------------------------------------------------------------------------------------------
 
 void emu_product_begin(const emu_product *product, void *const lanes[EMU_WARP], const char *file, int line) {
-    const emu_block *block = emu_current;
+    emu_block *block = emu_current;
     warp_products *own = own_products(all_products());
     if ((block->current->id / 128 + 1) * 128 > block->thread_count)
         emu_block_fail(
@@ -130,9 +137,14 @@ void emu_product_begin(const emu_product *product, void *const lanes[EMU_WARP], 
         own->list = list;
         own->capacity = capacity;
     }
-    const int index = find_sums(own, lanes, product->columns);
+    const int index = find_sums(own, lanes, product->columns, file, line);
     ++own->sums[index].products;
+    emu_proxy_begin(block);
     own->list[own->count++] = (later){.product = *product, .sums = index, .group = own->commits};
+}
+
+void emu_product_fence(void) {
+    own_products(all_products())->fenced = 1;
 }
 
 void emu_product_commit(void) {
@@ -143,12 +155,15 @@ void emu_product_wait(int groups) {
     products *all = all_products();
     warp_products *own = own_products(all);
     const int part = emu_current->current->id / EMU_WARP % 4;
+    if (own->first < own->count && own->list[own->first].group + (unsigned)groups < own->commits)
+        emu_block_be_late(emu_current);
     for (; own->first < own->count; ++own->first) {
         const later *one = &own->list[own->first];
         if (one->group + (unsigned)groups >= own->commits) return;
         sums *to = &own->sums[one->sums];
         one->product.multiply(&one->product, to->values, part, all->scratch);
         if (--to->products) continue;
+        own->fenced = 0;
         FOR_SUMS(to, lane, j, place) memcpy(to->lanes[lane] + 4 * j, &to->values[place], 4);
     }
     own->first = own->count = 0;

@@ -1,11 +1,12 @@
 // What asynchronous operations (TMA and wgmma) see of a block's dynamic shared memory.
 //
-//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----> tensor_store and wgmma read
-//   a tensor_load lands --> both
+//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----.
+//   a tensor_load lands --> both     '--------------------------------------+--> tensor_store and wgmma read: NaN where they differ
 //
-// On a GPU, what threads have written is visible to asynchronous operations only after a fence.proxy.async. Here these operations read a
-// copy, the view, which is brought up to date when the first of them begins after a fence. So a kernel without the fence gives a wrong
-// result. A fence by any thread of the cluster counts for all: one that only some of the writers call is not noticed.
+// On a GPU, what threads have written is visible to asynchronous operations only after a fence.proxy.async, and nobody may overwrite what
+// an operation still reads. Here there is a copy, the view, which is brought up to date when the first operation begins after a fence. 16
+// bytes that differ in the two have been written without a fence, or since the operation began, and it sees NaN (0xff) in their place. A
+// fence by any thread of the cluster counts for all, whenever: one that only some of the writers call, or too early, is not noticed.
 //
 // Invariant: where a view exists, bytes that loads have brought are equal in both.
 #include "block.h"
@@ -56,11 +57,19 @@ void emu_proxy_landed(emu_block *block, const void *address, size_t bytes) {
     memcpy(own->bytes + ((uintptr_t)address - (uintptr_t)block->shared), address, bytes);
 }
 
-const void *emu_proxy_view(const void *address) {
-    emu_block *block = emu_current;
-    if (!is_dynamic(block, address)) return address;
+void emu_proxy_begin(emu_block *block) {
     view *own = own_view(block);
     if (own->fenced) memcpy(own->bytes, block->shared, block->grid->launch->dynamic_shared);
     own->fenced = 0;
-    return own->bytes + ((uintptr_t)address - (uintptr_t)block->shared);
+}
+
+const void *emu_proxy_view(const void *address) {
+    emu_block *block = emu_current;
+    if (!is_dynamic(block, address)) return address;
+    return own_view(block)->bytes + ((uintptr_t)address - (uintptr_t)block->shared);
+}
+
+void emu_proxy_read(void *to, const void *address) {
+    memcpy(to, emu_proxy_view(address), 16);
+    if (memcmp(to, address, 16)) memset(to, 0xff, 16);
 }

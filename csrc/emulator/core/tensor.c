@@ -1,8 +1,8 @@
 // Copies of boxes between arrays in global memory and shared memory (TMA).
 //
 //   tensor_load ---> NaN bytes in the box ... mbarrier.c: a thread waits for the bytes, and nothing else can go on --> data
-//   tensor_store --> [store][store] commit ... the wait: reads the box, writes the array
-//                                      '------ the block ends: the same
+//   tensor_store --> [store][store] commit ... the wait until it is read (when no other thread can continue): reads the box
+//                                      '------ the other wait, or the block ends: writes the array
 //
 // Invariant: stores are in the order in which they began, so those of a thread's earliest groups come first.
 #include "block.h"
@@ -26,7 +26,8 @@ typedef struct load {
 typedef struct store {
     struct store *next;
     box box;
-    int thread;
+    int thread, line;
+    const char *file;
     unsigned group;
     char *data; // what has been read of shared memory; NULL: nothing yet
 } store;
@@ -54,15 +55,8 @@ static char *swizzle_of(char *address, int swizzle) {
     return (char *)((uintptr_t)address ^ ((uintptr_t)address >> 7 & bits) << 4);
 }
 
-static void move_piece(char *shared, char *global, size_t bytes, int to_global) {
-    if (to_global)
-        memcpy(global, shared, bytes);
-    else
-        memcpy(shared, global, bytes);
-}
-
-// Moves what is inside of the array. `data`: the box's bytes row after row without swizzle, or NULL: those in shared memory.
-static void move_box(const box *b, char *data, int to_global) {
+// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared memory.
+static void move_box(const box *b, const char *data) {
     const tensor_map_shape *shape = &b->map.shape;
     const size_t width = row_bytes(b), rows = rows_of(b), element = (size_t)shape->element_bytes;
     const int64_t first = b->at[0], length = (int64_t)shape->lengths[0];
@@ -83,9 +77,12 @@ static void move_box(const box *b, char *data, int to_global) {
         for (size_t x = 0; inside && x < width; x += piece) {
             const size_t low = begin > x ? begin : x, high = end < x + piece ? end : x + piece;
             if (low >= high) continue;
-            char *place = (data ? data : b->shared) + row * width + x;
-            if (piece != width || (shape->swizzle && !data)) place = swizzle_of(place, shape->swizzle);
-            move_piece(place + (low - x), (char *)global + low, high - low, to_global);
+            char *place = b->shared + row * width + x;
+            if (shape->swizzle) place = swizzle_of(place, shape->swizzle);
+            if (data)
+                memcpy((char *)global + low, data + row * width + low, high - low);
+            else
+                memcpy(place + (low - x), (const char *)global + low, high - low);
         }
         for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
     }
@@ -94,21 +91,26 @@ static void move_box(const box *b, char *data, int to_global) {
 // Reads the box in shared memory, row after row without swizzle.
 static void read_box(const box *b, char *data) {
     const size_t bytes = row_bytes(b) * rows_of(b);
-    const int swizzle = b->map.shape.swizzle;
-    if (!swizzle) {
-        memcpy(data, b->shared, bytes);
-        return;
-    }
-    for (size_t i = 0; i < bytes; i += 16) memcpy(data + i, swizzle_of(b->shared + i, swizzle), 16);
+    for (size_t i = 0; i < bytes; i += 16)
+        emu_proxy_read(data + i,
+                       b->map.shape.swizzle ? swizzle_of(b->shared + i, b->map.shape.swizzle) : b->shared + i);
 }
 
-static box box_of(const char *call, const tensor_map *map, const void *shared, int axes, const int *at,
-                  const char *file, int line) {
+static void check_map(const char *call, const tensor_map *map, const char *file, int line) {
     if (!map || (uintptr_t)map % 64)
         emu_block_fail(file, line, "%s: the tensor_map must be at an address that is a multiple of 64, not at %p",
                        call, (const void *)map);
     if (map->mark != EMU_TENSOR_MAP)
         emu_block_fail(file, line, "%s: the tensor_map is not one that tensor_map_make has filled in", call);
+}
+
+void emu_tensor_prefetch(const void *map, const char *file, int line) {
+    check_map("tensor_prefetch", map, file, line);
+}
+
+static box box_of(const char *call, const tensor_map *map, const void *shared, int axes, const int *at,
+                  const char *file, int line) {
+    check_map(call, map, file, line);
     const tensor_map_shape *shape = &map->shape;
     if (shape->axes != axes)
         emu_block_fail(file, line, "%s: %d coordinates for an array of %d axes; pass one coordinate per axis", call,
@@ -153,7 +155,7 @@ static void land(const emu_delivery *delivery) {
     box there = copy->box;
     there.shared = emu_cluster_address(delivery->block, copy->box.shared);
     memset(there.shared, 0, row_bytes(&there) * rows_of(&there));
-    move_box(&there, NULL, 0);
+    move_box(&there, NULL);
     emu_proxy_landed(delivery->block, there.shared, row_bytes(&there) * rows_of(&there));
 }
 
@@ -202,19 +204,32 @@ static void free_stores(void *pointer) {
     while (own->first) drop(own, &own->first);
     free(own);
 }
+static void read_shared(store *one) {
+    if (one->data) return;
+    one->data = malloc(row_bytes(&one->box) * rows_of(&one->box));
+    if (!one->data) no_memory();
+    read_box(&one->box, one->data);
+}
 static void write_array(const store *one) {
-    box seen = one->box;
-    if (!one->data) seen.shared = (char *)(uintptr_t)emu_proxy_view(seen.shared);
-    move_box(&seen, one->data, 1);
+    move_box(&one->box, one->data);
 }
 
-static void write_all(emu_block *block) {
+static void end(emu_block *block) {
     stores *own = block->services[EMU_STORES].state;
     while (own->first) {
-        write_array(own->first);
+        const store *one = own->first;
+        if (!one->data) {
+            block->current = &block->threads[one->thread];
+            emu_block_fail(
+                one->file, one->line,
+                "the block ends before this tensor_store has read its shared memory; let the same thread call "
+                "tensor_store_commit and then tensor_store_wait");
+        }
+        write_array(one);
         drop(own, &own->first);
     }
 }
+static const emu_hooks hooks = {.end = end};
 
 // The block's. Those of a block that failed before are dropped.
 static stores *own_stores(emu_block *block) {
@@ -224,7 +239,7 @@ static stores *own_stores(emu_block *block) {
         own->run = block->runs;
         while (own->first) drop(own, &own->first);
         memset(own->commits, 0, sizeof own->commits);
-        block->end = write_all;
+        block->hooks[EMU_STORES] = &hooks;
     }
     return own;
 }
@@ -240,9 +255,10 @@ void emu_tensor_store(const void *map, const void *shared, int axes, const int *
     store *one = aligned_alloc(64, (sizeof *one + 63) / 64 * 64);
     if (!one) no_memory();
     const int id = block->current->id;
-    *one = (store){.box = where, .thread = id, .group = own->commits[id]};
+    *one = (store){.box = where, .thread = id, .file = file, .line = line, .group = own->commits[id]};
     *own->end = one;
     own->end = &one->next;
+    emu_proxy_begin(block);
 }
 
 void emu_tensor_store_commit(void) {
@@ -250,26 +266,23 @@ void emu_tensor_store_commit(void) {
     ++own_stores(block)->commits[block->current->id];
 }
 
+// The first store from `link` on, of those that the calling thread waits for, that has not been read, or only not been written.
+static store **awaited(store **link, const stores *own, int groups, int read) {
+    const int id = emu_current->current->id;
+    for (; *link; link = &(*link)->next) {
+        const store *one = *link;
+        if (one->thread == id && one->group + (unsigned)groups < own->commits[id] && !(read && one->data)) break;
+    }
+    return link;
+}
+
 void emu_tensor_store_wait(int groups, int read) {
-    emu_block *block = emu_current;
-    stores *own = own_stores(block);
-    const int id = block->current->id;
-    for (store **link = &own->first; *link;) {
-        store *one = *link;
-        if (one->thread != id || one->group + (unsigned)groups >= own->commits[id]) {
-            link = &one->next;
-        } else if (!read) {
-            write_array(one);
-            drop(own, link);
-        } else {
-            if (!one->data) {
-                one->data = malloc(row_bytes(&one->box) * rows_of(&one->box));
-                if (!one->data) no_memory();
-                box seen = one->box;
-                seen.shared = (char *)(uintptr_t)emu_proxy_view(seen.shared);
-                read_box(&seen, one->data);
-            }
-            link = &one->next;
-        }
+    stores *own = own_stores(emu_current);
+    if (*awaited(&own->first, own, groups, read)) emu_block_be_late(emu_current);
+    for (store **link = &own->first; *(link = awaited(link, own, groups, read));) {
+        read_shared(*link);
+        if (read) continue;
+        write_array(*link);
+        drop(own, link);
     }
 }

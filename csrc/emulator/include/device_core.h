@@ -90,13 +90,14 @@ EMU_API void emu_tensor_load_multicast(void *shared, const void *map, void *barr
 // been written (`read`: not been read from shared memory). `map` is a tensor_map, `at` has `axes` coordinates.
 EMU_API void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,
                              int line);
+EMU_API void emu_tensor_prefetch(const void *map, const char *file, int line);
 EMU_API void emu_tensor_store(const void *map, const void *shared, int axes, const int *at, const char *file,
                               int line);
 EMU_API void emu_tensor_store_commit(void);
 EMU_API void emu_tensor_store_wait(int groups, int read);
 
 // What this thread has written becomes visible to later asynchronous operations; where these see what is at that address of shared
-// memory.
+// memory. (Where it differs from what is at the address itself, they see NaN.)
 EMU_API void emu_proxy_fence(void);
 EMU_API const void *emu_proxy_view(const void *address);
 
@@ -111,8 +112,13 @@ typedef struct emu_product {
     unsigned short a_rows[16][16]; // the warp's rows of A, if they are in registers
 } emu_product;
 EMU_API void emu_product_begin(const emu_product *product, void *const sums[32], const char *file, int line);
+EMU_API void emu_product_fence(void);
 EMU_API void emu_product_commit(void);
 EMU_API void emu_product_wait(int groups);
+
+// setmaxnreg: a warp's registers per thread become `count`, which may not be more (`more`: fewer) than they are; one lane calls it on behalf
+// of the warp. Waits until the block has as many.
+EMU_API void emu_registers(int count, int more, const char *file, int line);
 
 // Reads a texture at `axes` coordinates, or if `axes` is 0, at an index (tex1Dfetch). Each of the `channels` words is an
 // integer, or if `as_float` is set, the bits of a float.

@@ -2,8 +2,9 @@
 // has a file of the same name and meaning, which explains the functions.
 //
 // A load overwrites its box with NaN bytes (0xff), and brings the data as late as the rules allow: when a thread waits at the
-// mbarrier and no other thread can go on. A store reads the box and writes the array in the wait, or when the block ends. So
-// a missing wait or fence_async_proxy gives a wrong result.
+// mbarrier and no other thread can go on. A store reads the box in a wait, also when no other thread can go on, and writes the array in a
+// wait for that, or when the block ends. So a missing fence_async_proxy, or a box that is overwritten too early, gives a wrong result (NaN),
+// and a store that no wait covers is an error.
 #ifndef EMULATOR_TENSOR_COPY_CUH
 #define EMULATOR_TENSOR_COPY_CUH
 
@@ -12,7 +13,9 @@
 #include "mbarrier.cuh"
 #include "tensor_map.h"
 
-__device__ __forceinline__ void tensor_prefetch(const tensor_map *) {}
+__device__ __forceinline__ void tensor_prefetch(const tensor_map *map, EMU_SITE) {
+    emu_tensor_prefetch(map, file, line);
+}
 
 template <int AXES>
 __device__ __forceinline__ void tensor_load(void *shared, const tensor_map *map, mbarrier *barrier,

@@ -1,9 +1,9 @@
 // Products by a warpgroup (PTX: wgmma): here the emulator's; csrc/gpu has a file of the same name and meaning, which explains
 // the functions, and where operands and sums lie.
 //
-// A product is computed in the wait that covers it, and reads shared memory then; until then its sums contain NaN (integers:
-// -1). So a missing wait, or an operand that is overwritten too early, gives a wrong result. Sums are rounded as by mma.sync
-// (tensor_core.cuh). A missing fence_async_proxy gives a wrong result, too. A missing wgmma_fence is not noticed.
+// A product is computed in the wait that covers it, when no other thread can go on, and reads shared memory then; until then its sums
+// contain NaN (integers: -1). So a missing wait gives a wrong result (NaN), and so does a missing fence_async_proxy or an operand that is
+// overwritten too early (core/proxy.c). A missing wgmma_fence is an error. Sums are rounded as by mma.sync (tensor_core.cuh).
 #ifndef EMULATOR_WGMMA_CUH
 #define EMULATOR_WGMMA_CUH
 
@@ -23,18 +23,22 @@ namespace emu {
 // A descriptor: bits 0-43 are an address divided by 16, so `descriptor + bytes / 16` works as on the GPU; bits 44-57 are
 // box_bytes / 16, and the rest is a mark.
 enum : uint64_t { WGMMA_MARK = 0x2d };
-__forceinline__ uintptr_t wgmma_start(uint64_t descriptor) {
-    return reinterpret_cast<uintptr_t>(
-        emu_proxy_view(reinterpret_cast<const void *>((descriptor & 0xfffffffffff) << 4)));
-}
-__forceinline__ size_t wgmma_box(uint64_t descriptor) {
-    return (descriptor >> 44 & 0x3fff) << 4;
-}
+struct wgmma_place {
+    uintptr_t start, view; // where the operand begins, in shared memory and in what asynchronous operations see
+    size_t box;            // from box to box
 
-// What is at the address that the layout says, with a swizzle of 128 bytes: 16 bytes from a multiple of 16.
-__forceinline__ const unsigned short *swizzle(uintptr_t address) {
-    return reinterpret_cast<const unsigned short *>(address ^ (address >> 7 & 7) << 4);
-}
+    __forceinline__ explicit wgmma_place(uint64_t descriptor)
+        : start((descriptor & 0xfffffffffff) << 4),
+          view(reinterpret_cast<uintptr_t>(emu_proxy_view(reinterpret_cast<const void *>(start)))),
+          box((descriptor >> 44 & 0x3fff) << 4) {}
+
+    // What is seen of the 16 bytes that the layout has at that distance, with a swizzle of 128 bytes.
+    template <typename T> __forceinline__ void read(T (&to)[16 / sizeof(T)], size_t distance) const {
+        const uintptr_t there = (view + distance) ^ ((view + distance) >> 7 & 7) << 4, here = there - view + start;
+        memcpy(to, reinterpret_cast<const void *>(there), 16);
+        if (memcmp(to, reinterpret_cast<const void *>(here), 16)) memset(to, 0xff, 16);
+    }
+};
 
 // An operand, ordered by k, then by the extent (rows of A, columns of B): its elements, and the exponents that the hardware
 // aligns by. When the largest exponent of the products is searched, those of zeros must not count, so zeros have a very small
@@ -61,13 +65,13 @@ template <typename To, typename From> __forceinline__ To read_as(const From *fro
 // Elements `first` ... first + EXTENT - 1 along the extent.
 template <bool TRANSPOSED, int EXTENT>
 __forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT, 16> &to, uint64_t descriptor, int first) {
-    const uintptr_t start = wgmma_start(descriptor), box = wgmma_box(descriptor);
+    const wgmma_place place(descriptor);
     for (int outer = 0; outer < (TRANSPOSED ? 16 : EXTENT); ++outer)
         for (int inner = 0; inner < (TRANSPOSED ? EXTENT : 16); inner += 8) {
             const unsigned i = static_cast<unsigned>(first + (TRANSPOSED ? inner : outer));
             const unsigned k = static_cast<unsigned>(TRANSPOSED ? outer : inner);
-            const unsigned short *bits =
-                swizzle(start + (TRANSPOSED ? i / 64 * box + k * 128 + i % 64 * 2 : i * 128 + k * 2));
+            unsigned short bits[8];
+            place.read(bits, TRANSPOSED ? i / 64 * place.box + k * 128 + i % 64 * 2 : i * 128 + k * 2);
             if (TRANSPOSED)
                 memcpy(&to.bits[outer][inner], bits, 16);
             else
@@ -119,11 +123,12 @@ __forceinline__ void wgmma_read(wgmma_operand<EXTENT, 16> &to, uint64_t descript
 // tf32, contiguous along k.
 template <typename T, bool TRANSPOSED, int EXTENT>
 __forceinline__ void wgmma_read(wgmma_operand<EXTENT, 8> &to, uint64_t descriptor, int first) {
+    const wgmma_place place(descriptor);
     to.tame = true;
     for (int i = 0; i < EXTENT; ++i)
         for (int k = 0; k < 8; k += 4) {
             float four[4];
-            memcpy(four, swizzle(wgmma_start(descriptor) + static_cast<unsigned>((first + i) * 128 + k * 4)), 16);
+            place.read(four, static_cast<unsigned>((first + i) * 128 + k * 4));
             for (int j = 0; j < 4; ++j) {
                 const tensor_element element = tensor_element_of_tf32(four[j]);
                 const bool zero = element.value == 0;
@@ -224,9 +229,10 @@ void wgmma_multiply(const emu_product *product, void *to, int part, void *scratc
 
 // 32 neighbors along k, as 16-bit integers, which the compiler multiplies and adds in pairs.
 __forceinline__ void wgmma_read_integers(short (&to)[32], uint64_t descriptor, int row) {
+    const wgmma_place place(descriptor);
     for (int k = 0; k < 32; k += 16) {
         signed char half[16];
-        memcpy(half, swizzle(wgmma_start(descriptor) + static_cast<unsigned>(row * 128 + k)), sizeof half);
+        place.read(half, static_cast<unsigned>(row * 128 + k));
         for (int j = 0; j < 16; ++j) to[k + j] = half[j];
     }
 }
@@ -292,7 +298,19 @@ inline void wgmma_wait_warp(emu_together *const lanes[32]) {
 inline void wgmma_commit_warp(emu_together *const[32]) {
     emu_product_commit();
 }
-inline void wgmma_fence_warp(emu_together *const[32]) {}
+inline void wgmma_fence_warp(emu_together *const[32]) {
+    emu_product_fence();
+}
+
+struct registers_lane {
+    emu_together head;
+    const char *file;
+    int line;
+};
+template <int COUNT, bool MORE> void registers_warp(emu_together *const lanes[32]) {
+    const registers_lane *first = reinterpret_cast<const registers_lane *>(lanes[0]);
+    emu_registers(COUNT, MORE, first->file, first->line);
+}
 
 } // namespace emu
 
@@ -319,11 +337,15 @@ template <int GROUPS> __device__ __forceinline__ void wgmma_wait(EMU_SITE) {
     emu_warp_together(&own.head, file, line);
 }
 
-template <int COUNT> __device__ __forceinline__ void give_up_registers() {
-    static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 240, "a multiple of 8 from 24 to 240");
+template <int COUNT> __device__ __forceinline__ void give_up_registers(EMU_SITE) {
+    static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "a multiple of 8 from 24 to 256");
+    emu::registers_lane own = {{"give_up_registers", emu::registers_warp<COUNT, false>}, file, line};
+    emu_warp_together(&own.head, file, line);
 }
-template <int COUNT> __device__ __forceinline__ void get_registers() {
-    static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 240, "a multiple of 8 from 24 to 240");
+template <int COUNT> __device__ __forceinline__ void get_registers(EMU_SITE) {
+    static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "a multiple of 8 from 24 to 256");
+    emu::registers_lane own = {{"get_registers", emu::registers_warp<COUNT, true>}, file, line};
+    emu_warp_together(&own.head, file, line);
 }
 
 __device__ __forceinline__ void sync_threads_of(int number, int threads, EMU_SITE) {

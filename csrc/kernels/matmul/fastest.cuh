@@ -66,7 +66,7 @@ inline const char *fastest_of_halves(const ck_call *call) {
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
 inline const char *fastest_of(const ck_call *call) {
     const int capability = call->limits->capability;
-    const bool hopper = capability == 90;                        // wgmma runs on no other chip
+    const bool hopper = capability == 90 && call->limits->exact; // wgmma runs on no other chip
     if (rows(call) <= 32 && columns(call) <= 32) return "tiled"; // smaller than the tiles of the others
     switch (call->types.input) {
     case CK_FLOAT32:

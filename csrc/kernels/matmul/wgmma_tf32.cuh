@@ -9,7 +9,8 @@
 //         whatever k
 // Gain    on an H200, m = n = k = 4096: 335 TFLOP/s ("warp_tiles", which keeps all bits of a float: 47.9);
 //         docs/speed.md
-// Price   accuracy: every input is truncated to 11 significant bits, so only a call that names this variant uses it
+// Price   accuracy: every input is truncated to 11 significant bits, so only a call that names this variant uses it. (Of
+//         a signaling NaN with no other bit among them, an infinity remains.)
 // Edges   as in "wgmma_tiles". An A whose columns are contiguous, or a B whose rows are, is transposed in device memory
 //         first. (wgmma transposes 16-bit elements only.)
 // Map     as in "wgmma_persistent"
