@@ -642,4 +642,51 @@ EXERCISES = {
         "30 ms become little more than 10: only the first piece's copy in and the last piece's copy out are added. It takes "
         "streams, pinned memory, and a device that copies both ways at once.",
     ),
+    # --- 09_half_products --------------------------------------------------------------------------------------------
+    "integers of float16": Exercise(
+        2048,
+        "A float16 has 11 significant bits. Which integer is the first that needs 12?",
+        "2^11 = 2048. The next integer, 2049, needs 12 bits and becomes 2048. bfloat16 contains all integers up to 256, "
+        "and float32 up to 16,777,216.",
+    ),
+    "bits of a small element": Exercise(
+        19,
+        "The element is 2^14 * 2^-20 = 2^-6. How many bits are there from 2^-6 down to the error?",
+        "2^-6 / 2^-25 = 2^19. If the largest elements of the other matrix are at the same k as this one, the result keeps "
+        "no more than these bits.",
+    ),
+    "scale of a row": Exercise(
+        23,
+        "0.003 is about 1.5 * 2^-9.",
+        "2^14 / 2^-9 = 2^23, and 0.003 * 2^23 = 25,166, which is between 2^14 = 16,384 and 2^15. Twice that would be below "
+        "float16's largest number, 65,504, too; the kernel leaves a bit of room.",
+    ),
+    "bits of a product": Exercise(
+        22,
+        "The largest integer of 11 bits is 2047. How many bits has its square?",
+        "11 + 11. A float32 holds 24, so the product of two float16 is exact in float32, before anything is added.",
+    ),
+    "errors of one sign": Exercise(
+        "b",
+        "Compare: a coin tossed k times, and a coin that always shows tails. How far is the sum from zero?",
+        "The sum of positive numbers is too small by half of a last bit in each step, on average: k steps, k errors. "
+        "Roundings to nearest are up or down at random, and their sum grows like the square root of k.",
+    ),
+    "float32 additions": Exercise(
+        64,
+        "One for each 64 elements of k.",
+        "4096 / 64. The sum in the order of k has 4096 roundings. That many bits are cut off in the tensor cores as well, "
+        "but from sums of at most 64 elements.",
+    ),
+    "products of three pieces": Exercise(
+        6,
+        "Count the pairs: (0, 0), (0, 1), (1, 0), ...",
+        "(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0): twice the three products of two pieces, so half the speed.",
+    ),
+    "three products at fifteen times the rate": Exercise(
+        5,
+        "Each of the three products takes a fifteenth of the time.",
+        "15 / 3. The measured factor is lower: the passes before the product take time, and under full load the tensor "
+        "cores do not run at the highest clock.",
+    ),
 }

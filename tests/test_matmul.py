@@ -393,51 +393,7 @@ def test_auto_is_as_accurate_as_numpy(backend, dtype):
     assert np.sqrt(np.mean(np.square(ours))) <= np.sqrt(np.mean(np.square(theirs)))
 
 
-@pytest.mark.parametrize(
-    "kind", ["uniform", "normal", "lognormal", "rows scaled", "inner scaled", "outliers", "half zero", "pairs cancel"]
-)
-def test_split_float32_is_as_accurate_as_plain_sums(backend, kind):
-    """The Frobenius norm of the error, relative to that of sums in the order of k, as in a GPU's library."""
-    draw, n, k = np.random.default_rng(5), 64, 1024
-    a, b = draw.standard_normal((n, k)), draw.standard_normal((k, n))
-    if kind == "uniform":
-        a, b = draw.random((n, k)), draw.random((k, n))
-    elif kind == "lognormal":
-        a, b = np.exp(2 * a), np.exp(2 * b)
-    elif kind == "rows scaled":
-        a, b = a * np.exp2(draw.integers(-40, 41, (n, 1))), b * np.exp2(draw.integers(-40, 41, n))
-    elif kind == "inner scaled":
-        scale = np.exp2(draw.integers(-20, 21, k))
-        a, b = a * scale, b / scale[:, None]
-    elif kind == "outliers":
-        a[draw.random((n, k)) < 1e-3] *= 1e4
-    elif kind == "half zero":
-        a[draw.random((n, k)) < 0.5] = 0
-    elif kind == "pairs cancel":
-        a[:, 1::2], b[1::2] = a[:, ::2], -b[::2] * (1 + 1e-3 * draw.standard_normal((k // 2, n)))
-    a, b = a.astype(np.float32), b.astype(np.float32)
-    exact = a.astype(np.float64) @ b.astype(np.float64)
-
-    def error(**how):
-        return np.linalg.norm(cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), **how).get() - exact)
-
-    plain = error(variant="naive")
-    assert error(accuracy="strict") <= plain
-    if not cudakern.variants("matmul")["split_fp16"].why_not(cudakern.backend()):
-        assert error(variant="split_fp16") <= (4 if kind == "pairs cancel" else 1) * plain
-    assert error() <= (4 if kind == "pairs cancel" else 1) * plain
-
-
 # --- errors ----------------------------------------------------------------------------------------------------------
-def test_accuracy_is_fast_or_strict(backend):
-    a = np.ones((2, 2), "float32")
-    assert (cudakern.matmul(a, a, accuracy="strict") == 2).all()
-    with pytest.raises(ValueError, match="accuracy must be 'fast' or 'strict', not 'exact'"):
-        cudakern.matmul(a, a, accuracy="exact")
-    with pytest.raises(TypeError, match="accuracy='strict' is for variant='auto'"):
-        cudakern.matmul(a, a, accuracy="strict", variant="tiled")
-
-
 def test_unknown_variant(backend):
     a = np.ones((2, 2), "float32")
     with pytest.raises(ValueError, match="tield") as caught:

@@ -160,10 +160,10 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 for (int i = 0; i < COLUMNS / 8; ++i) {
                     const int at = column + i * 8;
                     const int left = at < op.n ? b_exponent[at] : 0, right = at + 1 < op.n ? b_exponent[at + 1] : 0;
-                    store_pair(c, row, at, op.m, op.n, scaled(total[i * 4], above + left),
-                               scaled(total[i * 4 + 1], above + right));
-                    store_pair(c, row + 8, at, op.m, op.n, scaled(total[i * 4 + 2], below + left),
-                               scaled(total[i * 4 + 3], below + right));
+                    store_pair(c, row, at, op.m, op.n, scaled_back(total[i * 4], above + left),
+                               scaled_back(total[i * 4 + 1], above + right));
+                    store_pair(c, row + 8, at, op.m, op.n, scaled_back(total[i * 4 + 2], below + left),
+                               scaled_back(total[i * 4 + 3], below + right));
                 }
             }
         }

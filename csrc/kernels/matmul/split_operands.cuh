@@ -73,6 +73,13 @@ __device__ __forceinline__ float scaled(float x, int exponent) {
     return x * power_of_two(half) * power_of_two(e - half);
 }
 
+// The same for a sum of up to 2^127 and exponents down to -408, which scale back what was scaled to 2^55 or less: below
+// -252, a large sum may still have a result that is not 0.
+__device__ __forceinline__ float scaled_back(float x, int exponent) {
+    const int first = exponent < -252 ? -126 : 0;
+    return scaled(x * power_of_two(first), exponent - first);
+}
+
 // A or B of one product.
 template <int PIECES = 0>
 __device__ __forceinline__ split_side side_of(const split_operands &op, int number, int product) {

@@ -1,0 +1,357 @@
+"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, and `auto`, which takes them for
+large products. Data is new in each run; a message names its seed."""
+
+import numpy as np
+import pytest
+
+import cudakern
+from cases import emulated_chip, smallest
+
+pytestmark = pytest.mark.proves()
+full = pytest.mark.full
+
+SPLITS = ("split_fp16", "split_bf16")
+WAYS = (*SPLITS, "auto", "strict")
+FP16, BF16, PLAIN = "fp16", "bf16", "plain"  # what split_fp16 may take: three products, six, or float32 itself
+
+
+@pytest.fixture
+def chip(backend):
+    """A chip that multiplies by wgmma."""
+    why_not = cudakern.variants("matmul")["split_fp16"].why_not(cudakern.backend())
+    if why_not:
+        pytest.skip(why_not)
+    return backend
+
+
+@pytest.fixture
+def seed():
+    return np.random.SeedSequence().entropy % 2**32
+
+
+def product(a, b, how, **parameters):
+    how = {"accuracy": "strict"} if how == "strict" else {"variant": how}
+    return cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), **how, **parameters).get()
+
+
+def exact(a, b):
+    """The product in double, and that of the magnitudes."""
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    return a @ b, np.abs(a) @ np.abs(b)
+
+
+def bits(x):
+    return np.ascontiguousarray(x).view(np.uint32).tobytes()
+
+
+def path(a, b):
+    """What split_fp16 takes for these operands: the other paths have other bits, unless all results are exact."""
+    result = bits(product(a, b, "split_fp16"))
+    paths = [name for name, way in ((PLAIN, "warp_tiles"), (BF16, "split_bf16")) if bits(product(a, b, way)) == result]
+    return paths[0] if paths else FP16
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+def powers(draw, shape, most):
+    return np.exp2(draw.integers(-most, most + 1, shape))
+
+
+def operands(kind, seed, m=64, n=64, k=1024):
+    """Kinds of data, from those in which every term counts to those in which a few terms, or none, decide."""
+    draw = np.random.default_rng(seed)
+    a, b = draw.standard_normal((m, k)), draw.standard_normal((k, n))
+    if kind == "uniform":
+        a, b = draw.random((m, k)), draw.random((k, n))
+    elif kind == "half zero":
+        a, b = np.maximum(a, 0), np.maximum(b, 0)
+    elif kind == "rows and columns scaled":
+        a, b = a * powers(draw, (m, 1), 40), b * powers(draw, n, 40)
+    elif kind == "inner index scaled":
+        scale = powers(draw, k, 20)
+        a, b = a * scale, b / scale[:, None]
+    elif kind == "one inner column":
+        column = draw.integers(k)
+        a[:, column] *= 1e7
+        b[column] /= 1e7
+    elif kind == "one large term":
+        a[:, draw.integers(k)] *= 1e7
+    elif kind == "outliers":
+        for x in (a, b):
+            x[draw.random(x.shape) < 1e-4] *= 1e4
+    elif kind.startswith("lognormal"):
+        a, b = (np.exp(float(kind.split()[1]) * x) for x in (a, b))
+    elif kind == "pairs cancel":
+        a[:, 1::2], b[1::2] = a[:, ::2], -b[::2] * (1 + 1e-3 * draw.standard_normal((k // 2, n)))
+    return a.astype(np.float32), b.astype(np.float32)
+
+
+#: The path that split_fp16 takes, and the largest error of split_fp16, and of accuracy="strict", relative to that of a
+#: float32 sum in the order of k, for k = 1024.
+KINDS = {
+    "uniform": (FP16, 0.5, 0.3),
+    "normal": (FP16, 0.3, 0.2),
+    "half zero": (FP16, 0.5, 0.3),
+    "lognormal 2": (BF16, 0.7, 0.7),
+    "rows and columns scaled": (FP16, 0.4, 0.3),
+    "inner index scaled": (FP16, 0.3, 0.2),
+    "one inner column": (FP16, 0.3, 0.2),
+    "outliers": (BF16, 0.6, 0.6),
+    "lognormal 6": (BF16, 0.7, 0.7),
+    "one large term": (BF16, 2, 2),
+    "pairs cancel": (FP16, 4, 0.5),
+}
+#: A few results may be much larger than all others. For these, the largest error of an element relative to |A||B|; for
+#: the others, the Frobenius norm of the errors.
+BY_ELEMENT = ("lognormal 2", "rows and columns scaled", "outliers", "lognormal 6", "one large term")
+
+
+def errors_of(kind, seed, ways, k=1024):
+    a, b = operands(kind, seed, k=k)
+    reference, magnitude = exact(a, b)
+    results = {how: product(a, b, how) for how in ways}
+    largest = {how: np.max(np.abs(x - reference) / magnitude) for how, x in results.items()}
+    if "split_fp16" in ways:
+        bound = cudakern.variants("matmul")["split_fp16"].error_bound(a.shape, b.shape, dtype=a.dtype)
+        assert max(largest["split_fp16"], largest["strict"]) <= bound, (kind, seed, largest)
+    norms = {how: np.linalg.norm(x - reference) for how, x in results.items()}
+    return results, largest if kind in BY_ELEMENT else norms
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_relative_to_plain_sums(backend, seed, kind):
+    """`naive` adds one product after another with a fused multiply-add, as a GPU's library does in its SGEMM. (NumPy's
+    library on the host adds parts of k by themselves, and is more accurate.)"""
+    expected_path, fast, strict = KINDS[kind]
+    wgmma = not cudakern.variants("matmul")["split_fp16"].why_not(cudakern.backend())
+    limits = {"auto": max(fast, 1), "strict": strict, **({"split_fp16": fast} if wgmma else {})}
+    results, errors = errors_of(kind, seed, ("naive", *limits))
+    assert all(errors[how] <= limit * errors["naive"] for how, limit in limits.items()), (kind, seed, errors)
+    if wgmma:  # "strict" is split_bf16
+        same = bits(results["split_fp16"]) == bits(results["strict"])
+        assert same == (expected_path == BF16), (kind, seed)
+
+
+@full
+@pytest.mark.parametrize("kind", list(KINDS)[:8])
+def test_errors_of_longer_sums(chip, seed, kind):
+    """A plain sum loses more digits the longer it is, and the sum of parts hardly any more."""
+    _, errors = errors_of(kind, seed, ("naive", "split_fp16", "strict"), 4096)
+    assert errors["split_fp16"] <= 0.4 * errors["naive"], (kind, seed, errors)
+
+
+def test_a_unit_matrix_gives_the_elements_themselves(chip, seed):
+    """Three pieces in bfloat16 have all bits of a float32; two in float16 have 22 or 23."""
+    x = operands("normal", seed, 64, 64, 64)[0]
+    unit = np.eye(64, dtype=np.float32)
+    for a, b in ((x, unit), (unit, x)):
+        assert bits(product(a, b, "strict")) == bits(x), seed
+        assert np.max(np.abs(product(a, b, "split_fp16") - x) / np.abs(x)) <= 2.0**-22, seed
+
+
+# --- the check on the device -----------------------------------------------------------------------------------------
+def test_small_elements_are_lossy_only_where_they_count(chip, seed):
+    """An element below 2^-17 of its line's largest has lost digits in float16."""
+    a, b = operands("uniform", seed, 40, 40, 128)
+    a, b = a + 1, b + 1
+    assert path(a, b) == FP16, seed
+    a[3, 5] *= np.float32(2.0**-30)  # one of 128 terms, and not in every line, so that k is not balanced
+    assert path(a, b) == FP16, seed
+    a[3, 1:] *= np.float32(2.0**-30)  # all but one
+    assert path(a, b) == BF16, seed
+    a[3, 1:] = 0  # zeros lose nothing
+    assert path(a, b) == FP16, seed
+
+
+@pytest.mark.parametrize("value", [np.nan, pytest.param(np.inf, marks=full)])
+def test_each_product_of_a_stack_has_a_path_of_its_own(chip, seed, value):
+    one = [operands(kind, seed, 40, 40, 60) for kind in ("normal", "lognormal 6", "uniform")]
+    one[2][0][7, 9] = value
+    assert [path(a, b) for a, b in one] == [FP16, BF16, PLAIN], seed
+    a, b = (np.stack(operand) for operand in zip(*one, strict=True))
+    for how in SPLITS:
+        assert bits(product(a, b, how)) == b"".join(bits(product(*each, how)) for each in one), (how, seed)
+
+
+# --- special values --------------------------------------------------------------------------------------------------
+EDGES = {"m": (0, 63, 64, 127, 128, 255, 256, 263), "n": (0, 63, 64, 159, 160, 207, 208, 215), "k": (0, 63, 64, 71)}
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_nan_and_infinity_at_every_edge_of_a_tile(chip, seed, how, value):
+    """They make NaN and infinities where a product in double has them, and leave the other elements finite."""
+    draw = np.random.default_rng(seed)
+    a, b = operands("normal", seed, 264, 216, 72)
+    a[:, 1], b[2] = 0, 0  # zero times infinity
+    row, column, k, l = (int(draw.choice(EDGES[axis])) for axis in "mnkk")  # noqa: E741
+    for rows, columns in (((row, k), None), (None, (l, column)), ((row, k), (l, column)), ((row, 2), (1, column))):
+        first, second = a.copy(), b.copy()
+        if rows:
+            first[rows] = value
+        if columns:
+            second[columns] = value
+        with np.errstate(invalid="ignore"):
+            reference = first.astype(np.float64) @ second.astype(np.float64)
+        result = product(first, second, how)
+        where = ~np.isfinite(reference)
+        assert where.any()
+        assert np.array_equal(result[where], reference[where], equal_nan=True), (seed, rows, columns)
+        assert np.isfinite(result[~where]).all(), (seed, rows, columns)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_zeros_are_positive(chip, how):
+    """As in any sum that begins with zero."""
+    zero = np.zeros((60, 60), np.float32)
+    one = np.ones_like(zero)
+    half = np.where(np.arange(60) % 2 == 0, one, -one)
+    for a, b in ((zero, zero), (-zero, one), (one, -zero), (-zero, -zero), (half, one), (zero, -one)):
+        assert bits(product(a, b, how)) == bits(zero)
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("scales", [(2.0**-149, 1), (2.0**-140, 2.0**-3), (2.0**-60, 2.0**-85), (2.0**-75, 2.0**-90)])
+def test_denormal_operands_and_results(chip, seed, how, scales):
+    a, b = operands("uniform", seed, 70, 40, 100)
+    a, b = a * np.float32(scales[0]), b * np.float32(scales[1])
+    reference, magnitude = exact(a, b)
+    roundings = 0.51 if how in SPLITS else 100  # split: one, at the end; else one for each addition
+    errors = np.abs(product(a, b, how) - reference)
+    assert np.all(errors <= 2.0**-19 * magnitude + roundings * smallest("float32")), (seed, errors.max())
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_large_operands_and_results(chip, seed, how):
+    """Infinite from 2^128 on, and not before: pieces and their sums are scaled."""
+    largest = np.finfo(np.float32).max
+    a, b = np.full((40, 100), 2.0**100, np.float32), np.full((100, 40), 2.0**21, np.float32)
+    a[1], a[2], a[3, 1:] = -a[1], 1, -a[3, 1:]
+    a[4, 1:], a[5, :] = 0, largest / np.float32(2.0**22) / 100
+    with np.errstate(over="ignore"):
+        reference = exact(a, b)[0].astype(np.float32)
+    assert np.isposinf(reference[0]).sum() == 0
+    assert np.allclose(product(a, b, how), reference, rtol=1e-6), seed
+    with np.errstate(over="ignore"):
+        reference = exact(a, 4 * b)[0].astype(np.float32)
+    assert np.isposinf(reference[0]).all()
+    assert np.isneginf(reference[1]).all()
+    assert np.isfinite(reference[2]).all()
+    assert np.allclose(product(a, 4 * b, how), reference, rtol=1e-6), seed
+
+
+# --- the same bits ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["normal", pytest.param("lognormal 6", marks=full)])
+def test_runs_and_orders_give_the_same_bits(order, seed, kind):
+    """On either path, and with k in parts."""
+    a, b = operands(kind, seed, 130, 72, 120)
+    with cudakern.use_backend("emulator"):
+        for how, parts in (("split_fp16", 1), ("split_fp16", 2), ("split_bf16", 1)):
+            results = set()
+            for threads in ("fixed", "fixed", "reversed", "seed:3"):
+                order(threads)
+                results.add(bits(product(a, b, how, parts=parts)))
+            assert len(results) == 1, (seed, how, parts)
+
+
+@pytest.mark.parametrize(
+    "kind", ["inner index scaled", *(pytest.param(kind, marks=full) for kind in ("normal", "lognormal 6"))]
+)
+def test_order_and_scale_of_lines_do_not_matter(chip, seed, kind):
+    """An element's bits depend on its row and its column, and on the others only through the balance of k and the
+    check. So rows may change places; and powers of two may come out of both operands."""
+    draw = np.random.default_rng(seed)
+    a, b = operands(kind, seed, 130, 72, 100)
+    rows, columns = draw.permutation(130), draw.permutation(72)
+    for how in SPLITS:
+        result = product(a, b, how)
+        assert bits(product(a[rows], b[:, columns], how)) == bits(result[rows][:, columns]), (seed, how)
+        assert bits(product(a * 4, b / 16, how)) == bits(result / 4), (seed, how)
+        assert bits(product(-a, b, how)) == bits(-result), (seed, how)
+
+
+# --- shapes and memory -----------------------------------------------------------------------------------------------
+def check(a, b, how, seed, **parameters):
+    reference, magnitude = exact(a, b)
+    bound = cudakern.variants("matmul")[how].error_bound(a.shape, b.shape, dtype=a.dtype, **parameters)
+    result = product(a, b, how, **parameters)
+    assert result.shape == reference.shape
+    assert np.all(np.abs(result - reference) <= bound * magnitude), (seed, how, a.shape, b.shape, parameters)
+
+
+@pytest.mark.parametrize("how", SPLITS)
+def test_ragged_extents(chip, seed, how):
+    draw = np.random.default_rng(seed)
+    ends = [0, 1, 2, *draw.integers(3, 41, 3), 63, 64, 65, 127, 128, 129, 159, 161, 207, 208, 209, 255, 256, 257]
+    sizes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), *(tuple(draw.choice(ends, 3)) for _ in range(5))]
+    for m, n, k in sizes:
+        kind = str(draw.choice(["normal", "lognormal 6"]))
+        check(*operands(kind, seed, m, n, k), how, seed)
+
+
+@pytest.mark.parametrize("how", SPLITS)
+@pytest.mark.parametrize("parts", [2, pytest.param(16, marks=full)])
+def test_parts_of_k(chip, seed, how, parts):
+    check(*operands("normal", seed, 70, 40, 300), how, seed, parts=parts)
+    check(*operands("lognormal 6", seed, 70, 40, 300), how, seed, parts=parts)
+
+
+@full
+@pytest.mark.parametrize("how", SPLITS)
+@pytest.mark.parametrize("kind", ["uniform", "lognormal 6"])
+def test_long_sums_are_added_in_parts(chip, seed, how, kind):
+    """No sum in registers is longer than 8192, and the parts are added in double: the error stops growing."""
+    a, b = operands(kind, seed, 4, 4, 16_500)
+    check(a, b, how, seed)
+    reference, magnitude = exact(a, b)
+    assert np.max(np.abs(product(a, b, how) - reference) / magnitude) <= 8 * 2.0**-22, seed
+
+
+@pytest.mark.parametrize("kind", ["normal", pytest.param("lognormal 6", marks=full)])
+def test_stacks_and_strides_give_the_bits_of_contiguous_matrices(chip, seed, kind):
+    a, b = operands(kind, seed, 6 * 40, 3 * 30, 60)
+    a, b = a.reshape(2, 3, 40, 60), b.reshape(60, 3, 30).transpose(1, 0, 2)
+    views = [
+        (a, b),
+        (a[:, 0], b[:1]),
+        (a[0, 0, ::-1, ::2], b[2, 1::2, ::-2]),
+        (b[0].T, a[0, 0].T),
+        (np.broadcast_to(a[1, 1, :1], (40, 60)), np.broadcast_to(b[0, :, :1], (60, 30))),
+        (a[0, 0, 3], b[1]),
+        (a[1, 2], b[1, :, 4]),
+    ]
+    for how in SPLITS:
+        for first, second in views:
+            plain = product(np.ascontiguousarray(first), np.ascontiguousarray(second), how)
+            assert bits(cudakern.matmul(first, second, variant=how)) == bits(plain), (seed, how, first.shape)
+        on_device = cudakern.asarray(a)[0, 0, ::-1, ::2], cudakern.asarray(b)[2, 1::2, ::-2]
+        plain = product(views[2][0].copy(), views[2][1].copy(), how)
+        assert bits(cudakern.matmul(*on_device, variant=how).get()) == bits(plain), (seed, how)
+
+
+# --- auto ------------------------------------------------------------------------------------------------------------
+@full
+def test_auto_takes_split_fp16_for_large_products(chip, seed):
+    a, b = operands("normal", seed, 1024, 1024, 1024)
+    assert bits(product(a, b, "auto")) == bits(product(a, b, "split_fp16"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "complex64", "int32"])
+def test_strict_is_split_bf16_or_compensated(backend, seed, dtype):
+    a, b = (x.astype(dtype) for x in operands("normal", seed, 40, 40, 100))
+    wgmma = not cudakern.variants("matmul")["split_bf16"].why_not(cudakern.backend())
+    way = "split_bf16" if wgmma and dtype == "float32" else "tiled"
+    assert product(a, b, "strict").tobytes() == product(a, b, way).tobytes()
+    with cudakern.use_backend("emulator"), emulated_chip("A100"):  # which has no wgmma
+        assert product(a, b, "strict").tobytes() == product(a, b, "tiled").tobytes()
+
+
+def test_accuracy_is_fast_or_strict(backend):
+    a = np.ones((2, 2), "float32")
+    assert (cudakern.matmul(a, a, accuracy="strict") == 2).all()
+    for wrong in ("exact", None, 1):
+        with pytest.raises(ValueError, match=f"accuracy must be 'fast' or 'strict', not {wrong!r}"):
+            cudakern.matmul(a, a, accuracy=wrong)
+    for variant in ("tiled", "numpy", "split_fp16", "fastest"):
+        assert (cudakern.matmul(a, a, accuracy="fast", variant="tiled") == 2).all()
+        with pytest.raises(TypeError, match=f"accuracy='strict' is for variant='auto'; '{variant}' has an accuracy"):
+            cudakern.matmul(a, a, accuracy="strict", variant=variant)
