@@ -65,7 +65,7 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
     if (threadIdx.x == 0) {
-        tensor_prefetch(&a_map), tensor_prefetch(&b_map);
+        if (operands.k > 0) tensor_prefetch(&a_map), tensor_prefetch(&b_map); // otherwise there are none
         for (int i = 0; i < STAGES; ++i) mbarrier_init(&full[i], 1), mbarrier_init(&empty[i], size::CONSUMER_WARPS);
         mbarrier_init_fence();
     }
