@@ -126,6 +126,9 @@ def test_a_thread_that_waits_for_a_flag_of_another_block(library, order, order_n
     out = library.buffer(np.zeros(1, np.int32))
     library.launch("run_spin", out, grid=2, block=1, cluster=2)
     assert out.get()[0] == 1
+    rows = library.buffer(np.full((8, 32), 5, np.int32))
+    library.launch("run_spin_for_box", rows, out, grid=2, block=1, shared=2048, cluster=2)
+    assert out.get()[0] == 5
 
 
 @pytest.mark.parametrize("order_name", ORDERS)

@@ -390,11 +390,14 @@ def test_turns(library, order, order_name):
 
 
 @pytest.mark.parametrize("order_name", ORDERS)
-def test_attempts_do_not_hold_up_a_copy(library, order, order_name):
+def test_attempts_do_not_hold_up_a_copy_or_a_product(library, order, order_name):
     order(order_name)
     out = library.buffer(np.arange(1, 258, dtype=np.int32))
     library.launch("run_attempts", out, block=64, shared=2048)
     assert out.get()[256] == 256
+    result = library.buffer(np.zeros(1, np.int32))
+    library.launch("run_attempts_at_a_product", result, block=256, shared=2 * 8192 + 1024)
+    assert result.get()[0] == 64
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.proves()
 #: TMA stores results whose rows start at multiples of 16 bytes. The first shape has more slabs than any pipeline has
 #: stages; in the others each block of a persistent grid has several tiles (in the last one if they are narrow, as the
 #: variants choose them there), and a new tile begins in any stage.
-SHAPES = {"many slabs": (136, 264, 64 * 9 + 8), "several tiles": (1700, 2600, 72), "narrow tiles": (1530, 776, 72)}
+SHAPES = {"many slabs": (136, 264, 64 * 9 + 8), "several tiles": (1700, 2600, 72), "narrow tiles": (1530, 776, 8)}
 ORDERS = ("fixed", "reversed", "seed:3")
 
 

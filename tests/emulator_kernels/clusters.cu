@@ -221,6 +221,33 @@ ENTRY run_spin(const Shape *shape, int *out) {
     return launch(shape, spin, out);
 }
 
+// The same, where block 1 waits for a box before it sets the flag.
+__global__ void spin_for_box(const __grid_constant__ tensor_map map, int *out) {
+    DYNAMIC_SHARED(unsigned char, bytes);
+    int *const rows = reinterpret_cast<int *>(bytes + (1024 - reinterpret_cast<size_t>(bytes) % 1024) % 1024);
+    __shared__ int flag;
+    __shared__ mbarrier full;
+    flag = 0;
+    mbarrier_init(&full, 1), mbarrier_init_fence();
+    cluster_sync();
+    if (cluster_rank() == 0) {
+        int value = 0;
+        while (value == 0) value = atomicAdd(&flag, 0);
+        out[0] = value;
+    } else {
+        mbarrier_expect(&full, 1024);
+        tensor_load<3>(rows, &map, &full, {0, 0, 0});
+        mbarrier_wait(&full, 0);
+        atomicExch(map_shared(&flag, 0), rows[0]);
+    }
+    cluster_sync();
+}
+ENTRY run_spin_for_box(const Shape *shape, const int *in, int *out) {
+    tensor_map map;
+    const int code = map_of_rows(&map, in, 8);
+    return code ? code : launch(shape, spin_for_box, map, out);
+}
+
 // All threads wait at the cluster's barrier but one, which waits for the rest of its block.
 __global__ void half_a_barrier(int *out) {
     if (cluster_rank() == 1 && threadIdx.x == 1) __syncthreads();

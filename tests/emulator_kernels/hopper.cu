@@ -456,6 +456,29 @@ ENTRY run_attempts(const Shape *shape, int *out) {
     return code ? code : launch(shape, attempts, map, out);
 }
 
+// A thread waits for the result of a product, by attempts.
+__global__ void attempts_at_a_product(int *out) {
+    char *a = boxes();
+    __shared__ int result;
+    if (threadIdx.x == 0) result = 0;
+    fill<64>(a, __float2half(1.0f));
+    if (threadIdx.x < 128) {
+        float sum[32] = {};
+        wgmma_fence();
+        multiply_64<64>(sum, a, false);
+        wgmma_commit();
+        wgmma_wait<0>();
+        if (threadIdx.x == 0) atomicExch(&result, static_cast<int>(sum[0]));
+    } else if (threadIdx.x == 128) {
+        int value = 0;
+        while (value == 0) value = atomicAdd(&result, 0);
+        out[0] = value;
+    }
+}
+ENTRY run_attempts_at_a_product(const Shape *shape, int *out) {
+    return launch(shape, attempts_at_a_product, out);
+}
+
 // --- Mistakes that the emulator reveals ---------------------------------------------------------------------------
 
 // `out` holds 64 x 64 numbers; as an array of 64 x 64 floats it is what maps describe.

@@ -96,8 +96,7 @@ static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int column
     if (!own->fenced)
         emu_block_fail(file, line,
                        "wgmma: registers become sums only after wgmma_fence; call it before the first product with "
-                       "these sums, and "
-                       "again after each wgmma_wait");
+                       "these sums, and again after each wgmma_wait");
     if (idle < 0) {
         sums *more = realloc(own->sums, (size_t)(own->sums_count + 1) * sizeof *more);
         if (!more) no_memory();

@@ -59,7 +59,8 @@ void emu_proxy_landed(emu_block *block, const void *address, size_t bytes) {
 
 void emu_proxy_begin(emu_block *block) {
     view *own = own_view(block);
-    if (own->fenced) memcpy(own->bytes, block->shared, block->grid->launch->dynamic_shared);
+    const size_t bytes = block->grid->launch->dynamic_shared;
+    if (own->fenced && bytes) memcpy(own->bytes, block->shared, bytes);
     own->fenced = 0;
 }
 

@@ -34,8 +34,7 @@ static void end(emu_block *block) {
         block->current = &block->threads[w * EMU_WARP];
         emu_block_fail(warp->file, warp->line,
                        "all four warps of a warpgroup must call give_up_registers or get_registers equally often; "
-                       "warp %d did so "
-                       "%d times, warp %d %d times",
+                       "warp %d did so %d times, warp %d %d times",
                        w, warp->calls, next, own->warps[next].calls);
     }
 }
@@ -48,10 +47,8 @@ static void report(emu_block *block) {
         block->current = warp->waiting;
         emu_block_fail(warp->file, warp->line,
                        "no thread of the block can continue: get_registers<%d> waits forever, because the threads of "
-                       "this warp have "
-                       "%d registers, and of those that others have given up only %d are left (at the launch, each "
-                       "has %d). Get fewer, or let other "
-                       "warpgroups give up more",
+                       "this warp have %d registers, and of those that others have given up only %d are left (at the "
+                       "launch, each has %d). Get fewer, or let other warpgroups give up more",
                        warp->wants, warp->has, own->left, own->launch);
     }
 }
