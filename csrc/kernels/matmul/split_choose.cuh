@@ -15,8 +15,9 @@ enum { CHOOSE_THREADS = 1024 };
 // and `good` are 1 or more. In a column of B, let M be the largest magnitude, and let the sum of magnitudes be at least
 // N M. Then the errors of the row add at most lossy 2^-25 M to an element of C. If no element of the row is zero, the
 // elements of the column that are multiplied by good ones have a sum of magnitudes of at least (N - small) M, so |A||B|
-// is at least that. (In a row with zeros, the good elements are assumed to meet their share of the column.) The error
-// is less than 2^-23 |A||B| if lossy <= 4 (N good / k - small). The same applies to the columns of B.
+// is at least that. (In a row with zeros, the good elements are assumed to meet their share of the column. That is no
+// proof, because zeros of A and B may avoid each other: such a row may have one lossy element for 256 good ones.) The
+// error is less than 2^-23 |A||B| if lossy <= 4 (N good / k - small). The same applies to the columns of B.
 __global__ void __launch_bounds__(CHOOSE_THREADS) split_choose(const split_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();
@@ -48,7 +49,8 @@ __global__ void __launch_bounds__(CHOOSE_THREADS) split_choose(const split_opera
         for (int line = threadIdx.x; line < side.lines; line += CHOOSE_THREADS) {
             const float count = static_cast<float>(side.lossy[line]);
             const float good = static_cast<float>(side.good[line]), small = static_cast<float>(side.small[line]);
-            fails = fails || (count > 0 && count > 4 * (share * good - small));
+            const bool zeros = good + small < static_cast<float>(op.k);
+            fails = fails || (count > 0 && (count > 4 * (share * good - small) || (zeros && count * 256 > good)));
         }
     }
     if (fails) atomicOr(&lossy, 1);

@@ -26,7 +26,8 @@
 
 namespace matmul {
 
-enum split_choice { SPLIT_OPEN, SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT }; // SPLIT_NOT: an element is infinite or NaN
+// SPLIT_NOT: an element is infinite or NaN, or so small that bf16 would lose it
+enum split_choice { SPLIT_OPEN, SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT };
 
 // One operand. Element (line, k) of product p is at data + p's offset + line * line_stride + k * k_stride. Arrays "for
 // each line" (or k) are those of product 0, then those of product 1, and so on.

@@ -6,7 +6,8 @@
 // The largest element of a line is scaled to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^55, 2^56)
 // for bf16. Below 2^-14, fp16 has fewer bits, and below 2^-24 none. So low is exact to 2^-25, and an element of 2^-3 or
 // more keeps 22 bits. A smaller one, less than 2^-17 of the largest, is lossy. split_choose estimates from the other
-// operand whether that matters.
+// operand whether that matters. bf16 has the range of float32: from 2^-51 on, elements have all bits, and so have the
+// products of two, which are 2^-102 or more. If a line has smaller elements, its product is left to "warp_tiles".
 #ifndef CK_MATMUL_SPLIT_PIECES_CUH
 #define CK_MATMUL_SPLIT_PIECES_CUH
 
@@ -29,6 +30,7 @@ template <> struct split_kind<__nv_bfloat16> {
 };
 
 enum { PIECES_THREADS = 256, PIECES_SIDE = 64 };
+constexpr float LEAST_IN_BF16 = 0x1p-51f;
 
 // Writes the pieces of tiles of 64 lines by 64 elements along k, which pass through shared memory: they are read along
 // the contiguous axis, and written along k, 16 bytes by each thread. Also counts, for each line, what the check needs.
@@ -50,6 +52,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 4) split
     const split_reading order(side, op.k);
     const bool along_k = order.along_k;
     const int64_t across = (op.k + SIDE - 1) / SIDE, tiles = across * ((side.lines + SIDE - 1) / SIDE);
+    bool too_small = false; // for bf16
     for (int64_t tile = tiles - 1 - blockIdx.x; tile >= 0; tile -= gridDim.x) {
         const int first_k = static_cast<int>(tile % across) * SIDE,
                   first_line = static_cast<int>(tile / across) * SIDE;
@@ -97,6 +100,8 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 4) split
                                : magnitude < 0.125f ? (1 << 8) + 1
                                                     : 1 << 8;
                     sum += magnitude;
+                } else if (fabsf(rest) < LEAST_IN_BF16 && values[line][k + j] != 0) {
+                    too_small = too_small || !balanced || balance[k + j] != SPLIT_NO_PRODUCTS;
                 }
 #pragma unroll
                 for (int piece = 0; piece < PIECES; ++piece) {
@@ -137,6 +142,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 4) split
             __syncthreads();
         }
     }
+    if (too_small) atomicExch(&op.choice[product], SPLIT_NOT);
 }
 
 } // namespace matmul
