@@ -76,6 +76,13 @@ class Program(_display.Shown):
         for kernel in self._contents.kernels:
             if not kernel.returns_nothing:
                 raise CompileError(f"{name}:{kernel.line}: {kernel.name} is a kernel, and must return void")
+            if by_reference := next((text for text in kernel.parameters if "&" in text), None):
+                raise CompileError(
+                    f"{name}:{kernel.line}: {kernel.name} is a kernel, whose parameters cannot be references: "
+                    f"`{by_reference}`; use a pointer or a value"
+                )
+        if not any("__global__" in text for text in (*texts, source)):
+            raise CompileError(f"{name} has no kernel: no function is declared with __global__")
         self._instances: dict[str, None] = {}  # what was asked for by name
         self._built: dict[str, _Built] = {}
         self._lock = threading.Lock()
@@ -99,13 +106,16 @@ class Program(_display.Shown):
 
     def _compiled(self, here: Backend, instances: list[str], found: list[str], before: _Built | None) -> _Built:
         unit = _compilers.Unit(
-            str(self.source), self._name, self._folder, self._flags, self._arch or 10 * here.capability
+            str(self.source),
+            self._name,
+            self._folder,
+            self._flags,
+            self._arch or 10 * here.capability,
+            10 * here.capability,
         )
         names = _compilers.Names(tuple(instances), tuple(found), self._contents.variables)
         compiled = _compilers.COMPILERS[here.name](here.native, unit, names, here.device)
         built = _Built(here.native, compiled)
-        if not built.kernels and not any(kernel.is_template for kernel in self._contents.kernels):
-            raise CompileError(f"{self._name} has no kernel: no function is declared with __global__")
         if before is not None:  # variables keep their values
             for name, device in product(built.variables, range(here.native.device_count())):
                 here.native.copy(built.variable(name, device), before.variable(name, device), 0)

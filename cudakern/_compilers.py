@@ -37,9 +37,10 @@ _UNKNOWN = re.compile(
     rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
 )
 #: Where the text of an error begins, and where something else follows it.
-_START = re.compile(r"^(?=\S[^\n]*?: (?:fatal )?error: )", re.M)
+_START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
 _END = re.compile(
-    r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |\d+ errors? detected|__nv_)",
+    r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
+    r"\d+ (?:catastrophic )?errors? detected|__nv_)",
     re.M,
 )
 _UNKNOWN_TO_NVRTC = re.compile(
@@ -68,6 +69,7 @@ class Unit(NamedTuple):
     folder: Path | None  #: of the file, for `#include "..."`
     flags: tuple[str, ...]
     arch: int  #: the value of __CUDA_ARCH__: 900
+    chip: int  #: the same of the device
 
 
 class Names(NamedTuple):
@@ -127,9 +129,14 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
         return native.load_set(str(path))
 
 
+_loaded: dict[tuple[str, str], Set] = {}
+
+
 def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
     """The same, compiled by NVRTC into code for the device."""
-    options = ["--std=c++17", "-lineinfo", f"--gpu-architecture=sm_{unit.arch // 10}{'a' * (unit.arch >= 900)}"]
+    code = "sm" if unit.arch == unit.chip else "compute"  # for another chip: PTX, which the driver translates
+    exact = "a" * (unit.arch == unit.chip >= 900)
+    options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}"]
     options += [f"--include-path={path}" for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
     options += [f"--include-path={path}" for path in _nvrtc.headers()] + list(unit.flags)
     before = (
@@ -151,7 +158,10 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
         head, _, image = path.read_bytes().partition(b"\n")
         linkers = json.loads(head)
         kernels, variables = (tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables))
-        return native.load_program(str(path), image, kernels, variables, device)
+        key = (native.backend_name(), str(path))
+        if key not in _loaded:  # a program stays loaded
+            _loaded[key] = native.load_program(str(path), image, kernels, variables, device)
+        return _loaded[key]
 
 
 #: By backend.

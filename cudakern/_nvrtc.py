@@ -138,6 +138,7 @@ def compile(
             lowered = c_char_p()
             _check(nvrtc.nvrtcGetLoweredName(program, expression, byref(lowered)))
             linkers[what] = (lowered.value or b"").decode()
-        return linkers, _text(program, "CUBIN"), log
+        is_ptx = any(option.startswith("--gpu-architecture=compute") for option in options)
+        return linkers, _text(program, "PTX" if is_ptx else "CUBIN"), log
     finally:
         nvrtc.nvrtcDestroyProgram(byref(program))

@@ -30,11 +30,12 @@ def settled(name):
     return native(name).pool_used(0)
 
 
-def grows_by_less(name, call, rounds, *, blocks, in_c, turns=8):
+def grows_by_less(name, call, rounds, *, blocks, in_c, turns=20):
     """Calls it `rounds` times a turn, until Python's blocks and C's bytes have each grown by less than this in a turn.
 
     What a call forgets is forgotten in every turn. A cache fills once, and so does what the thread that speaks to
     the test runner receives in between, which is why one turn proves nothing.
+    A cache that fills at random takes several.
     """
     blocks_grew, in_c_grew = [], []
     while True:
