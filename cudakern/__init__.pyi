@@ -220,7 +220,7 @@ def kernel_resources(
     **parameters: Any,
 ) -> KernelTable: ...
 def ladder(
-    op: _Operation | str | Callable[..., Any],
+    op: _Operation | str | Callable[..., Any] | Sequence[Callable[..., Any]],
     *,
     n: int | None = None,
     shape: Sequence[int] | None = None,
@@ -231,6 +231,7 @@ def ladder(
     warmup: int | None = None,
     seed: int | None = None,
     progress: bool | None = None,
+    reference: Callable[..., Any] | None = None,
     **parameters: Any,
 ) -> Ladder: ...
 def occupancy(

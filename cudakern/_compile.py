@@ -262,7 +262,8 @@ class Kernel:
         """Its text, from the source."""
         return Source(self._text.code if self._text is not None else "", self.program.source.path)
 
-    def _label(self, i: int) -> str:
+    def label(self, i: int) -> str:
+        """An argument, for messages."""
         return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
 
 
@@ -296,6 +297,12 @@ class Launch:
     def __name__(self) -> str:
         return self.kernel.name
 
+    @property
+    def label(self) -> str:
+        """As it is written: "add_one[4, 256]"."""
+        sizes = (str(size[0] if len(size) == 1 else size) for size in (self.grid, self.block))
+        return f"{self.kernel.name}[{', '.join(sizes)}]"
+
     def __repr__(self) -> str:
         grid, block = map(_display.dimensions, (self.grid, self.block))
         return f"<launch of {self.kernel.name}: {grid} blocks of {block} threads>"
@@ -328,7 +335,7 @@ class Launch:
         if hosts and len(hosts) < len(pointers):
             other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
             raise TypeError(
-                f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
+                f"{kernel.label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
                 "pass both of one kind, with cudakern.asarray(x) or x.get()"
             )
         _refuse_overlap(kernel, hosts)
@@ -374,13 +381,7 @@ class _Run:
 
     @property
     def variant(self) -> Variant:
-        """An entry for displays."""
-        kernel = self.launch.kernel
-        backends = (self.native.backend_name(),)
-        return Variant(
-            kernel.program._name, kernel.name, None, "", "", "", (), (), (), "none", backends=backends,
-            kernels=(kernel.name,),
-        )  # fmt: skip
+        return entry(self.launch.kernel, self.native.backend_name())
 
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Launches, and copies the results to the host."""
@@ -402,6 +403,19 @@ class _Run:
         return self.native.list_kernel(self.built.set, launch.kernel.name, *shape, self.device)
 
 
+def entry(kernel: Kernel, backend_name: str) -> Variant:
+    """A kernel as an entry of the table, for displays."""
+    return Variant(
+        kernel.program._name, kernel.name, None, "", "", "", (), (), (), "none", backends=(backend_name,),
+        kernels=(kernel.name,),
+    )  # fmt: skip
+
+
+def parameters_of(launch: Launch) -> tuple[Parameter, ...]:
+    """The kernel's parameters, as compiled."""
+    return tuple(listed(launch).built.kernels[launch.kernel.name])
+
+
 def listed(op: Kernel | Launch) -> _Run:
     """A launch without arguments, for kernel_resources; of a kernel itself, one block of 256 threads."""
     launch = op if isinstance(op, Launch) else Launch(op, 1, 256)
@@ -417,28 +431,28 @@ def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes
     _, expected, _, size = parameter
     if expected is None:
         if size and nbytes % size:
-            raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
+            raise TypeError(f"{kernel.label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
     elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
         convert = f"x.astype({expected!r})" if expected in _dtypes.NAMES else "another array"
-        raise TypeError(f"{kernel._label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
+        raise TypeError(f"{kernel.label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
 
 
 def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
     """A host array as it is copied to the device."""
-    _transfer.refuse_masked(x, kernel._label(i))
+    _transfer.refuse_masked(x, kernel.label(i))
     if not x.flags.c_contiguous:
         raise ValueError(
-            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
+            f"{kernel.label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
             "numpy.ascontiguousarray(x)"
         )
     if parameter[0] == "writes" and not x.flags.writeable:
-        raise ValueError(f"{kernel._label(i)} is read-only, and the kernel may write it: declare a pointer to const")
+        raise ValueError(f"{kernel.label(i)} is read-only, and the kernel may write it: declare a pointer to const")
     if not x.dtype.isnative:
         raise TypeError(
-            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
+            f"{kernel.label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
         )
     if x.dtype.hasobject:
-        raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
+        raise TypeError(f"{kernel.label(i)} is an array of Python objects, which a kernel cannot read")
     name = _dtypes.name_in_numpy(x.dtype)
     _check_type(kernel, i, parameter, name, x.nbytes, "array")
     x = x.reshape(-1)
@@ -449,18 +463,18 @@ def _view(kernel: Kernel, i: int, x: Any, parameter: Parameter, native: Native, 
     """The View of an array on the device."""
     if isinstance(x, DeviceArray):
         if x._native is not native:
-            raise ValueError(f"{kernel._label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
+            raise ValueError(f"{kernel.label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
         view: View | None = x._view
     else:
         view = _exchange.on_device(x, native, device, stream)
     if view is None:
         raise TypeError(
-            f"{kernel._label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
+            f"{kernel.label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
             f"use numpy.asarray(x, {parameter[1] or 'dtype'!r})"
         )
     _check_type(kernel, i, parameter, view.dtype, view.nbytes, "array")
     if not view.contiguous:
-        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: pass x.copy()")
+        raise ValueError(f"{kernel.label(i)} is not contiguous, and a pointer has no strides: pass x.copy()")
     return view
 
 
@@ -468,16 +482,16 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
     """A number or struct as the C module takes it."""
     _, dtype, size, _ = parameter
     if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
-        raise TypeError(f"{kernel._label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
+        raise TypeError(f"{kernel.label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
     if isinstance(x, DeviceArray):
-        raise TypeError(f"{kernel._label(i)} is a value, and the array is on the device: pass x.item()")
+        raise TypeError(f"{kernel.label(i)} is a value, and the array is on the device: pass x.item()")
     x = x[()] if isinstance(x, np.ndarray) else x
     if isinstance(x, np.generic) and _dtypes.name_in_numpy(x.dtype) == _dtypes.BFLOAT16:
         x = float(x)
     if dtype is None:
         if not isinstance(x, np.generic) or x.nbytes != size:
             raise TypeError(
-                f"{kernel._label(i)} is a struct of {size} bytes: pass a NumPy scalar of that size (of a structured "
+                f"{kernel.label(i)} is a struct of {size} bytes: pass a NumPy scalar of that size (of a structured "
                 f"dtype with align=True), not {type(x).__name__}"
             )
         return x
@@ -485,14 +499,14 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
     if kind in "iu" and isinstance(x, (int, np.integer)):
         info = np.iinfo(dtype)
         if not info.min <= int(x) <= info.max:
-            raise OverflowError(f"{kernel._label(i)} must be from {info.min} to {info.max}, not {x}")
+            raise OverflowError(f"{kernel.label(i)} must be from {info.min} to {info.max}, not {x}")
         return int(x)
     if kind == "b" and isinstance(x, (bool, np.bool_)):
         return bool(x)
     if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
         return _bits(float(x), dtype) if size == 2 else float(x)
     needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
-    raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
+    raise TypeError(f"{kernel.label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
 
 
 def _bits(x: float, dtype: str) -> np.generic:

@@ -20,6 +20,7 @@ from . import _display, _recorded, _table
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compare import Comparison, compare
+from ._compile import Kernel, Launch
 from ._dtypes import numpy_dtype
 from ._errors import CudaError, unknown
 from ._host import refuse_elsewhere
@@ -47,9 +48,14 @@ class Step(_display.Shown):
     recorded: _recorded.Recorded | None = None  #: on the emulator: figures measured on a GPU
     failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
 
+    @property
+    def error_in_words(self) -> str:
+        """The largest error, or that there is none."""
+        return "-" if self.error is None else "exact" if self.error == (0, 0) else f"{self.error.max:.2g}"
+
     def table(self) -> _display.Table:
         """The step as a table of facts."""
-        rows = [("what it shows", self.variant.summary)]
+        rows = [("what it shows", self.variant.summary)] if self.variant.summary else []
         if self.profile:
             rows += self.profile.facts()
         if self.error:
@@ -86,6 +92,10 @@ class Ladder(_display.Shown, Sequence[Step]):
     steps: tuple[Step, ...]
     recorded: _recorded.RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
     parameters: dict[str, Any] = field(default_factory=dict)  #: as passed; variants without such a parameter ignore it
+
+    @property
+    def _without_times(self) -> str:
+        return f"there is no GPU here, and {self.operation} {NO_TIMES}"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -145,7 +155,7 @@ class Ladder(_display.Shown, Sequence[Step]):
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
         """A step's figures, by their columns' headings."""
         profile, duration, figure = step.profile, _display.duration, _display.figure
-        error = "-" if step.error is None else "exact" if step.error == (0, 0) else f"{step.error.max:.2g}"
+        error = step.error_in_words
         kernel_ns = profile.kernel_ns if profile else None
         if self.recorded is None:
             cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
@@ -202,7 +212,7 @@ class Ladder(_display.Shown, Sequence[Step]):
                 yield "numpy ran on that machine's CPU."
             yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
         else:
-            yield f"There is no GPU here, and {self.operation} {NO_TIMES}."
+            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
         if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
@@ -221,7 +231,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         if self.recorded is None:
             steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
         elif not steps:
-            raise ValueError(f"nothing to plot: there is no GPU here, and {self.operation} {NO_TIMES}")
+            raise ValueError(f"nothing to plot: {self._without_times}")
         names = [variant.name for variant, _, _ in steps]
         colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
         times, rates = [max(ns, 1) for _, ns, _ in steps], [rate for _, _, rate in steps]
@@ -253,7 +263,7 @@ def ratio(value: float | None) -> str:
 
 
 def ladder(
-    op: NameOrFunction,
+    op: NameOrFunction | Sequence[Callable[..., Any]],
     *,
     n: int | None = None,
     shape: Sequence[int] | None = None,
@@ -264,14 +274,16 @@ def ladder(
     warmup: int | None = None,
     seed: int | None = None,
     progress: bool | None = None,
+    reference: Callable[..., Any] | None = None,
     **parameters: Any,
 ) -> Ladder:
-    """Run every variant of an operation on one input and compare time, rate and error.
+    """Run every variant of an operation, or kernels of your own, on one input and compare time, rate and error.
 
     Parameters
     ----------
-    op : str or function
-        An operation: "matmul" or ``cudakern.matmul``.
+    op : str or function, or list of launches
+        An operation: "matmul" or ``cudakern.matmul``. Or kernels of your own, each with its grid and block:
+        ``[program.naive[grid, block], program.tiled[grid, block]]``.
     n : int, optional
         The array's length, or the rows and columns of both matrices. Default: 1,048,576 or 1000.
     shape : sequence of int, optional
@@ -279,13 +291,18 @@ def ladder(
     dtype, seed : optional
         Of the random input. Default: the operation's usual type, int32 (values 0 to 9) or float32 (0 to 1), and seed 0.
     inputs : list or tuple, optional
-        Instead of random input: the operands of a call, in host memory, e.g. ``[a, x, y]``.
+        Instead of random input: the operands of a call, in host memory, e.g. ``[a, x, y]``. For kernels of your own,
+        all arguments, in their order: every array for a pointer that is not to const is a result. Each kernel gets
+        copies of those.
     variants : sequence of str, optional
         The variants to run, in this order. Default: all.
     repeat, warmup : int, optional
         As in :func:`profile`.
     progress : bool, optional
         Show which variant is running. Default: on a terminal and in a notebook.
+    reference : function
+        For kernels of your own: a function of the inputs that returns the expected results, one array, or a tuple if
+        the kernels write several (None for one that does not matter). Its arrays of floats are in double precision.
     **parameters
         Parameters of variants, for those that have them (``threads=512``, ``lists=32``), and parameters that change the
         result, for all (``radius=10``, ``mode="wrap"``).
@@ -308,6 +325,15 @@ def ladder(
     >>> [step.variant.name for step in steps], steps["coalesced"].error.max
     (['coalesced', 'numpy'], 0.0)
     """
+    if isinstance(op, (Kernel, Launch)):
+        op = [op]
+    if isinstance(op, Sequence) and not isinstance(op, str):
+        from ._kernel_ladder import kernel_ladder
+
+        others = {"n": n, "shape": shape, "dtype": dtype, "variants": variants, "seed": seed, **parameters}
+        return kernel_ladder(op, reference, inputs, repeat, warmup, progress, others)
+    if reference is not None:
+        raise TypeError("ladder: reference= is for kernels of your own; operations are compared with NumPy")
     op = operation_name(op)
     what = operation(op)
     check_counts(repeat, warmup)
