@@ -19,7 +19,7 @@ from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compilers import CompileError
 from ._cuda_source import Contents, KernelText, contents
-from ._errors import unknown
+from ._errors import CudaError, short_in_notebooks, unknown
 from ._native import Native, Set, View
 from ._observer import observer
 from ._source import Source
@@ -151,6 +151,12 @@ class Program(_display.Shown):
         known = {s: name for s, name in zip(short, names, strict=True) if short.count(s) == 1}
         return known | dict(zip(names, names, strict=True))
 
+    def _line_in(self, message: str) -> str:
+        """The line of the source that a message names as "kernels.cu:3", with its text; "" if it names none."""
+        match = re.search(rf"\b{re.escape(self._name)}:(\d+)", message)
+        lines = self.source.splitlines()
+        return f"{match[0]}: {lines[int(match[1]) - 1].strip()}" if match and int(match[1]) <= len(lines) else ""
+
     def symbol(self, name: str) -> Symbol:
         """A ``__device__`` or ``__constant__`` variable: ``program.symbol("table")[:] = values`` writes it, and
         ``.get()`` reads it. AttributeError for an unknown name."""
@@ -215,12 +221,14 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(self.parameters)}) of {self.program._name}>"
 
+    @short_in_notebooks
     def __getitem__(self, shape: Any) -> Launch:
         """``kernel[grid, block]`` or ``kernel[grid, block, shared, stream]``: a function of the kernel's arguments."""
         if not isinstance(shape, tuple) or not 2 <= len(shape) <= 4:
             raise TypeError(f"a launch is {self.name}[grid, block] or {self.name}[grid, block, shared bytes, stream]")
         return Launch(self, *shape)
 
+    @short_in_notebooks
     def __call__(
         self,
         grid: int | Sequence[int],
@@ -262,8 +270,7 @@ class Kernel:
         """Its text, from the source."""
         return Source(self._text.code if self._text is not None else "", self.program.source.path)
 
-    def label(self, i: int) -> str:
-        """An argument, for messages."""
+    def _label(self, i: int) -> str:
         return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
 
 
@@ -307,6 +314,7 @@ class Launch:
         grid, block = map(_display.dimensions, (self.grid, self.block))
         return f"<launch of {self.kernel.name}: {grid} blocks of {block} threads>"
 
+    @short_in_notebooks
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
         kernel, stream = self.kernel, self.stream
@@ -335,7 +343,7 @@ class Launch:
         if hosts and len(hosts) < len(pointers):
             other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
             raise TypeError(
-                f"{kernel.label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
+                f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
                 "pass both of one kind, with cudakern.asarray(x) or x.get()"
             )
         _refuse_overlap(kernel, hosts)
@@ -351,12 +359,17 @@ class Launch:
         copied_ns = time.perf_counter_ns() - started if hosts else 0
         run = _Run(self, built, device, handle, tuple(values), results, shapes, dtype, moved, copied_ns)
         by = observer.get()
-        if by is None:
-            run.execute()
-        else:
-            by.kernel(run)
-        if len(hosts) == len(pointers):
-            native.stream_synchronize(device, handle)
+        try:
+            if by is None:
+                run.execute()
+            else:
+                by.kernel(run)
+            if len(hosts) == len(pointers):
+                native.stream_synchronize(device, handle)
+        except CudaError as error:
+            if line := kernel.program._line_in(str(error)):
+                error.add_note(line)
+            raise
 
 
 @dataclass(frozen=True)
@@ -431,28 +444,28 @@ def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes
     _, expected, _, size = parameter
     if expected is None:
         if size and nbytes % size:
-            raise TypeError(f"{kernel.label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
+            raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
     elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
         convert = f"x.astype({expected!r})" if expected in _dtypes.NAMES else "another array"
-        raise TypeError(f"{kernel.label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
+        raise TypeError(f"{kernel._label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
 
 
 def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
     """A host array as it is copied to the device."""
-    _transfer.refuse_masked(x, kernel.label(i))
+    _transfer.refuse_masked(x, kernel._label(i))
     if not x.flags.c_contiguous:
         raise ValueError(
-            f"{kernel.label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
+            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
             "numpy.ascontiguousarray(x)"
         )
     if parameter[0] == "writes" and not x.flags.writeable:
-        raise ValueError(f"{kernel.label(i)} is read-only, and the kernel may write it: declare a pointer to const")
+        raise ValueError(f"{kernel._label(i)} is read-only, and the kernel may write it: declare a pointer to const")
     if not x.dtype.isnative:
         raise TypeError(
-            f"{kernel.label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
+            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
         )
     if x.dtype.hasobject:
-        raise TypeError(f"{kernel.label(i)} is an array of Python objects, which a kernel cannot read")
+        raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
     name = _dtypes.name_in_numpy(x.dtype)
     _check_type(kernel, i, parameter, name, x.nbytes, "array")
     x = x.reshape(-1)
@@ -463,18 +476,18 @@ def _view(kernel: Kernel, i: int, x: Any, parameter: Parameter, native: Native, 
     """The View of an array on the device."""
     if isinstance(x, DeviceArray):
         if x._native is not native:
-            raise ValueError(f"{kernel.label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
+            raise ValueError(f"{kernel._label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
         view: View | None = x._view
     else:
         view = _exchange.on_device(x, native, device, stream)
     if view is None:
         raise TypeError(
-            f"{kernel.label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
+            f"{kernel._label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
             f"use numpy.asarray(x, {parameter[1] or 'dtype'!r})"
         )
     _check_type(kernel, i, parameter, view.dtype, view.nbytes, "array")
     if not view.contiguous:
-        raise ValueError(f"{kernel.label(i)} is not contiguous, and a pointer has no strides: pass x.copy()")
+        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: pass x.copy()")
     return view
 
 
@@ -482,16 +495,16 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
     """A number or struct as the C module takes it."""
     _, dtype, size, _ = parameter
     if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
-        raise TypeError(f"{kernel.label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
+        raise TypeError(f"{kernel._label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
     if isinstance(x, DeviceArray):
-        raise TypeError(f"{kernel.label(i)} is a value, and the array is on the device: pass x.item()")
+        raise TypeError(f"{kernel._label(i)} is a value, and the array is on the device: pass x.item()")
     x = x[()] if isinstance(x, np.ndarray) else x
     if isinstance(x, np.generic) and _dtypes.name_in_numpy(x.dtype) == _dtypes.BFLOAT16:
         x = float(x)
     if dtype is None:
         if not isinstance(x, np.generic) or x.nbytes != size:
             raise TypeError(
-                f"{kernel.label(i)} is a struct of {size} bytes: pass a NumPy scalar of that size (of a structured "
+                f"{kernel._label(i)} is a struct of {size} bytes: pass a NumPy scalar of that size (of a structured "
                 f"dtype with align=True), not {type(x).__name__}"
             )
         return x
@@ -499,14 +512,14 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
     if kind in "iu" and isinstance(x, (int, np.integer)):
         info = np.iinfo(dtype)
         if not info.min <= int(x) <= info.max:
-            raise OverflowError(f"{kernel.label(i)} must be from {info.min} to {info.max}, not {x}")
+            raise OverflowError(f"{kernel._label(i)} must be from {info.min} to {info.max}, not {x}")
         return int(x)
     if kind == "b" and isinstance(x, (bool, np.bool_)):
         return bool(x)
     if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
         return _bits(float(x), dtype) if size == 2 else float(x)
     needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
-    raise TypeError(f"{kernel.label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
+    raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
 
 
 def _bits(x: float, dtype: str) -> np.generic:

@@ -16,10 +16,10 @@ from ._backend import backend
 from ._compare import Comparison
 from ._compile import Kernel, Launch, entry, parameters_of
 from ._errors import CudaError
-from ._ladder import Ladder, Step, _errors, _main, _progress, ratio
 from ._operations import widened
 from ._profile import check_counts, measure
 from ._resources import kernel_resources
+from ._steps import Ladder, Step, errors_of, main_kernel, progress_line, ratio, with_speedups
 from ._transfer import Array
 
 _CALL = "ladder([program.one[grid, block], program.other[grid, block]], reference=function, inputs=[x, y, n])"
@@ -40,7 +40,7 @@ class KernelLadder(Ladder):
         return _display.Table(self.title, ["kernel", *figures], rows, " ".join(self._notes(figures)), figures)
 
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
-        main, profile = _main(step), step.profile
+        main, profile = main_kernel(step), step.profile
         cells = {"launches": f"{main.launches}" if main else "-"}
         cells["blocks"] = _display.dimensions(main.grid) if main else "-"
         cells["threads"] = _display.dimensions(main.block) if main else "-"
@@ -94,7 +94,7 @@ def kernel_ladder(
         repeat, warmup = 1, 0  # emulated times are not shown
     steps: list[Step] = []
     refusals: list[Exception] = []
-    with _progress(progress) as announce:
+    with progress_line(progress) as announce:
         announce(f"ladder 0/{len(launches)}: reference")
         results = reference(*map(_wide, inputs))
         for number, (name, launch) in enumerate(zip(_names(launches), launches, strict=True), 1):
@@ -116,15 +116,10 @@ def kernel_ladder(
                 steps.append(Step(variant, profile, _error(arrays, expected), kernels=kernel))
     if refusals and not any(step.profile or step.failed for step in steps):
         raise refusals[0]  # the inputs themselves are invalid
-    first = next((step.profile for step in steps if step.profile), None)
-    if first and not first.emulated:
-        for number, step in enumerate(steps):
-            if step.profile:
-                steps[number] = replace(step, speedup=first.kernel_ns / max(step.profile.kernel_ns, 1))
     shapes = tuple(x.shape for x in inputs if isinstance(x, np.ndarray))
     dtype = next((x.dtype.name for x in inputs if isinstance(x, np.ndarray)), "")
     programs = ", ".join(dict.fromkeys(step.variant.operation for step in steps))
-    return KernelLadder(programs, "GB/s", shapes, dtype, here, tuple(steps), record)
+    return KernelLadder(programs, "GB/s", shapes, dtype, here, with_speedups(steps), record)
 
 
 def _launches(kernels: Sequence[Any]) -> list[Launch]:
@@ -181,7 +176,7 @@ def _expected(launch: Launch, written: list[int], inputs: Sequence[Any], results
         array = None if x is None else np.asarray(x)
         if array is not None and isinstance(inputs[i], np.ndarray) and array.size != inputs[i].size:
             raise ValueError(
-                f"ladder: {kernel.label(i)} has shape {inputs[i].shape}, and reference returned shape {array.shape}"
+                f"ladder: {kernel._label(i)} has shape {inputs[i].shape}, and reference returned shape {array.shape}"
             )
         expected.append(array)
     return expected
@@ -197,7 +192,7 @@ def _with_copies(launch: Launch, written: list[int], inputs: Sequence[Any]) -> l
 def _error(results: Sequence[Array], expected: Sequence[Array | None]) -> Comparison:
     """The largest error of all results, and the average of their averages."""
     pairs = [(x, y.reshape(x.shape)) for x, y in zip(results, expected, strict=True) if y is not None]
-    found = [_errors(x, y, _magnitude(y)) for x, y in pairs]
+    found = [errors_of(x, y, _magnitude(y)) for x, y in pairs]
     return Comparison(float(np.max([e.max for e in found])), float(np.mean([e.average for e in found])))
 
 

@@ -31,7 +31,7 @@ def cuda(shell: Any, line: str, cell: str) -> Any:
     # The magic's own line is the cell's first one, as editors number them.
     program = compile(
         "\n" + cell,
-        name=f"cell_{shell.execution_count}.cu",
+        name=f"cell_{shell.displayhook.prompt_count}.cu",
         flags=shlex.split(options.flags),
         arch=options.arch,
         instances=options.instances,

@@ -1,5 +1,6 @@
 """compile: kernels of one's own, from their source to their results."""
 
+import builtins
 import os
 import pathlib
 import re
@@ -506,11 +507,14 @@ def test_tools_take_a_kernel(add_one):
         cudakern.kernel_resources(add_one, dtype="float32")
 
 
-def test_the_cell_magic(capsys):
+def test_the_cell_magic(capsys, monkeypatch):
+    monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)  # and removed after the test
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
     shell.run_line_magic("load_ext", "cudakern")
     cell = f"%%cuda --name p --flags '-DX=1 -DY=2' --arch 80\n{ADD_ONE}\n__global__ void b(int *x) {{ x[0] = X + Y; }}"
-    assert shell.run_cell(cell).success
+    run = shell.run_cell(cell, store_history=True)
+    assert run.success
+    assert shell.user_ns["add_one"].program.table().title == f"cell_{run.execution_count}.cu: kernels"
     assert shell.user_ns["p"].kernels == ("add_one", "b")
     x = np.zeros(1, np.int32)
     shell.user_ns["b"][1, 1](x)
@@ -520,6 +524,18 @@ def test_the_cell_magic(capsys):
     shown = capsys.readouterr().out
     assert re.search(r"cell_\d+\.cu:3:(5:)? error", shown)  # the magic's line is the first
     assert "Traceback" not in shown
+    shell.push({"x": x})
+    for call in ("b[1, 1](5)", "b(1, 1, 5)", "b[1, 2.5]", "b[1, 2048](x)"):
+        shell.run_cell(f"1 + 1\n{call}")
+        shown = re.sub("\x1b[^m]*m", "", capsys.readouterr().out)
+        assert f"----> 2 {call}" in shown
+        assert len(re.findall(r"cudakern/_\w+\.py", shown)) == 1  # one step of this package
+    if cudakern.backend().emulated:
+        shell.run_cell("%%cuda\n__global__ void b(int *x) {\n    __shfl_sync(2, *x, 0);\n}", store_history=True)
+        capsys.readouterr()
+        shell.run_cell("b[1, 1](x)")
+        shown = re.sub("\x1b[^m]*m", "", capsys.readouterr().out)
+        assert re.search(r"cell_\d+\.cu:3: __shfl_sync\(2, \*x, 0\);", shown)
     shell.run_cell("%%cuda --wrong\nint x;")
     shown = capsys.readouterr()
     assert "unrecognized arguments: --wrong" in shown.out + shown.err

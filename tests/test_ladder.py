@@ -7,7 +7,7 @@ import pytest
 
 import cudakern
 from cases import HAS_BFLOAT16
-from cudakern import _ladder, _table
+from cudakern import _steps, _table
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import names, operation, widened
 
@@ -193,8 +193,8 @@ def test_nan_is_right_where_it_should_be(backend):
         assert [step.error for step in steps] == [(0, 0), (0, 0)]
         json.dumps(steps.to_dict(), allow_nan=False)
     wrong, right = np.float32([1, np.nan]), np.float32([np.nan, 1])
-    assert np.isnan(_ladder._errors(wrong, right, None).max)
-    assert _ladder._errors(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
+    assert np.isnan(_steps.errors_of(wrong, right, None).max)
+    assert _steps.errors_of(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
 
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")
