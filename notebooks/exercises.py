@@ -34,10 +34,11 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         color = {True: "#3a9a3a", False: "#d08020", None: "#808080"}[self.right]
+        text = html.escape(self.text).replace("\n", "<br>")
         output = f"<pre>{html.escape(self.output)}</pre>" if self.output else ""
         return (
             f'<div style="border-left: 4px solid {color}; padding: 4px 10px">'
-            f'<b style="color: {color}">{self._word}.</b> {html.escape(self.text)}{output}</div>'
+            f'<b style="color: {color}">{self._word}.</b> {text}{output}</div>'
         )
 
     @property

@@ -35,13 +35,16 @@ class KernelExercise:
     hint: str
     why: str
     solution: str
+    missing: str = ""  # what the notebook leaves out of it; "": the whole body
 
     def check(self, answer: object) -> tuple[bool | None, str, str]:
         """Whether the answer is right (None: not answered), a sentence, and the compiler's message if there is one."""
-        if answer is None or (isinstance(answer, str) and re.sub(r"//.*|\s", "", answer).endswith("{}")):
-            return None, "Write the body of the kernel between the braces, and run the cell again.", ""
-        if not isinstance(answer, str):
+        if not isinstance(answer, str | None):
             return False, f"The answer is CUDA C++ in a string, not {answer!r:.60}.", ""
+        begun = self.solution.replace(self.missing, "") if self.missing else self.solution.partition("{")[0] + "{}"
+        if answer is None or _code(answer) == _code(begun):
+            what = "Add the missing lines" if self.missing else "Write the body of the kernel between the braces"
+            return None, f"{what}, and run the cell again.", ""
         try:
             fault = self._fault(answer)
         except ck.CompileError as error:
@@ -49,8 +52,8 @@ class KernelExercise:
         except AttributeError as error:
             return False, f"The kernel's name must be {self.name}: {error}.", ""
         except (TypeError, ValueError, ck.CudaError) as error:
-            return False, f"{error}. {self.hint}", ""
-        return (False, f"{fault} {self.hint}", "") if fault else (True, self.why, "")
+            return False, f"{error}.\n{self.hint}", ""
+        return (False, f"{fault}\n{self.hint}", "") if fault else (True, self.why, "")
 
     def _fault(self, answer: str) -> str:
         """What is wrong on the emulator, whose errors name a thread, in one of the orders, or on the GPU; "" if nothing."""
@@ -78,6 +81,11 @@ class KernelExercise:
                 several = f" ({wrong.size:,} elements differ)" if wrong.size > 1 else ""
                 return f"After {self.name}[{launch.grid}, {launch.block}], {name}[{i}] is {got}, not {right}{several}."
         return ""
+
+
+def _code(text: str) -> str:
+    """Without comments and spaces."""
+    return re.sub(r"//.*|\s", "", text)
 
 
 @contextmanager
@@ -341,5 +349,6 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
     if (row < n && column < n) c[row * n + column] = sum;
 }
 """,
+        missing="__syncthreads();",
     ),
 }

@@ -103,7 +103,7 @@ MISTAKES = [
     ("squares", "if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
     ("squares", "i < n", "i <= n", r"y\[1000\]"),
     ("squares", "blockIdx.x * blockDim.x + ", "", r"After squares\[4, 256\], y\[256\] is -1.0"),
-    ("squares", "int n", "int count", "(?s)does not accept it.*answer:4:13: error: .*n"),
+    ("squares", "int n", "int count", "does not accept it.*answer:4:13: error: .*n"),
     ("squares", "squares(", "square(", "name must be squares: unknown kernel 'squares'"),
     ("squares", "float", "double", "must be a float64 array, not float32"),
     ("squares", "i < n", "i < n && __ballot_sync(1, 1)", "the mask must contain the calling lane"),
@@ -147,7 +147,7 @@ def test_exercises_that_are_kernels_accept_their_solutions(exercises):
         assert verdict.text == exercise.why
         verdicts = []
         exec(cells[name], {"check": lambda *both: verdicts.append(exercises.check(*both))})  # noqa: B023
-        assert verdicts[0].right is (False if name == "tiled" else None), f"{name}: {verdicts[0]}"
+        assert verdicts[0].right is None, f"{name}: {verdicts[0]}"
         declared = exercise.solution.partition("{")[0]
         assert declared in cells[name]
     assert exercises.check("squares", 5).right is False
@@ -160,7 +160,7 @@ def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, w
     assert part in solution
     verdict = exercises.check(name, solution.replace(part, instead))
     assert verdict.right is False
-    assert re.search(words, repr(verdict))
+    assert re.search(words, repr(verdict).replace("\n", " "))
     assert "border-left" in verdict._repr_html_()
 
 
