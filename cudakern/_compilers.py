@@ -144,16 +144,14 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
             if symbol is None:
                 raise
             path.unlink(missing_ok=True)
-            raise CompileError(
-                f"{unit.name} uses {_readable(symbol[1])}, which it declares and does not define"
-            ) from None
+            raise CompileError(_undefined(unit, symbol[1])) from None
 
 
-def _readable(symbol: str) -> str:
-    """A linker's name as C++ writes it, if c++filt is there."""
+def _undefined(unit: Unit, symbol: str) -> str:
+    """The message for a linker's name, as C++ writes it if c++filt is there."""
     with contextlib.suppress(OSError):
-        return subprocess.run(["c++filt", symbol], capture_output=True, text=True).stdout.strip() or symbol
-    return symbol
+        symbol = subprocess.run(["c++filt", symbol], capture_output=True, text=True).stdout.strip() or symbol
+    return f"{unit.name} uses {symbol}, which it declares and does not define"
 
 
 _loaded: dict[tuple[str, str], Set] = {}
@@ -246,6 +244,8 @@ def _write(path: Path, content: bytes) -> None:
 
 def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
+    if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
+        return _undefined(unit, symbol[1])
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)

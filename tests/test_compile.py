@@ -629,6 +629,14 @@ def test_the_cell_magic(capsys, monkeypatch):
     shell.run_cell("%%cuda --wrong\nint x;")
     shown = capsys.readouterr()
     assert "unrecognized arguments: --wrong" in shown.out + shown.err
+    for options, words in (
+        ("--arch hopper", "arch must be a compute capability"),
+        ("--flags '-DX", "No closing quota"),
+    ):
+        shell.run_cell(f"%%cuda {options}\n{ADD_ONE}")
+        shown = capsys.readouterr()
+        assert f"%%cuda: {words}" in (shown.out + shown.err).replace("compile: ", "")
+        assert "Traceback" not in shown.out
 
 
 def test_reading_a_source():
@@ -702,5 +710,14 @@ def test_nvrtcs_errors_have_the_sources_lines(own_cache):
         r"kernels\.cu was not compiled:\nkernels\.cu:3: error: identifier .y. is undefined", str(failure.value)
     )
     assert "unused" not in str(failure.value)
-    with pytest.raises(cudakern.CompileError, match=r"kernels\.cu has no kernel g<1>"):
-        by_nvrtc("__global__ void f() {}", ["g<1>"])
+    for source, wanted, words in (
+        ("__global__ void f() {}", ["g<1>"], "has no kernel g<1>: .*g"),
+        ("__device__ int g(int); __global__ void f(int *x) { x[0] = g(1); }", [], "uses .*g.*, which it declares"),
+        (
+            "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
+            [],
+            "the signature of f cannot be read .*overl",
+        ),
+    ):
+        with pytest.raises(cudakern.CompileError, match=words):
+            by_nvrtc(source, wanted)
