@@ -43,7 +43,7 @@ _REASON = re.compile(rf"^{_LIST}[:(]\d+[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
 _START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
 _END = re.compile(
     r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
-    r"\d+ (?:catastrophic )?errors? detected|__nv_)",
+    r"\d+ (?:catastrophic )?errors? (?:detected|generated)|__nv_)",
     re.M,
 )
 _UNKNOWN_TO_NVRTC = re.compile(
