@@ -30,9 +30,9 @@ import records
 from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
-from cudakern._ladder import ratio
 from cudakern._operations import registry
 from cudakern._recorded import sizes
+from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
 
 ROOT = Path(__file__).resolve().parent.parent
