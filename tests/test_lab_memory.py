@@ -101,8 +101,17 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
     assert ("idle threads,\nbeyond the array" in labels) == any(row["idle"] for row in result.rows)
     assert ("elements without\na thread" in labels) == bool((result.block < 0).any())
 
+    def color(axes, x, y):
+        """That of the image of blocks at the place."""
+        for image in axes.images:
+            left, right, bottom, top = image.get_extent()
+            if left < x < right and top < y < bottom:
+                rows, columns = image.get_array().shape
+                at = int((y - top) / (bottom - top) * rows), int((x - left) / (right - left) * columns)
+                yield tuple(image.cmap(image.norm(image.get_array()[at])))
+
     def over(axes, x, y):
-        """What covers the place, the lowest first."""
+        """The patches that cover the place, the lowest first."""
         for patch in axes.patches:
             if (
                 patch.get_fill()
@@ -117,7 +126,7 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
         patches = [*over(shown[z], x, y)]
         element = all(at < n for at, n in zip(place, shape[::-1], strict=True))
         thread = all(at < n for at, n in zip(place, threads, strict=True))
-        colors = [kind for patch in patches for kind, color in kinds.items() if patch.get_facecolor() == color]
+        colors = [kind for at in color(shown[z], x, y) for kind, its in kinds.items() if at == its]
         assert len(colors) == thread, place
         assert [patch.get_hatch() for patch in patches if patch.get_hatch()] == (
             ["////"] if thread and not element else ["xx"] if element and not thread else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,20 +17,7 @@ from .._operations._experiments import ROUNDS, THREADS, TILE, add_fields, unpack
 from .._operations._experiments import bank_conflicts as read_strided
 from .._operations._experiments import coalescing as read_slice
 from .._operations._public import documented
-from ._experiment import (
-    Column,
-    Experiment,
-    bars,
-    bars_in,
-    experiment,
-    lines,
-    measure,
-    numbers,
-    plural,
-    ratio,
-    report,
-    size,
-)
+from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -182,8 +168,8 @@ def bank_conflicts(
     title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
     timed = rows[1]["cycles"] is not None
     key, what = ("cycles", "cycles per request") if timed else ("wavefronts", "passes per request (computed)")
-    draw = functools.partial(lines, x="stride", y=key, x_name="stride in words", y_name=what, by="form")
-    return report("bank_conflicts", title, rows, draw=draw)
+    axes = {"x": "stride", "y": key, "x_name": "stride in words", "y_name": what}
+    return report("bank_conflicts", title, rows, lines, by="form", **axes)
 
 
 IDLE = 3  #: the lane that does not read
@@ -246,7 +232,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         times = {"gb_per_s": rate, "kernel_ns": profile.kernel_ns, "clock": profile.clock}
         rows.append(row | {"share": useful / (count * SECTOR)} | times)
     title = f"coalescing: {n:,} threads, 4 bytes per thread"
-    return report("coalescing", title, rows, draw=_draw)
+    return report("coalescing", title, rows, _draw)
 
 
 def _cases(n: int) -> Iterator[Case]:
@@ -294,7 +280,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
-        bars_in(axes, result, "case", key, name, experiment=group)
+        bars(result, picture, "case", key, name, axes, experiment=group)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)
 
@@ -368,5 +354,5 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")
     title = "layouts: four fields of 4 bytes, added in place"
-    draw = bars("label", "relative", "time relative to arrays of the same size, on the same processor")
-    return report("layouts", title, rows, draw=draw)
+    axis = "time relative to arrays of the same size, on the same processor"
+    return report("layouts", title, rows, bars, label="label", value="relative", axis=axis)

@@ -12,7 +12,7 @@ from .. import _display
 from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, interp, lookup_2d
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in, experiment, kernel_times, label_axes, measure, ratio, report, size
+from ._experiment import Column, Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -76,7 +76,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         if row["part"] == "locality":
             row["times"] = ratio(row, row_wise[row["variant"]])
     title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
-    return report(NAME, title, rows, draw=_draw)
+    return report(NAME, title, rows, _draw)
 
 
 def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> dict[str, Any]:
@@ -167,8 +167,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
     edges.set_ylim(top=5)
     edges.set_title("a texture beyond the edges of the table 1, 2, 3, 4", fontsize=9)
     for axes, columns in ((steps, 1), (edges, 4)):
-        label_axes(axes, "coordinate", "value", legend=False)
+        label_axes(axes, "coordinate", "value")
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:
-        bars_in(times[0], result, "label", "kernel_ns", "kernel time", timed=True)
+        bars(result, picture, "label", "kernel_ns", "kernel time", times[0])

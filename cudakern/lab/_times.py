@@ -15,10 +15,10 @@ from .._errors import unknown
 from .._observer import observed
 from .._operations.sort import sort
 from .._operations.sum_of_squares import sum_of_squares
-from .._profile import Times
+from .._profile import Times, integer
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Column, Experiment, bars, experiment, measure, number, plural, report, size
+from ._experiment import Column, Experiment, bars, experiment, measure, plural, report, size
 
 
 @experiment(
@@ -62,7 +62,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     n = size("timing", n, chip=1 << 20, emulator=1 << 16)
-    repeat = 5 if repeat is None else number("timing", "repeat", repeat)
+    repeat = 5 if repeat is None else integer("timing: repeat", repeat, 1)
     if not find("sum_of_squares", variant).reads_clock:
         names = ", ".join(entry.name for entry in variants("sum_of_squares") if entry.reads_clock)
         raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; these do: {names}")
@@ -92,8 +92,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     rows[0]["cycles"] = cycles
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
-    draw = bars("label", "ns", "time", timed=True)
-    return report("timing", title, rows, draw=draw)
+    return report("timing", title, rows, bars, label="label", value="ns", axis="time")
 
 
 def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
@@ -173,7 +172,7 @@ def sample_sort_stages(
     """
     if data not in DATA:
         raise ValueError(f"sample_sort_stages: {unknown('data', data, DATA)}")
-    repeat = 5 if repeat is None else number("sample_sort_stages", "repeat", repeat)
+    repeat = 5 if repeat is None else integer("sample_sort_stages: repeat", repeat, 1)
     n = size("sample_sort_stages", n, chip=1 << 20, emulator=1 << 17)
     random = np.random.default_rng(6)
     keys = random.integers(0, 1 << 32, n, dtype=np.uint32)
@@ -200,8 +199,7 @@ def sample_sort_stages(
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
     title = f"Sample sort of {plural(n, f'{data} key')}, stage by stage"
-    draw = bars("stage", "ns", "time", timed=True)
-    return report("sample_sort_stages", title, rows, draw=draw)
+    return report("sample_sort_stages", title, rows, bars, label="stage", value="ns", axis="time")
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,23 +17,8 @@ from .._operations._experiments import divergence as take_paths
 from .._operations._experiments import latency as load
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import (
-    Column,
-    Experiment,
-    bars,
-    experiment,
-    kernel_times,
-    lines,
-    logarithmic,
-    measure,
-    ratio,
-    report,
-    size,
-)
+from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
 from ._memory import LANES
-
-if TYPE_CHECKING:
-    from .._plots import Picture
 
 CONDITIONS = {
     "first": "no branch, first path",
@@ -110,8 +95,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
     timed = rows[0]["kernel_ns"] is not None
     key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
-    draw = bars("label", key, what)
-    return report("divergence", title, rows, draw=draw)
+    return report("divergence", title, rows, bars, label="label", value=key, axis=what)
 
 
 def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:
@@ -185,14 +169,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, late[row["threads"]])
     title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
-    return report("latency", title, rows, draw=_draw)
-
-
-def _draw(result: Experiment, picture: Picture) -> None:
-    timed = result.rows[0]["kernel_ns"] is not None
+    timed = rows[0]["kernel_ns"] is not None
     key, name = ("kernel_ns", "kernel time") if timed else ("under_way", "most bytes in flight per multiprocessor")
-    lines(result, picture, "threads", key, "threads per multiprocessor", name, by="form", timed=timed)
-    picture.axes[0].set_xscale("log", base=2)
-    picture.axes[0].set_yscale("log", base=10 if timed else 2)
-    logarithmic(picture.axes[0].xaxis, at=result["threads"])
-    logarithmic(picture.axes[0].yaxis)
+    axes = {"x": "threads", "y": key, "x_name": "threads per multiprocessor", "y_name": name}
+    return report("latency", title, rows, lines, by="form", log=True, **axes)

@@ -80,8 +80,8 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
     title = f"{n:,} flags packed into bits"
-    draw = bars("variant", "kernel_ns", "kernel time", timed=True)
-    return report("registers", title, rows, _missing(unknown), draw)
+    note = _missing(unknown)
+    return report("registers", title, rows, bars, note, label="variant", value="kernel_ns", axis="kernel time")
 
 
 @experiment(
@@ -151,8 +151,8 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
-    draw = bars("label", "kernel_ns", "kernel time", timed=True)
-    return report("spilling", title, rows, _missing(unknown), draw)
+    note = _missing(unknown)
+    return report("spilling", title, rows, bars, note, label="label", value="kernel_ns", axis="kernel time")
 
 
 def _on_device(operation: str) -> list[Variant]:
@@ -236,12 +236,5 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
             rows.append(row | kernel_times(profile))
     for row in rows:
         row["times"] = ratio(row, rows[0])
-    tables = (LITERALS, LITERALS[::-1].copy(), ~LITERALS)
-    for table, storage in itertools.product(tables, storages):  # each call has its own table, unless it is in the code
-        if storage != "literal":
-            result = mix(x[:1000], table, variant=storage)
-            if not np.array_equal(result, mix(x[:1000], table, variant="numpy")):
-                raise RuntimeError(f"constant_memory: {storage} did not use the changed table")
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
-    draw = bars("label", "kernel_ns", "kernel time", timed=True)
-    return report("constant_memory", title, rows, draw=draw)
+    return report("constant_memory", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
