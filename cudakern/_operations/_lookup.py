@@ -173,15 +173,12 @@ def interp(
     left, right : float, optional
         The values before and after the table. Without them: its first and its last value.
     <out>
-    <call>
 
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
         An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and
         any call on device arrays, gives the arrays' own type, and float64 for integers.
-
-    <raises>
 
     Notes
     -----
@@ -307,15 +304,12 @@ filter : str
     "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the later
     one of two that are equally near.
 <out>
-<call>
 
 Returns
 -------
 ndarray, NumPy scalar or DeviceArray
     An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
     does an infinite one with "wrap" and "mirror".
-
-<raises>
 
 Notes
 -----

@@ -27,15 +27,12 @@ x : array_like or DeviceArray
     in float32, and rounds the sums; complex numbers are for the host.
 out : ndarray or DeviceArray, optional
     Array for the result: one axis with as many elements as ``x``, of a type it can be cast to ("same_kind").
-<call>
 
 Returns
 -------
 ndarray or DeviceArray
     An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
     stays float32. It is on the device if the input is.
-
-<raises>
 
 Notes
 -----

@@ -121,7 +121,6 @@ def bincount(
         Not supported: ``numpy.bincount(x, weights)`` adds weights, on the host.
     minlength : int
         The smallest number of bins.
-    <call>
 
     Returns
     -------

@@ -103,15 +103,12 @@ def packbits(
         an axis is given.
     bitorder : {"big", "little"}
         Whether the first of eight flags becomes the highest bit of its byte ("big") or the lowest ("little").
-    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of uint8 with one axis, or with a's axes and an eighth of the elements along ``axis``. Missing bits of
         the last byte are 0. It is on the device if the input is.
-
-    <raises>
 
     Notes
     -----

@@ -99,7 +99,6 @@ def sum_of_squares(x: ArrayLike, variant: str = AUTO, *, stream: Any = None, **p
     ----------
     x : array_like or DeviceArray
         Real numbers or bools, of any shape and strides. ``auto`` takes every type, a named variant the types it lists.
-    <call>
 
     Returns
     -------
@@ -107,8 +106,6 @@ def sum_of_squares(x: ArrayLike, variant: str = AUTO, *, stream: Any = None, **p
         The sum: int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16,
         bfloat16 and float32, float64 for float64; 0 if there are no elements. A device array gives a DeviceArray of
         shape (); ``float()`` and ``int()`` wait for its value.
-
-    <raises>
 
     Notes
     -----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from .. import _display, _profile
 from .._backend import Backend, backend
 from .._errors import unknown
-from .._operations._public import F, documented
+from .._operations._public import F, filled
 from .._profile import integer
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ repeat : int, optional
 repeat : int, optional
     How many times to measure; the figures are medians. Default: 5.""",
     "returns": "Returns\n-------\nExperiment",
-    "raises": """\
+}
+#: What they have before their examples.
+RAISES = """\
 Raises
 ------
 TypeError
@@ -51,8 +54,7 @@ CudaError
 
 Notes
 -----
-Source: <source>; see docs/sources.md.""",
-}
+Source: <source>; see docs/sources.md."""
 
 
 class Description(NamedTuple):
@@ -75,7 +77,9 @@ def experiment(*columns: Column, claim: str, on_an_h200: str) -> Callable[[F], F
 
     def of(function: F) -> F:
         EXPERIMENTS[function.__name__] = Description(function, columns, claim, on_an_h200)
-        return documented(**PARAGRAPHS, source=claim.partition(": ")[0])(function)
+        doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", f"\n\n{RAISES}\n\nExamples\n")
+        function.__doc__ = filled(doc, **PARAGRAPHS, source=claim.partition(": ")[0])
+        return function
 
     return of
 
@@ -263,7 +267,7 @@ def lines(
     groups = list(dict.fromkeys(result[by]))
     for i, group in enumerate(groups):
         points = [(row[x], row[y] / unit) for row in result.rows if row[by] == group]
-        look = {"ls": ("-", "--")[i % 2], "lw": 1 + 4 * (1 - i / len(groups)), "marker": "o", "ms": 4}
+        look: dict[str, Any] = {"ls": ("-", "--")[i % 2], "lw": 1 + 4 * (1 - i / len(groups)), "marker": "o", "ms": 4}
         axes.plot(*zip(*points, strict=True), label=str(group), **look)
     if log:
         axes.set(xscale="log", yscale="log")

@@ -40,6 +40,8 @@ MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", 
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
 
+    The kernels on mapped memory follow source M.
+
     Parameters
     ----------
     sizes : int or sequence of int, optional
@@ -50,10 +52,6 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
         One row per size, direction and kind of memory. ``pageable`` (NumPy's) and ``pinned``
         (``cudakern.empty_pinned``) memory is copied, timed by events around the copies. ``mapped`` memory is
         pinned and not copied: the time is that of a kernel that reads it and writes device memory, or vice versa.
-
-    <raises>
-
-    The kernels on mapped memory follow M.
 
     Examples
     --------
@@ -161,6 +159,8 @@ def overlap(
 ) -> Experiment:
     """Overlap of copies and kernels: pieces of data copied in, processed and copied out, in one stream or several.
 
+    The host memory is pinned, because copies of pageable memory make the host wait.
+
     Parameters
     ----------
     n : int, optional
@@ -177,10 +177,6 @@ def overlap(
     <returns>
         One row per step of each piece: its start and duration, by events in its stream, and as ``whole_ns`` the total
         time of the run. ``plot()`` draws both timelines.
-
-    <raises>
-
-    The host memory is pinned, because copies of pageable memory make the host wait.
 
     Examples
     --------

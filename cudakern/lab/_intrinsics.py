@@ -91,8 +91,6 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         documents, the time per evaluation in picoseconds (for the whole chip), and the speed-up. On a GPU each
         evaluation is repeated 64 times, so that arithmetic is timed rather than memory.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab

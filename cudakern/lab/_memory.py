@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +17,7 @@ from .._dtypes import itemsize
 from .._operations._experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
 from .._operations._experiments import bank_conflicts as read_strided
 from .._operations._experiments import coalescing as read_slice
-from .._operations._public import documented
+from .._operations._public import F, filled
 from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
@@ -25,20 +26,25 @@ if TYPE_CHECKING:
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
-_paragraphs = documented(
-    addresses="""\
+_SHARED = {
+    "addresses": """\
 Parameters
 ----------
 addresses : int or iterable of int
     The byte addresses that the lanes access, at most 32. Leave out inactive lanes.""",
-    raises="""\
+    "raises": """\
 Raises
 ------
 TypeError
     An address that is not an integer.
 ValueError
     More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.""",
-)
+}
+
+
+def _paragraphs(function: F) -> F:
+    function.__doc__ = filled(inspect.cleandoc(function.__doc__ or ""), **_SHARED)
+    return function
 
 
 @_paragraphs
@@ -143,8 +149,6 @@ def bank_conflicts(
         One row per form and stride: the passes (wavefronts) per request computed from the addresses, and on a GPU the
         cycles per request measured with the multiprocessor's clock.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab
@@ -212,8 +216,6 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         One row per case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes per thread; a warp whose
         lane 3 does not read; bytes read one by one and as words; vectors of three floats in four layouts. The sectors
         per warp are computed from the addresses. The rate (on a GPU only) counts the useful bytes read and written.
-
-    <raises>
 
     Examples
     --------
@@ -323,8 +325,6 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     <returns>
         One row per processor, size and layout: the time to add all structs once (not measured on the emulator). On the
         CPU, NumPy adds field by field: views into one array of structs, or separate arrays.
-
-    <raises>
 
     Examples
     --------

@@ -155,8 +155,6 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     <returns>
         One row per line: its text, and the block and thread that it names.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab

@@ -60,8 +60,6 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     <returns>
         One row per case: values and errors for the first two parts, errors and kernel times for the others.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab

@@ -94,8 +94,6 @@ def thread_map(
         and ``thread`` hold the numbers for each element. ``plot()`` draws them, with one color per kind of block and
         hatched idle threads.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab

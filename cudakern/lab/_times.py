@@ -38,6 +38,10 @@ from ._experiment import Column, Experiment, bars, experiment, measure, plural, 
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
 
+    ``clock64`` counts the cycles of one multiprocessor. A difference within one block is exact, but counts of different
+    blocks cannot be compared, so intervals over several blocks use the nanosecond timer that all multiprocessors share.
+    A launch returns before the kernel has finished, so with the host's clock you must wait for the device.
+
     Parameters
     ----------
     n : int, optional
@@ -48,12 +52,6 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
 
     <returns>
         One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel counted them.
-
-    <raises>
-
-    ``clock64`` counts the cycles of one multiprocessor. A difference within one block is exact, but counts of different
-    blocks cannot be compared, so intervals over several blocks use the nanosecond timer that all multiprocessors share.
-    A launch returns before the kernel has finished, so with the host's clock you must wait for the device.
 
     Examples
     --------
@@ -161,8 +159,6 @@ def sample_sort_stages(
         between the stages, for sorting the samples on the CPU instead (copy to the host, ``numpy.sort``, copy back;
         only if there are samples, since a single bin needs none), and for ``numpy.sort`` of all keys. If the samples
         are themselves sorted by sample sort, that counts as ``sort_samples``.
-
-    <raises>
 
     Examples
     --------

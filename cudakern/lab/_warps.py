@@ -64,8 +64,6 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         time relative to the branch that splits no warp; then rows for ``if (i < n)`` in a vector addition, whose last
         warp may be split. The emulator runs each lane separately, so it measures no times.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab
@@ -146,8 +144,6 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     <returns>
         One row per number of threads and form: the most bytes that its loads can have in flight, and on a GPU the
         kernel's time. Each element takes a load and a chain of 64 multiply-adds.
-
-    <raises>
 
     Examples
     --------

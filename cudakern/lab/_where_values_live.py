@@ -41,6 +41,10 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
 
     The forms are variants of ``packbits``, in which each thread has its own word.
 
+    If no other thread can access a word, the compiler may keep it in a register although the source accumulates it in
+    memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
+    one word, is a race and is left out.
+
     Parameters
     ----------
     n : int, optional
@@ -50,12 +54,6 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     <returns>
         One row per form: registers per thread (from ``kernel_resources``; None if unknown), kernel time, rate, and
         speed-ups (None if the times are emulated).
-
-    <raises>
-
-    If no other thread can access a word, the compiler may keep it in a register although the source accumulates it in
-    memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
-    one word, is a race and is left out.
 
     Examples
     --------
@@ -116,8 +114,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     <returns>
         One row per form and window: registers and local memory per thread (from ``kernel_resources``; None if unknown),
         kernel time, rate, and the time relative to ``compile_time_index``.
-
-    <raises>
 
     Examples
     --------
@@ -192,6 +188,8 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     Each element is mixed with 64 numbers from the table. With a *uniform* index, all lanes of a warp read the same
     number at the same time; with a *divergent* index, each lane starts at a different number.
 
+    The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
+
     Parameters
     ----------
     n : int, optional
@@ -200,10 +198,6 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
 
     <returns>
         One row per storage, table and index: kernel time, time per number, and the time relative to literals.
-
-    <raises>
-
-    The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
 
     Examples
     --------
