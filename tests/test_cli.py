@@ -79,7 +79,7 @@ def test_lab(backend, tmp_path):
         (["layouts", "3"], "write parameters as NAME=VALUE"),
         (["thread_map", "block=4"], "pass a grid, or the shape"),
         (["layouts", "n=0"], "n must be 1 or more, not 0"),
-        (["registers", "n=abc"], "registers: n must be an integer, not 'abc'"),
+        (["registers", "n=abc"], "registers: n must be an integer, 1 or more, not 'abc'"),
         (["registers", "n=8", "repeat=x"], "repeat must be an integer, 1 or more, not 'x'"),
         (
             ["thread_map", "grid=none", "block=2"],
