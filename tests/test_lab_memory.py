@@ -401,7 +401,7 @@ def test_fields_refuse():
     add_fields = registry()["add_fields"].call
     x = np.zeros((5, 4), np.int32)
     for wrong in (np.zeros((5, 3), np.int32), np.zeros((6, 4), np.int32), np.zeros(19, np.int32)):
-        with pytest.raises(ValueError, match=r"array 1 has \d+ elements, but array 0 has 20"):
+        with pytest.raises(ValueError, match=r"array 1 (has 24 elements, but array 0 has 20|must have shape \(n, 4\))"):
             add_fields(x, wrong, variant="array_of_structs")
     for rounds in (0, 1001):
         with pytest.raises(ValueError, match="rounds"):

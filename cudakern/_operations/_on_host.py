@@ -97,8 +97,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         out = None
     result_type, out_type = None, ""
     if dtype is not None and entry is not None and not entry.on_host:
-        result_type, out_type = _result_type(entry, dtype), entry.out_type(type_name(dtype))
-        _checks.check_out_type(entry, type_name(dtype), type_name(out.dtype) if isinstance(out, np.ndarray) else None)
+        name, _, result_name = entry.signature(dtype)
+        result_type, out_type = dtype if result_name == name else from_name(result_name), entry.out_type(name)
+        _checks.check_out_type(entry, name, type_name(out.dtype) if isinstance(out, np.ndarray) else None)
     shape = _check_out(rule, out, result_type, operands, own)
     if dtype is None or entry is None:
         return _into(rule, out, _others_by_numpy(rule, operands, own))
@@ -157,12 +158,6 @@ def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
             if name in variant.types and not variant.why_not(here):
                 return variant
     return find(rule.name, NUMPY)
-
-
-def _result_type(variant: Variant, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of a kernel's result. Where it is the inputs' type it is theirs exactly: longlong stays longlong."""
-    name, _, result = variant.signature(dtype)
-    return dtype if result == name else from_name(result)
 
 
 def _check_out(rule: Rule, out: Any, result_type: np.dtype[Any] | None, operands: Named, own: Named) -> Shape:

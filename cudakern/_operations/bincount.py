@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
@@ -14,6 +13,7 @@ from .._backend import backend
 from .._dtypes import INTEGERS
 from .._host import host_array
 from .._layout import Shape
+from .._profile import integer
 from .._table import AUTO, NUMPY
 from .._transfer import Array
 from . import registered
@@ -146,12 +146,7 @@ def bincount(
     """
     if weights is not None:
         raise TypeError("bincount: weights are not supported: numpy.bincount(x, weights) adds them, on the host")
-    try:
-        least = operator.index(minlength)
-    except TypeError:
-        raise TypeError(f"bincount: minlength must be an integer, not {minlength!r:.60}") from None
-    if least < 0:
-        raise ValueError(f"bincount: minlength must be 0 or more, not {least}")
+    least = integer("bincount: minlength", minlength, 0)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     on_device = isinstance(x, DeviceArray)

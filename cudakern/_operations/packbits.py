@@ -17,7 +17,7 @@ from .._streams import stream_handle
 from .._table import AUTO, NUMPY
 from .._transfer import Array
 from . import registered
-from ._call import call, check
+from ._call import call
 from ._checks import axis_of
 from ._public import ArrayLike, Result, documented
 from ._rule import Rule
@@ -134,7 +134,6 @@ def packbits(
         return call(RULE, (x,), None, variant, stream, parameters, own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, NUMPY):
         return call(ALONG_AN_AXIS, (x,), None, variant, stream, parameters, own | {"axis": index})
-    check(RULE, x, variant, stream, parameters, own)
     last = x.ndim - 1
     rows = x.transpose(*range(index), *range(index + 1, x.ndim), index)
     packed = call(RULE, (_as_one_row(rows, stream),), None, variant, stream, parameters, own)
