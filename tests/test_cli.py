@@ -191,15 +191,16 @@ def test_verify(backend, ops):
 def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     """Verification can fail."""
     from cudakern import _cli
-    from cudakern._operations import _execute
+    from cudakern._operations import _call, _execute
 
     right = _execute.execute
 
-    def wrong(variant, values, inputs, outputs, *where):
-        right(variant, values, inputs, outputs, *where)
-        if variant.name == "kahan" and outputs[0].size:
-            outputs[0].flat[-1] *= 1.001
+    def wrong(run):
+        right(run)
+        if run.variant.name == "kahan" and run.outputs[0].size:
+            run.outputs[0].flat[-1] *= 1.001
 
+    monkeypatch.setattr(_call, "plainly", lambda *_: NotImplemented)
     monkeypatch.setattr(_execute, "execute", wrong)
     assert _cli.main(["verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", "emulator", "--json"]) == 1
     output = json.loads(capsys.readouterr().out)

@@ -42,22 +42,13 @@ def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Vari
     return entry, entry.values(parameters if entry.on_host or not own else {**parameters, **own})
 
 
-def execute(
-    variant: Variant,
-    values: tuple[int, ...],
-    inputs: Inputs,
-    outputs: Inputs,
-    module: Native,
-    device: int,
-    stream: int = 0,
-    dtype: str = "",
-) -> None:
+def execute(run: Run) -> None:
     """Runs a kernel variant on host buffers, or on Views."""
     by = observer.get()
     if by is None:
-        module.execute(variant.operation, variant.name, values, inputs, outputs, device, 0, stream)
+        run.execute()
     else:
-        by.kernel(Run(module, device, variant, values, inputs, outputs, stream, dtype))
+        by.kernel(run)
 
 
 def by_numpy(rule: Rule, inputs: Inputs, own: Named) -> Any:

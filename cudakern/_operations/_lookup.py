@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -229,34 +230,6 @@ def _element(i: Array, n: int, mode: str) -> Array:
     return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
 
 
-def _along(x: Array, n: int, mode: str, filter: str) -> tuple[Array, Array, Array]:
-    """(element, next element, the next one's weight) in one axis, as lookup_along in lookup.cuh; x has no NaN."""
-    below = np.floor(x)
-    weight = x - below
-    i = below.astype(np.int64)
-    if filter == "nearest":
-        first = _element(i + (weight >= 0.5), n, mode)
-        return first, first, np.zeros_like(x)
-    alone = weight == 1  # a tiny negative x, rounded: only the next element counts
-    return _element(i + alone, n, mode), _element(i + 1, n, mode), np.where(alone, 0, weight)
-
-
-def _interpolated(table: Array, axes: list[tuple[Array, Array, Array]], index: tuple[Array, ...] = ()) -> Array:
-    """The values between the elements of all axes after those of ``index``, one axis after the other."""
-    if not axes:
-        return np.asarray(table[index])
-    (first, second, weight), *rest = axes
-
-    def at(i: Array) -> Array:
-        return np.where(i >= 0, _interpolated(table, rest, (*index, np.maximum(i, 0))), 0)
-
-    value = at(first)
-    if not weight.any():
-        return value
-    with np.errstate(all="ignore"):
-        return np.where(weight == 0, value, (1 - weight) * value + weight * at(second))
-
-
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
     shape = broadcast_shapes(*map(np.shape, coordinates))
@@ -266,13 +239,26 @@ def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: st
     coordinates = np.broadcast_arrays(*coordinates)
     dtype = np.result_type(table, *coordinates)
     unknown = np.zeros(coordinates[0].shape, bool)
-    axes = []
+    axes = []  # of each: the two neighbors, as pairs of index and weight
     for x, n in zip(coordinates, table.shape, strict=True):
         with np.errstate(invalid="ignore"):
             x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
         unknown |= np.isnan(x)
-        axes.append(_along(np.where(np.isnan(x), 0, x), n, mode, filter))
-    return np.asarray(np.where(unknown, np.nan, _interpolated(table, axes)).astype(dtype))
+        x = np.where(np.isnan(x), 0, x)
+        below = np.floor(x)
+        i, weight = below.astype(np.int64), x - below
+        if filter == "nearest":
+            weight = (weight >= 0.5).astype(weight.dtype)
+        axes.append(((_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)))
+    total = np.zeros(shape, np.result_type(dtype, np.float32))
+    for corner in itertools.product(*axes):
+        index, weights = zip(*corner, strict=True)
+        inside = np.logical_and.reduce([i >= 0 for i in index])
+        values = np.where(inside, table[tuple(np.maximum(i, 0) for i in index)], 0)
+        with np.errstate(all="ignore"):  # where an axis has a weight of 0, infinities do not count
+            counts = np.logical_and.reduce([weight != 0 for weight in weights])
+            total += np.where(counts, functools.reduce(np.multiply, weights, values), 0)
+    return np.asarray(np.where(unknown, np.nan, total).astype(dtype))
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:

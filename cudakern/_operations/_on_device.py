@@ -16,6 +16,7 @@ from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind
 from .._exchange import is_elsewhere
 from .._host import host_array
 from .._native import Native
+from .._observer import Run
 from .._streams import stream_handle
 from .._table import Variant, find, variants
 from . import _checks, _execute
@@ -79,7 +80,7 @@ def on_device(
     )
     result = target if direct and target is not None else module.empty(shape, known.result, device, handle)
     arranged, written = rule.arranged.on_device(module, ordered, result)
-    _execute.execute(known.variant, known.values, arranged, (written,), module, device, handle, known.dtype)
+    _execute.execute(Run(module, device, known.variant, known.values, arranged, (written,), handle, known.dtype))
     if not direct:
         result = _transfer.converted(module, result, known.final, handle)
     if target is None:
@@ -147,16 +148,14 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     )
 
 
-def _has(rule: Rule, name: str) -> bool:
-    return any(name in entry.types for entry in variants(rule.name))
-
-
 def _common_name(rule: Rule, operands: Named, names: Mapping[str, str]) -> str:
     """The type that "auto" brings all inputs to: that of the arrays, unless a number makes another of it."""
     kinds = [type(x) for n, x in operands.items() if n not in names]
     first, *others = set(names.values())
     # NumPy's own rule does not know bfloat16, which stays with Python's real numbers.
-    if not others and (set(kinds) <= {int, float, bool} if first == BFLOAT16 else not kinds and _has(rule, first)):
+    if not others and (
+        set(kinds) <= {int, float, bool} if first == BFLOAT16 else not kinds and first in variants(rule.name).types
+    ):
         return first
     if rule.common_on_device is not None:
         return rule.common_on_device(*names.values())

@@ -12,6 +12,7 @@ from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import host_array, host_operand, host_result, native
 from .._layout import MAX_DIMS, Shape
+from .._observer import Run
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .._transfer import Array, buffer_of, refuse_masked
@@ -62,7 +63,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             return NotImplemented
     except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
         return NotImplemented
-    _execute.execute(known.variant, known.values, tuple(arrays), (target,), module, device)
+    module.execute(rule.name, known.variant.name, known.values, tuple(arrays), (target,), device, 0, 0)
     return target if shape or out is not None else target[()]
 
 
@@ -116,7 +117,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     here = backend()
     _checks.check_place(entry, here)
     buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
-    _execute.execute(entry, values, buffers, (buffer_of(result),), here.native, here.device, 0, name)
+    _execute.execute(Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name))
     plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
     if variant != AUTO and not out_type and all(plain):
         known = Known(entry, values, name, *2 * (name_in_numpy(result_type),), (dtype, result_type))

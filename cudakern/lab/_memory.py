@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +16,6 @@ from .._dtypes import itemsize
 from .._operations._experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
 from .._operations._experiments import bank_conflicts as read_strided
 from .._operations._experiments import coalescing as read_slice
-from .._operations._public import F, filled
 from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
@@ -26,32 +24,14 @@ if TYPE_CHECKING:
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
-_SHARED = {
-    "addresses": """\
-Parameters
-----------
-addresses : int or iterable of int
-    The byte addresses that the lanes access, at most 32. Leave out inactive lanes.""",
-    "raises": """\
-Raises
-------
-TypeError
-    An address that is not an integer.
-ValueError
-    More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.""",
-}
 
-
-def _paragraphs(function: F) -> F:
-    function.__doc__ = filled(inspect.cleandoc(function.__doc__ or ""), **_SHARED)
-    return function
-
-
-@_paragraphs
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory needs to serve one request of a warp.
 
-    <addresses>
+    Parameters
+    ----------
+    addresses : int or iterable of int
+        The byte addresses that the lanes access, at most 32. Leave out inactive lanes.
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16. Requests for 8 bytes are served half a warp at a time, for 16 a quarter.
 
@@ -61,7 +41,12 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
         The largest number of different words in one bank, summed over the parts of the warp that are served together.
         Lanes that access the same word share it.
 
-    <raises>
+    Raises
+    ------
+    TypeError
+        An address that is not an integer.
+    ValueError
+        More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.
 
     Examples
     --------
@@ -77,11 +62,13 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     return passes
 
 
-@_paragraphs
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many different 32-byte sectors of global memory one request of a warp touches.
 
-    <addresses>
+    Parameters
+    ----------
+    addresses : int or iterable of int
+        The byte addresses that the lanes access, at most 32. Leave out inactive lanes.
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16.
 
@@ -90,7 +77,12 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     int
         The number of sectors: 4 for 32 neighboring 4-byte words, up to 32 if each lane accesses its own.
 
-    <raises>
+    Raises
+    ------
+    TypeError
+        An address that is not an integer.
+    ValueError
+        More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.
 
     Examples
     --------
