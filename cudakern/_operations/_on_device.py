@@ -15,7 +15,6 @@ from .._backend import Backend
 from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind
 from .._exchange import is_elsewhere
 from .._host import host_array
-from .._native import Native
 from .._observer import Run
 from .._streams import stream_handle
 from .._table import Variant, find, variants
@@ -28,13 +27,7 @@ def on_device(
     rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named
 ) -> DeviceArray:
     """The result of a call whose arrays are all on one device."""
-    key = known = None
-    if isinstance(inputs[rule.first], DeviceArray):
-        module = inputs[rule.first]._native
-        key = module.key(rule.key, variant, {**own, **parameters}, inputs)
-        known = None if key is None else module.memo.get(key)
-        known = getattr(known, "known", known)  # what C prepared contains it
-    entry, values = named(rule, variant, parameters, own) if known is None else (known.variant, known.values)
+    entry, values = named(rule, variant, parameters, own)
     if out is ... and rule.numpys_own is not None:  # results on the device are arrays anyway
         out = None
     operands = dict(zip(rule.operands, inputs, strict=True))
@@ -50,14 +43,17 @@ def on_device(
         _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
     module, device = _checks.check_one_place(rule.name, arrays if out is None else {**arrays, "out": out})
     handle = stream_handle(stream, module, device)
-    new = known is None
-    if known is None:
-        known = _decide(rule, entry, values, operands, arrays, own)
+    known = _decide(rule, entry, values, operands, arrays, own)
     shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**operands, **numbers}.items())
     for n in rule.numbers:
         _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
-    if new and key is not None and not (VALUES_COUNT and numbers):
-        remember(module, key, _prepared(rule, known, arrays, own, module) or known)
+    if isinstance(inputs[rule.first], DeviceArray) and not (VALUES_COUNT and numbers):
+        key, prepared = (
+            module.key(rule.key, variant, {**own, **parameters}, inputs),
+            _prepared(rule, known, arrays, own),
+        )
+        if key is not None and prepared is not None:
+            remember(module, key, prepared)
     target = None if out is None else out._view
     _checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
@@ -107,7 +103,7 @@ def _decide(
     return Known(entry, entry.values(own) if variant is None else values, dtype, result, final)
 
 
-def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native) -> Any:
+def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named) -> Any:
     """What the C module needs for more calls of this kind; None if their arrays have to be converted or arranged."""
     views = [x._view for x in arrays.values()]
     shapes, contiguous = tuple(x.shape for x in views), all(x.contiguous for x in views)
@@ -116,6 +112,7 @@ def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: 
     alike = sum(1 << i for i in rule.alike)
     shape = functools.partial(rule.shape, **own) if own else rule.shape
     out_needed = bool(known.variant.out_type(known.dtype))
+    module = next(iter(arrays.values()))._native
     return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, out_needed, known)
 
 

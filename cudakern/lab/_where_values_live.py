@@ -66,20 +66,17 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     expected = np.packbits(flags, bitorder="little")
     on_device = asarray(flags)  # copied once
     rows: list[dict[str, Any]] = []
-    unknown = ""
     for form in ("global_memory", "register", "unrolled", "ballot"):
         profile, result = measure(packbits, (on_device,), {"variant": form, "bitorder": "little"}, repeat)
         if not np.array_equal(result.get(), expected):
             raise RuntimeError(f"registers: the result of {form} differs from NumPy's")
         resources = kernel_resources("packbits", form, flags.dtype)[0]
-        unknown = unknown or resources.why
         rows.append({"variant": form, "registers": resources.registers, **kernel_times(profile)})
     for previous, row in zip((None, *rows), rows, strict=False):
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
     title = f"{n:,} flags packed into bits"
-    note = _missing(unknown)
-    return report("registers", title, rows, bars, note, label="variant", value="kernel_ns", axis="kernel time")
+    return report("registers", title, rows, bars, label="variant", value="kernel_ns", axis="kernel time")
 
 
 @experiment(
@@ -127,7 +124,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
     x = asarray(random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32)))  # copied once
     rows: list[dict[str, Any]] = []
-    unknown = ""
     for length in windows:
         first = None
         for form in forms:
@@ -139,7 +135,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                 names = f"{form.name} and {forms[0].name}"
                 raise RuntimeError(f"spilling: the results of {names} differ for window={length}")
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
-            unknown = unknown or resources.why
             keys = ("registers", "local_bytes", "spill_stores", "spill_loads")
             row = {"variant": form.name, "window": length, "label": f"{form.name}, {length}"}
             rows.append(row | {key: getattr(resources, key) for key in keys} | kernel_times(profile))
@@ -147,18 +142,12 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
-    note = _missing(unknown)
-    return report("spilling", title, rows, bars, note, label="label", value="kernel_ns", axis="kernel time")
+    return report("spilling", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
 
 
 def _on_device(operation: str) -> list[Variant]:
     """The variants that run on this device."""
     return [form for form in variants(operation) if not form.on_host and not form.why_not(backend())]
-
-
-def _missing(why: str) -> str:
-    """A note for tables of registers, if ``kernel_resources`` had none."""
-    return why and f"Registers and local memory are unknown on this machine: {why}."
 
 
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
