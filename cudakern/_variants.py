@@ -71,9 +71,9 @@ def variants(op: NameOrFunction | None = None) -> Variants | AllVariants:
     >>> "bfloat16" in variants["tiled"].types
     True
     """
-    from ._operations import kernels_only, names, operation
+    from ._operations import names, operation
 
     if op is not None:
         name = operation_name(op)
         return _table.variants(name if name in _table.operations() else operation(name).name)
-    return AllVariants({name: _table.variants(name) for name in (*names(), *kernels_only())})
+    return AllVariants({name: _table.variants(name) for name in (*names(), *_table.operations())})
