@@ -55,7 +55,7 @@ WORDS = {
         "float64 bool int8 uint8 int16 uint16 int64 uint64 float16 complex64 complex128",
     ),
     "stencil_1d": Words(
-        "A sum of shifted slices, by NumPy", "A stencil is a convolution; the simplest has weights of 1", "P2"
+        "NumPy's convolution with ones, on the host", "A stencil is a convolution; the simplest has weights of 1", "P2"
     ),
     "sum_of_squares": Words(
         "NumPy's own dot product, on the host",

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .._dtypes import kind_of
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -24,22 +23,26 @@ def _shape(x: Shape, *, radius: int) -> Shape:
     return x
 
 
-def _by_numpy(x: Array, radius: int = RADIUS) -> Array:
-    """The definition, from left to right; float16 and bfloat16 in float32."""
-    half, n = kind_of(x.dtype) == "f" and x.dtype.itemsize == 2, x.size
-    result = np.zeros(n, np.float32 if half else x.dtype)
-    for shift in range(-min(radius, n), min(radius, n) + 1):
-        result[max(-shift, 0) : n - max(shift, 0)] += x[max(shift, 0) : n + min(shift, 0)]
-    return result.astype(x.dtype, copy=False)
+def _by_numpy(x: Array, *, radius: int) -> Array:
+    if x.size == 0:
+        return x.copy()
+    if x.dtype.kind == "c":  # by parts: a complex 1 times an infinity has a NaN in it
+        result = np.empty_like(x)
+        result.real, result.imag = _by_numpy(x.real, radius=radius), _by_numpy(x.imag, radius=radius)
+        return result
+    return np.convolve(x, np.ones(2 * radius + 1, x.dtype))[radius : radius + x.size]
 
 
 RULE = Rule("stencil_1d", ("x",), _by_numpy, preferred=("register_window",), shape=_shape, others="O")
 
 
-def reference(x: Array, radius: int = RADIUS) -> Array:
-    """In double, or the input's type if that is wider; integers in their own."""
+def reference(x: Any, radius: int = RADIUS) -> Any:
+    """The definition, element by element: in double, or the input's type if that is wider; integers in their own."""
     (wide,) = widened((x,), np.float64)
-    return _by_numpy(wide, radius)
+    result, n = np.zeros_like(wide), wide.size
+    for shift in range(-min(radius, n), min(radius, n) + 1):
+        result[max(-shift, 0) : n - max(shift, 0)] += wide[max(shift, 0) : n + min(shift, 0)]
+    return result
 
 
 @registered(
