@@ -296,7 +296,12 @@ Source: M, image transformations and volume textures; T6, textures; see docs/sou
 
 Examples
 --------
-<example>
+>>> import cudakern, numpy
+>>> square, cube = numpy.arange(4.0).reshape(2, 2), numpy.arange(8.0).reshape(2, 2, 2)
+>>> cudakern.lookup_2d(square, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
+array([0.5, 1.5, 3. ])
+>>> cudakern.lookup_3d(cube, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
+array([2. , 3.5])
 """
 
 
@@ -332,15 +337,7 @@ LOOKUP: dict[str, Any] = {
     ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
     **LOOKUP,
 )
-@documented(
-    DOCSTRING,
-    coordinates="y, x",
-    example="""\
->>> import cudakern, numpy
->>> table = numpy.array([[0.0, 10.0], [20.0, 30.0]])
->>> cudakern.lookup_2d(table, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
-array([ 5., 15., 30.])""",
-)
+@documented(DOCSTRING, coordinates="y, x")
 def lookup_2d(
     table: ArrayLike,
     y: ArrayLike,
@@ -362,15 +359,7 @@ def lookup_2d(
     ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
     **LOOKUP,
 )
-@documented(
-    DOCSTRING,
-    coordinates="z, y, x",
-    example="""\
->>> import cudakern, numpy
->>> table = numpy.arange(8.0).reshape(2, 2, 2)
->>> cudakern.lookup_3d(table, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
-array([2. , 3.5])""",
-)
+@documented(DOCSTRING, coordinates="z, y, x")
 def lookup_3d(
     table: ArrayLike,
     z: ArrayLike,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,23 @@ from .._backend import Backend
 from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind
 from .._exchange import is_elsewhere
 from .._host import host_array
+from .._native import Native
 from .._observer import Run
 from .._streams import stream_handle
 from .._table import Variant, find, variants
 from . import _checks, _execute
-from ._execute import Known, named, remember
+from ._execute import named, remember
 from ._rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
+
+
+class Known(NamedTuple):
+    """The result of the checks of one kind of call."""
+
+    variant: Variant
+    values: tuple[int, ...]  #: of the variant's parameters
+    dtype: str  #: that the inputs are brought to
+    result: str  #: the type of the variant's result
+    final: str  #: the type of the call's result
 
 
 def on_device(
@@ -48,12 +59,9 @@ def on_device(
     for n in rule.numbers:
         _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
     if isinstance(inputs[rule.first], DeviceArray) and not (VALUES_COUNT and numbers):
-        key, prepared = (
-            module.key(rule.key, variant, {**own, **parameters}, inputs),
-            _prepared(rule, known, arrays, own),
-        )
-        if key is not None and prepared is not None:
-            remember(module, key, prepared)
+        key = module.key(rule.key, variant, {**own, **parameters}, inputs)
+        if key is not None and key not in module.memo:
+            _prepare(rule, known, arrays, own, module, key)
     target = None if out is None else out._view
     _checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
@@ -103,17 +111,15 @@ def _decide(
     return Known(entry, entry.values(own) if variant is None else values, dtype, result, final)
 
 
-def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named) -> Any:
-    """What the C module needs for more calls of this kind; None if their arrays have to be converted or arranged."""
+def _prepare(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native, key: Any) -> None:
+    """Remembers what C needs for more calls of this kind, unless their arrays have to be converted or arranged."""
     views = [x._view for x in arrays.values()]
     shapes, contiguous = tuple(x.shape for x in views), all(x.contiguous for x in views)
-    if {x.dtype for x in views} != {known.dtype} or not rule.arranged.is_plain(shapes, contiguous):
-        return None
-    alike = sum(1 << i for i in rule.alike)
-    shape = functools.partial(rule.shape, **own) if own else rule.shape
-    out_needed = bool(known.variant.out_type(known.dtype))
-    module = next(iter(arrays.values()))._native
-    return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, out_needed, known)
+    if {x.dtype for x in views} == {known.dtype} and rule.arranged.is_plain(shapes, contiguous):
+        alike = sum(1 << i for i in rule.alike)
+        shape = functools.partial(rule.shape, **own) if own else rule.shape
+        of_kind = (rule.name, known.variant.name, known.values, known.dtype, alike, shape)
+        remember(module, key, module.prepare(*of_kind, bool(known.variant.out_type(known.dtype))))
 
 
 def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, x: DeviceArray) -> Variant:

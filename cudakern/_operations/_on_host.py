@@ -17,7 +17,7 @@ from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
-from ._execute import Known, by_numpy, named, remember
+from ._execute import by_numpy, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
 #: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
@@ -33,7 +33,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         known = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
         if known is None:
             return NotImplemented
-        dtype, result = known.plain
+        values, dtype, result = known
         number = dtype.num  # which tells longlong from int64, though the two are equal
         arrays = []
         for x in inputs:
@@ -63,7 +63,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             return NotImplemented
     except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
         return NotImplemented
-    module.execute(rule.name, known.variant.name, known.values, tuple(arrays), (target,), device, 0, 0)
+    module.execute(rule.name, variant, values, tuple(arrays), (target,), device, 0, 0)
     return target if shape or out is not None else target[()]
 
 
@@ -120,9 +120,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     _execute.execute(Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name))
     plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
     if variant != AUTO and not out_type and all(plain):
-        known = Known(entry, values, name, *2 * (name_in_numpy(result_type),), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
-            remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)
+            key = _key(rule, variant, here.device, inputs, own, parameters)
+            remember(here.native, key, (values, dtype, result_type))
     return out if straight else target if dots else _into(rule, out, target)
 
 
