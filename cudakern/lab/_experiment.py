@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import _display, _profile
@@ -67,16 +69,20 @@ class Description(NamedTuple):
 
 
 EXPERIMENTS: dict[str, Description] = {}
+#: What was measured on an H200: a text for each experiment that has run on one, and the commit.
+H200 = tomllib.loads(Path(__file__).with_name("h200.toml").read_text(encoding="utf-8"))
 
 
-def experiment(*columns: Column, claim: str, on_an_h200: str) -> Callable[[F], F]:
+def experiment(*columns: Column, claim: str) -> Callable[[F], F]:
     """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share.
 
     The ``claim`` begins with its source, "T6: ". What was measured ``on_an_h200`` is the same for every run.
     """
 
     def of(function: F) -> F:
-        EXPERIMENTS[function.__name__] = Description(function, columns, claim, on_an_h200)
+        EXPERIMENTS[function.__name__] = Description(
+            function, columns, claim, H200.get(function.__name__, "not measured.")
+        )
         doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", f"\n\n{RAISES}\n\nExamples\n")
         function.__doc__ = filled(doc, **PARAGRAPHS, source=claim.partition(": ")[0])
         return function

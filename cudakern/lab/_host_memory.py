@@ -33,9 +33,6 @@ MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", 
     Column("GB/s", "gb_per_s", timed=True),
     claim="T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that "
     "is not pinned is first copied to a pinned buffer",
-    on_an_h200="Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
-    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
-    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s.",
 )
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
@@ -145,9 +142,6 @@ STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
     Column("duration", "ns", _display.duration, timed=True),
     Column("total", "whole_ns", _display.duration, timed=True),
     claim="M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle",
-    on_an_h200="16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of "
-    "the 12 steps overlap with a step of another piece. From the first kernel's start to the last kernel's end, a "
-    "kernel is running 100% of the time; that period is 73% of the whole time.",
 )
 def overlap(
     n: int | None = None,

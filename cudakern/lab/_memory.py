@@ -117,9 +117,6 @@ REQUESTS = THREADS // LANES * ROUNDS
     claim="T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n "
     "lanes takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that "
     "all lanes read is broadcast (the card of T had 16 banks for half a warp)",
-    on_an_h200="A stride of 32 takes 30.3 times as long as a stride of 1: lanes that access the same bank are still "
-    "served one after the other. With one word of padding, it takes about as long as a stride of 1, and so does a "
-    "word that all lanes read.",
 )
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
@@ -187,11 +184,6 @@ Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Req
     "bytes are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory "
     "(T6). The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read "
     "as words (M)",
-    on_an_h200="With 16,777,216 threads, a stride of 32 runs at 20.3% of the rate of a stride of 1. Alignment no "
-    "longer matters: an offset of one element is about as fast as no offset. A warp without lane 3 is about as fast "
-    "as a full one. Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words are "
-    "1.87 times as fast as bytes read one by one. Structs of 12 bytes need no special layout: no other layout is "
-    "faster than reading them unchanged.",
 )
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
@@ -299,11 +291,6 @@ FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
     Column("relative to\narrays", "relative"),
     claim="M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate "
     "arrays on a GPU (11 times on the oldest), and a tenth of the time on a CPU",
-    on_an_h200="On the GPU, 4,096 structs take 2.02 times as long as arrays, less than the claimed three to four "
-    "times, and 4,194,304 structs take 3.64 times as long. Structs that are loaded 16 bytes at once take 72.7% of the "
-    "arrays' time with 4,096 structs, and about the same time with 4,194,304. With NumPy on the CPU, structs take 2.6 "
-    "and 3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
-    "processes one struct at a time, so this does not test the claim about CPUs.",
 )
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.

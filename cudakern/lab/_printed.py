@@ -139,8 +139,6 @@ LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
     Column("block", "block"),
     Column("thread", "thread"),
     claim="P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3",
-    on_an_h200="Four threads of one block printed their lines in the order of their numbers, 0 to 3. CUDA does not "
-    "guarantee it.",
 )
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.

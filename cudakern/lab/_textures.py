@@ -36,12 +36,6 @@ STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
     claim="T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global "
     "memory are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low "
     "resolution (M); how much precision it costs is an open question (T)",
-    on_an_h200="A texture's weights are multiples of 1/256, rounded to nearest, with an error of up to 0.002 of a "
-    "step. In a table of 2048 x 2048, reading column by column takes about as long as row by row, and random order "
-    "takes 1.62 times as long. A look-up through a texture takes 47.1% of the time of a look-up in global memory row "
-    "by row, and 44.9% column by column; in global memory the kernel itself computes indices and handles edges, and a "
-    "plain coalesced read is not measured. RGBA is converted to floats with an error of up to 3e-08, in 76.2% of the "
-    "time that a kernel needs to convert whole words.",
 )
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.

@@ -63,9 +63,6 @@ class ThreadMap(Experiment):
     Column("idle\nin total", "idle_in_all"),
     claim="P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, "
     "and there are four kinds of blocks",
-    on_an_h200="A picture of 76 x 62 pixels in blocks of 16 x 16 takes 80 x 64 threads, which is 5,120 for 4,712 "
-    "pixels: 408 of them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right "
-    "and bottom edge.",
 )
 def thread_map(
     grid: int | Sequence[int] | None = None,

@@ -30,10 +30,6 @@ from ._experiment import Column, Experiment, bars, experiment, measure, plural, 
     claim="P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the "
     "chip's cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, "
     "L)",
-    on_an_h200="With 1,048,576 int32, the blocks of `multi_block` run for 6.02 us from the first start to the last "
-    "end: 11,912 cycles at the chip's clock rate, compared with 150 thousand in the claim. Events give 8.96 us for "
-    "the kernel. A call with NumPy arrays takes 539 us by the host's clock, 89.7 times as long as the blocks run; the "
-    "kernel is 1.7% of that. A call that does not wait returns after 21.7 us, which is only the time of the launch.",
 )
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
@@ -134,10 +130,6 @@ STAGES = {
     claim="M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count "
     "17 ms, prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the "
     "CPU), qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time",
-    on_an_h200="1,048,576 random keys take 120 us, 2.66% of the time of `numpy.sort`; nearly sorted keys take 119 us, "
-    "2.18% of it. Sorting the samples is still the longest stage: it takes 52% of the stages' time in both cases. It "
-    "is no longer faster to sort the samples of nearly sorted keys on the CPU: copying them to the host, sorting them "
-    "and copying them back takes 1.94 times as long.",
 )
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None

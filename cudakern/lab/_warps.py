@@ -42,11 +42,6 @@ CONDITIONS = {
     claim="P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by "
     "`threadIdx.x / warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of "
     "1000 additions (3%)",
-    on_an_h200="A warp that a branch splits still executes both paths: `lane % 2 == 1` takes 1.86 times as long as "
-    "the mean of the two paths alone. Compared with `threadIdx.x / warpSize >= 2`, which costs no more than its paths "
-    "alone, `lane > 2` takes 1.84 times as long and `threadIdx.x > 2` 1.11 times. An edge check splits one warp (25% "
-    "of the warps of 100 additions, 3.1% of the warps of 1,000). Among many warps it costs little: 4,194,303 "
-    "additions, with one split warp in 131,072, took 6.5% longer than 4,194,304 in that run.",
 )
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
@@ -124,10 +119,6 @@ FORMS: dict[str, dict[str, Any]] = {
     Column("relative\nto late", "relative", timed=True),
     claim="M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; "
     "about ten threads per access hide the latency, and beyond that several elements per thread do",
-    on_an_h200="With 32 threads per multiprocessor, early loads take 60.1% of the time of late loads, and eight "
-    "elements per thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as "
-    "late loads, and several elements per thread take about as long as one: that many threads hide the latency by "
-    "themselves.",
 )
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.

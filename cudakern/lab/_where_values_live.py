@@ -32,9 +32,6 @@ ROWS = 256  #: of the moving sum
     claim="M: accumulating in a register is 1.7 times as fast as in global memory, on the average of four chips, and "
     "the unrolled loop is up to 3.4 times as fast again (GTX470). Its first figure, 7.7, is not comparable: there all "
     "threads read and write the same word, which is a race; and its loop ends at `i < 31`, which loses a flag",
-    on_an_h200="With 67,108,864 flags, accumulating in a register is 2.66 times as fast as in global memory, more "
-    "than the claimed 1.7. The unrolled loop is only 1.05 times as fast as the loop, and a warp vote 1.02 times as "
-    "fast again.",
 )
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, with an unrolled loop, by a warp vote.
@@ -90,9 +87,6 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     claim="P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do "
     "not fit into registers slow a kernel down severely (P9); an array declared in a kernel may be placed in slow "
     "global memory (M)",
-    on_an_h200="In the moving sum of 256 x 65,536 float32, an array of 32 floats that is indexed at run time occupies "
-    "128 bytes of local memory per thread and takes 2.08 times as long as an array in registers. A spilled array "
-    "takes 1.39 times as long, and an array in shared memory 1.67 times.",
 )
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
     """A thread's array indexed at run time or at compile time, spilled, or in shared memory: one sum, four locations.
@@ -165,11 +159,6 @@ CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared betw
     "are 40 times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a "
     "cache; as an array, which the compiler does not turn into literals, they are as fast as global memory on chips "
     "that cache it; 32 different addresses in a warp take at least 32 times as long as one",
-    on_an_h200="With 4,194,304 elements and a uniform index, literals take 32.3 us and named constants 33.6 us, which "
-    "is 2.93 times as fast as global memory. An array of 32 constants takes 91.4 us, about as long as global memory "
-    "(98.3 us), which is cached. When the lanes of a warp read 32 different addresses, the array takes 2.08 ms: the "
-    "addresses are served one after the other, in 22.7 times the time of a single address rather than 32 times. "
-    "Global memory takes 103 us in that case.",
 )
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.
