@@ -446,8 +446,8 @@ def experiments():
         f"The experiments of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
         f"{record['nvcc']}). Each tests a claim from the literature; [sources.md](sources.md) explains the letters "
         f"that stand for the sources. [{path.name}](results/{path.name}) has all figures. `.ci/tables.py` writes this "
-        "page from the claims in the experiments' modules and the texts in `cudakern/lab/h200.toml`, which describe the "
-        f"run of commit {H200['commit']}; do not edit it.{notice(path)}",
+        "page from the claims in the experiments' modules and the texts in `cudakern/lab/h200.toml`, which describe "
+        f"the run of commit {H200['commit']}; do not edit it.{notice(path)}",
     ]
     for name, experiment in sorted(LAB.items()):
         source, _, claim = experiment.claim.partition(": ")

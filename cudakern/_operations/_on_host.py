@@ -11,7 +11,7 @@ import numpy as np
 from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import host_array, host_operand, host_result, native
-from .._layout import MAX_DIMS, Shape
+from .._layout import MAX_DIMS
 from .._observer import Run
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
@@ -101,7 +101,14 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         name, _, result_name = entry.signature(dtype)
         result_type, out_type = dtype if result_name == name else from_name(result_name), entry.out_type(name)
         _checks.check_out_type(entry, name, type_name(out.dtype) if isinstance(out, np.ndarray) else None)
-    shape = _check_out(rule, out, result_type, operands, own)
+    if out is not None:
+        _checks.check_is_array(rule.name, out, (np.ndarray,))
+        refuse_masked(out, f"{rule.name}: out", "out.data")
+        _check_takes(rule, out, out.dtype if result_type is None else result_type)
+    shapes = [np.shape(x) for x in operands.values()]
+    shape = rule.shape(*shapes, **own)
+    if out is not None:
+        _checks.check_shape(rule, out.shape, shape, *shapes)
     if dtype is None or entry is None:
         return _into(rule, out, _others_by_numpy(rule, operands, own))
     arrays = tuple(np.asarray(x, dtype) for x in operands.values())
@@ -159,19 +166,6 @@ def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
             if name in variant.types and not variant.why_not(here):
                 return variant
     return find(rule.name, NUMPY)
-
-
-def _check_out(rule: Rule, out: Any, result_type: np.dtype[Any] | None, operands: Named, own: Named) -> Shape:
-    """The result's shape, if out, where there is one, takes the result."""
-    if out is not None:
-        _checks.check_is_array(rule.name, out, (np.ndarray,))
-        refuse_masked(out, f"{rule.name}: out", "out.data")
-        _check_takes(rule, out, out.dtype if result_type is None else result_type)
-    shapes = [np.shape(x) for x in operands.values()]
-    shape = rule.shape(*shapes, **own)
-    if out is not None:
-        _checks.check_shape(rule, out.shape, shape, *shapes)
-    return shape
 
 
 def _check_takes(rule: Rule, out: Array, result: np.dtype[Any]) -> None:
