@@ -251,7 +251,7 @@ def _axis(result: Experiment, key: str, name: str) -> tuple[Column, str, float]:
     if column.show is _display.duration:
         unit, one = _display.axis_unit(max((row[key] for row in result.rows if row.get(key) is not None), default=1))
         name = f"{name}, {unit}"
-    return column, f"{name} {EMULATED}" if column.timed and result.backend.emulated else name, one
+    return column, name + f" {EMULATED}" * column.timed * result.backend.emulated, one
 
 
 def label_axes(axes: Axes, x_name: str, y_name: str) -> None:
