@@ -38,7 +38,11 @@ def on_device(
     rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named
 ) -> DeviceArray:
     """The result of a call whose arrays are all on one device."""
-    entry, values = named(rule, variant, parameters, own)
+    key = known = None
+    if isinstance(first := inputs[rule.first], DeviceArray):
+        key = first._native.key(rule.key, variant, {**own, **parameters}, inputs)
+        known = None if key is None else first._native.memo.get((key,))
+    entry, values = named(rule, variant, parameters, own) if known is None else (known.variant, known.values)
     if out is ... and rule.numpys_own is not None:  # results on the device are arrays anyway
         out = None
     operands = dict(zip(rule.operands, inputs, strict=True))
@@ -54,14 +58,15 @@ def on_device(
         _checks.check_is_array(rule.name, out, (DeviceArray, np.ndarray))
     module, device = _checks.check_one_place(rule.name, arrays if out is None else {**arrays, "out": out})
     handle = stream_handle(stream, module, device)
-    known = _decide(rule, entry, values, operands, arrays, own)
+    new = known is None
+    if known is None:
+        known = _decide(rule, entry, values, operands, arrays, own)
     shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**operands, **numbers}.items())
     for n in rule.numbers:
         _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
-    if isinstance(inputs[rule.first], DeviceArray) and not (VALUES_COUNT and numbers):
-        key = module.key(rule.key, variant, {**own, **parameters}, inputs)
-        if key is not None and key not in module.memo:
-            _prepare(rule, known, arrays, own, module, key)
+    if new and key is not None and not (VALUES_COUNT and numbers):
+        remember(module, (key,), known)  # for calls that C does not take
+        _prepare(rule, known, arrays, own, module, key)
     target = None if out is None else out._view
     _checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
