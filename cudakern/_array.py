@@ -159,7 +159,8 @@ class DeviceArray:
     def reshape(self, *shape: Any) -> DeviceArray:
         """A view with another ``shape`` of the same size; one length may be -1. ValueError where NumPy would copy,
         because no strides describe the shape: call ``.copy()`` first."""
-        new, strides = _layout.reshape(shape, self.shape, self.strides, self.itemsize)
+        new = _layout.reshaped(shape, self.size)
+        strides = _layout.reshape(new, self.shape, self.strides, self.itemsize)
         if strides is None:
             this = f"this array (shape {self.shape}, strides {self.strides})"
             raise ValueError(f"no view of {this} can have shape {new}: use .copy().reshape({new})")

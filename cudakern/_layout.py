@@ -11,9 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_DIMS = 16  #: of an array on the device
-HAS_COPY = (
-    np.lib.NumpyVersion(np.__version__) >= "2.1.0"
-)  #: reshape(copy=False); before it, only ``shape`` never copies
 
 Shape = tuple[int, ...]
 
@@ -40,10 +37,10 @@ def check_shape(shape: Shape, itemsize: int, axes: int = MAX_DIMS) -> Shape:
     return shape
 
 
-def stand_in(shape: Shape, strides: Shape, itemsize: int = 1) -> npt.NDArray[Any]:
+def stand_in(shape: Shape, strides: Shape) -> npt.NDArray[Any]:
     """A NumPy array of that shape and those strides without memory: for its views, whose elements do not exist."""
     data = (2**62, True)  # an address and read-only; the address is never used
-    interface = {"shape": shape, "strides": strides, "typestr": f"|V{itemsize}", "data": data, "version": 3}
+    interface = {"shape": shape, "strides": strides, "typestr": "|u1", "data": data, "version": 3}
     return np.asarray(SimpleNamespace(__array_interface__=interface))
 
 
@@ -74,23 +71,39 @@ def _integer(key: Any) -> int:
     )
 
 
-def reshape(arguments: tuple[Any, ...], shape: Shape, strides: Shape, itemsize: int) -> tuple[Shape, Shape | None]:
-    """The shape that the arguments of reshape() name, and the strides with which the same memory has it; None if they
-    do not exist."""
+def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:
+    """The shape that the arguments of reshape() name, for an array of that many elements."""
     if not arguments:
         raise TypeError("reshape() takes a shape, as a tuple or as integers")
     new = as_shape(arguments[0] if len(arguments) == 1 else arguments)
     if min(new, default=0) < -1:
         raise ValueError(f"negative dimensions are not allowed: {new}; one may be -1")
-    new = check_shape(stand_in((math.prod(shape),), (1,)).reshape(new).shape, 1)
-    whole = stand_in(shape, strides, itemsize)
-    try:
-        if HAS_COPY:
-            return new, whole.reshape(new, copy=False).strides
-        whole.shape = new
-    except (ValueError, AttributeError):
-        return new, None
-    return new, whole.strides
+    return check_shape(stand_in((size,), (1,)).reshape(new).shape, 1)
+
+
+def reshape(new: Shape, shape: Shape, strides: Shape, itemsize: int) -> Shape | None:
+    """The strides with which the same memory has the new shape, of as many elements; None if they do not exist.
+
+    As in NumPy, they exist if every new axis divides one run of old axes, axes without gaps between them.
+    """
+    if not all(new):
+        return np.empty(new, f"V{itemsize}").strides
+    runs: list[tuple[int, int]] = []  # (length, stride)
+    for n, stride in zip(shape, strides, strict=True):
+        if n != 1 and runs and runs[-1][1] == n * stride:
+            runs[-1] = (runs[-1][0] * n, stride)
+        elif n != 1:
+            runs.append((n, stride))
+    result: list[int] = []
+    rest, step = 1, itemsize  # of the run in which the next axis lies
+    for n in reversed(new):
+        if rest == 1 and n != 1:
+            rest, step = runs.pop()
+        if rest % n:
+            return None
+        result.insert(0, step)
+        rest, step = rest // n, step * n
+    return tuple(result)
 
 
 def broadcast(shape: Shape, strides: Shape, to: Shape) -> Shape:
