@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
 #: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-SHAPE = attrgetter("shape")
 
 
 def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Named, own: Named) -> Any:
@@ -48,7 +46,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             ):
                 return NotImplemented
             arrays.append(x)
-        shapes = tuple(map(SHAPE, arrays))
+        shapes = (*[x.shape for x in arrays],)
         of = shapes.__getitem__
         if any(map(of, rule.places)) or len(set(map(of, rule.alike))) > 1:
             return NotImplemented
