@@ -38,7 +38,7 @@ inline double time_of_warp_tiles_split(const ck_call *call) {
     const double blocks = ceil(all / call->limits->multiprocessors) * 0.0245;
     const double bytes =
         static_cast<double>(product(product(rows(call), columns(call)), products(call) * groups)) * 8;
-    return 4 + static_cast<double>(parts) +
+    return 5 + static_cast<double>(parts) +
            static_cast<double>(inner(call)) / static_cast<double>(parts * groups) *
                (blocks > 0.034 ? blocks : 0.034) +
            (groups > 1 ? 3 + bytes / 3e6 : 0);

@@ -48,7 +48,7 @@ template <int EXTENT, bool ALONG_K> struct split_copies {
             load_checked<true, false>();
         else
             load_checked<false, false>();
-        from += ALONG_K ? SLAB_DEPTH : SLAB_DEPTH * pitch, left -= SLAB_DEPTH, slab_left -= SLAB_DEPTH;
+        from += SLAB_DEPTH * (ALONG_K ? 1 : pitch), left -= SLAB_DEPTH, slab_left -= SLAB_DEPTH;
     }
     template <bool CHECK_LINES, bool CHECK_K> __device__ __forceinline__ void load_checked() {
         const auto line = [&](int i) { return CHECK_LINES && i >= lines ? lines - 1 : i; };
