@@ -222,7 +222,7 @@ def _message(unit: Unit, log: str) -> str:
 def _headers() -> str:
     """A hash of the headers that come with the package, and the version of its library."""
     digest = hashlib.sha256(str(LIBRARY).encode())
-    for path in sorted([*HEADERS.iterdir(), *KERNELS.glob("*.*h")]):
+    for path in sorted([*HEADERS.rglob("*.*h"), *KERNELS.glob("*.*h")]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
