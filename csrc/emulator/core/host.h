@@ -106,6 +106,10 @@ void emu_memory_fork(emu_fork stage);
 void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held
 void emu_print_fork(emu_fork stage);
 
+// --- heap.c ------------------------------------------------------------------------------------------------------
+void emu_heap_fork(emu_fork stage);
+void emu_heap_drop(void);
+
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);
 

@@ -18,6 +18,7 @@ int emu_device_reset(void) {
     emu_drop_textures(device);
     emu_release_device(device);
     emu_drop_peers(device);
+    emu_heap_drop();
     return code;
 }
 
@@ -28,6 +29,7 @@ static void at_fork(emu_fork stage) { // in any order, because no function holds
     emu_memory_fork(stage);
     emu_texture_fork(stage);
     emu_print_fork(stage);
+    emu_heap_fork(stage);
     emu_stream_fork(stage);
     if (stage == EMU_FORK_CHILD) emu_grid_after_fork();
 }
