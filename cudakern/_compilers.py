@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _nvrtc, emulator
+from . import _nvrtc, _ptx, emulator
 from ._cuda_source import with_shared_pointers
 from ._installed import HEADERS, KERNELS, LIBRARY
 from ._native import Native, Set
@@ -46,6 +46,7 @@ _END = re.compile(
 _UNKNOWN_TO_NVRTC = re.compile(
     rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
 )
+_OF_ASM = re.compile(r'^( *(\d+) \| ).*(?:_Pragma\("GCC error|emu_ptx|\bemu_\d).*\n(?: *\|.*\n)*', re.M)
 _SHOWN_ERRORS = 5
 
 
@@ -109,7 +110,9 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *unit.flags]
-    text = with_shared_pointers(unit.text)
+    if _ptx.has_asm(unit.text):
+        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in unit.text else [])]
+    text = with_shared_pointers(_ptx.translated(unit.text))
     before = (
         "static const ck_set_kernel ck_kernels_of_the_set[] = {",
         "static const ck_set_variable ck_variables_of_the_set[] = {",
@@ -206,6 +209,8 @@ def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
+    lines = unit.text.splitlines()  # instead of the C++ that stands for an asm
+    log = _OF_ASM.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n", log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:
