@@ -11,7 +11,6 @@
 #include "host.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -156,49 +155,21 @@ void emu_heap_drop(void) {
     pthread_mutex_unlock(&lock);
 }
 
-// --- cudaDeviceSetLimit ---------------------------------------------------------------------------------------------
-enum { STACK_SIZE, PRINT_BUFFER, HEAP_SIZE }; // cudaLimit
+size_t emu_heap_limit(void) {
+    return limit;
+}
 
-int emu_limit(int which, size_t *value, int set) {
-    int device, code = emu_enter(&device);
-    if (code) return code;
-    if (!value) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetLimit: the pointer for the result is NULL");
-    if (which == STACK_SIZE) {
-        const size_t setting = emu_current_config()->stack_bytes, bytes = setting ? setting : 128 << 10;
-        if (!set) {
-            *value = bytes;
-            return cudaSuccess;
-        }
-        if (*value <= bytes) return cudaSuccess; // a processor needs more than a GPU
-        char text[32];
-        snprintf(text, sizeof text, "%zu", *value);
-        return emu_configure("stack", text);
-    }
-    if (which == PRINT_BUFFER) {
-        if (set && *value > 1 << 20)
-            return emu_error(cudaErrorInvalidValue,
-                             "cudaDeviceSetLimit: the emulator's buffer of printf has 1 MiB, not %zu "
-                             "bytes",
-                             *value);
-        if (!set) *value = 1 << 20;
-        return cudaSuccess;
-    }
-    if (which != HEAP_SIZE)
-        return emu_error(cudaErrorUnsupportedLimit, "cudaDeviceSetLimit: the emulator has no limit %d", which);
-    if (!set) {
-        *value = limit;
-        return cudaSuccess;
-    }
-    if (*value > (size_t)16 << 30)
+int emu_heap_set_limit(size_t bytes) {
+    if (bytes > (size_t)16 << 30)
         return emu_error(cudaErrorInvalidValue,
-                         "cudaDeviceSetLimit: a heap of kernels has at most 16 GiB, not %zu bytes", *value);
-    emu_wait_idle(-1);
+                         "cudaDeviceSetLimit: the heap of kernels has at most 16 GiB, not %zu bytes", bytes);
     pthread_mutex_lock(&lock);
     const int begun = heap.memory != NULL;
-    if (!begun) limit = *value < GUARD ? GUARD : (*value + GUARD - 1) / GUARD * GUARD;
+    if (!begun) limit = bytes < GUARD ? GUARD : (bytes + GUARD - 1) / GUARD * GUARD;
     pthread_mutex_unlock(&lock);
-    return begun ? emu_error(cudaErrorInvalidValue,
-                             "cudaDeviceSetLimit: the size of the heap can be set only before the "
-                             "first kernel that calls malloc or new")
-                 : cudaSuccess;
+    if (!begun) return cudaSuccess;
+    return emu_error(
+        cudaErrorInvalidValue,
+        "cudaDeviceSetLimit: the size of the heap of kernels can be set only before a kernel first calls "
+        "malloc or new");
 }

@@ -109,6 +109,8 @@ void emu_print_fork(emu_fork stage);
 // --- heap.c ------------------------------------------------------------------------------------------------------
 void emu_heap_fork(emu_fork stage);
 void emu_heap_drop(void);
+size_t emu_heap_limit(void); // bytes
+int emu_heap_set_limit(size_t bytes);
 
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);
