@@ -110,9 +110,16 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *unit.flags]
-    if _ptx.has_asm(unit.text):
-        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in unit.text else [])]
+    paths = included(unit.text, unit.folder)
+    texts = {
+        os.path.relpath(path, unit.folder or ""): path.read_text(encoding="utf-8", errors="replace") for path in paths
+    }
+    everything = "\n".join([unit.text, *texts.values()])
+    if _ptx.has_asm(everything):
+        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in everything else [])]
     text = with_shared_pointers(_ptx.translated(unit.text))
+    files = {name: with_shared_pointers(_ptx.translated(of)) for name, of in texts.items()}
+    files = {name: of for name, of in files.items() if of != texts[name]}
     before = (
         "static const ck_set_kernel ck_kernels_of_the_set[] = {",
         "static const ck_set_variable ck_variables_of_the_set[] = {",
@@ -121,7 +128,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
         whole = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
         path = cache() / f"{_key(whole, [*command, *options], unit)}.so"
         if not _in_use(path):
-            log = _run(command, options, whole, unit.name, path)
+            log = _run(command, options, {**files, unit.name: whole}, unit.name, path)
             if log is not None:
                 unknown = names.on_lines(_UNKNOWN.findall(log))
                 if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
@@ -184,10 +191,13 @@ def _compiler() -> list[str]:
     )
 
 
-def _run(command: list[str], options: list[str], text: str, name: str, path: Path) -> str | None:
-    """Compiles the text to that path; the compiler's output if it fails."""
+def _run(command: list[str], options: list[str], files: dict[str, str], name: str, path: Path) -> str | None:
+    """Compiles one of the files, which may include the others, to that path; the compiler's output if it fails."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
-        (Path(folder) / name).write_text(text, encoding="utf-8")
+        for file, text in files.items():
+            if not file.startswith(".."):
+                (Path(folder) / file).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / file).write_text(text, encoding="utf-8")
         line = [*command, "-x", "c++", name, "-o", "out.so", *options]
         try:
             run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")

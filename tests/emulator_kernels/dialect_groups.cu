@@ -59,7 +59,7 @@ struct First { // the record with the smaller weight; of equal ones the one with
         return x.weight < y.weight || (x.weight == y.weight && x.index < y.index) ? x : y;
     }
 };
-enum { INTEGERS = 24, FLOATS = 4 };
+enum { INTEGERS = 25, FLOATS = 4 };
 template <typename Group>
 __device__ void collect(const Group &group, const int *in, const float *weights, int *integers, float *floats) {
     const int t = (int)threadIdx.x, value = in[t];
@@ -75,7 +75,7 @@ __device__ void collect(const Group &group, const int *in, const float *weights,
     *out++ = cg::exclusive_scan(group, value);
     *out++ = cg::inclusive_scan(group, value, cg::greater<int>());
     *out++ = cg::exclusive_scan(group, value, cg::less<int>());
-    *out++ = (int)cg::exclusive_scan(group, (long long)value << 40, cg::plus<long long>()) >> 4;
+    *out++ = (int)(cg::exclusive_scan(group, (long long)value << 40, cg::plus<long long>()) >> 40);
     *out++ = (int)(cg::inclusive_scan(group, (long long)value << 40) >> 40);
     *out++ = group.any(value > 3);
     *out++ = group.all(value > 3);
@@ -94,6 +94,7 @@ __device__ void collect(const Group &group, const int *in, const float *weights,
     bool whole = first.weight == weights[first.index];
     for (int i = 0; i < 9; ++i) whole = whole && first.mark[i] == (unsigned char)(first.index + i);
     *out++ = whole ? first.index : -1;
+    *out++ = cg::inclusive_scan(group, value, [](int, int earlier) { return earlier; });
     floats += FLOATS * t;
     floats[0] = cg::reduce(group, weights[t], cg::plus<float>());
     floats[1] = cg::inclusive_scan(group, weights[t]);

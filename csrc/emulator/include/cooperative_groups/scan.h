@@ -1,4 +1,5 @@
-// inclusive_scan and exclusive_scan of tiles and coalesced groups, in log2(size) steps as on a GPU.
+// inclusive_scan and exclusive_scan of tiles and coalesced groups, in log2(size) steps as on a GPU. As there, an operation
+// gets the later value first.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_SCAN_H
 #define EMULATOR_COOPERATIVE_GROUPS_SCAN_H
 
@@ -13,7 +14,7 @@ __device__ auto inclusive_scan(const Group &group, T &&value, Operation &&operat
     const unsigned rank = group.thread_rank(), size = group.size();
     for (unsigned step = 1; step < size; step *= 2) {
         const auto before = group.shfl_up(result, step, file, line);
-        if (rank >= step) result = operation(before, result);
+        if (rank >= step) result = operation(result, before);
     }
     return result;
 }
