@@ -7,7 +7,6 @@ source's line, unless the preprocessor removes it.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -233,7 +232,6 @@ class _Asm:
     def __init__(self, text: str, parts: list[Token]) -> None:
         self.source = text
         self.operands: list[_Register] = []
-        self.names: dict[str, int] = {}
         self.scopes: list[dict[str, _Register]] = [{}]
         self.before: list[str] = []
         self.after: list[str] = []
@@ -251,10 +249,7 @@ class _Asm:
                 self._operand(operand, is_output)
 
     def _operand(self, operand: list[Token], is_output: bool) -> None:
-        number, name = len(self.operands), f"emu_{len(self.operands)}"
-        if operand[0].text == "[" and len(operand) > 3:
-            self.names[operand[1].text] = number
-            operand = operand[3:]
+        name = f"emu_{len(self.operands)}"
         if len(operand) < 4 or operand[1].text != "(":
             raise UnknownError("an operand of asm must have the form constraint (expression)")
         constraint = _string(operand[0])
@@ -317,7 +312,12 @@ class _Asm:
         for pattern, handler in _HANDLERS:
             match = pattern.fullmatch(opcode)
             if match:
-                return handler(self, match, arguments)
+                try:
+                    return handler(self, match, arguments)
+                except (ValueError, IndexError):
+                    raise UnknownError(
+                        f"the PTX instruction {opcode} has other operands than {', '.join(arguments)}"
+                    ) from None
         for row, types, code in _TABLE:
             match = re.fullmatch(row, opcode)
             if match:
@@ -371,10 +371,6 @@ class _Asm:
             if int(match[1]) >= len(self.operands):
                 raise UnknownError(f"asm has no operand {text}")
             return self.operands[int(match[1])]
-        if match := re.fullmatch(r"%\[(\w+)\]", text):
-            if match[1] not in self.names:
-                raise UnknownError(f"asm has no operand named {match[1]}")
-            return self.operands[self.names[match[1]]]
         if text.startswith("%") and text[1:] in _SPECIAL:
             expression = _SPECIAL[text[1:]]
             kind = _REGISTERS["64" if "64" in text or text == "%globaltimer" else "32"]
@@ -566,7 +562,7 @@ def _string(token: Token) -> str:
         return raw[2]
     if not token.text.startswith('"'):
         raise UnknownError(f"the text of asm must be a string, not {token.text}")
-    return str(ast.literal_eval(token.text.replace("\\\n", "")))
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t", "\n": ""}.get(m[1], m[1]), token.text[1:-1], flags=re.S)
 
 
 def _separated(section: list[Token]) -> Iterator[list[Token]]:

@@ -435,6 +435,7 @@ __global__ void memory(const unsigned char *bytes, const float4 *four, int *inte
     asm volatile("red.global.add.u64 [%0], %1;" :: "l"(address), "l"((unsigned long long)t) : "memory");
     asm volatile("atom.global.cas.b32 %0, [%1], 0, 5;" : "=r"(mine[5]) : "l"(mine + 6) : "memory");
     asm volatile("atom.global.add.f32 %0, [%1], %2;" : "=f"(a) : "l"(floats + 4 * t), "f"(1.0f) : "memory");
+    asm volatile("st.global.s32 [%0+28], %1;" :: "l"(mine), "r"(-7) : "memory");
     asm volatile("prefetch.global.L1 [%0];" :: "l"(bytes));
 }"""
 
@@ -450,7 +451,7 @@ def test_loads_stores_and_atomics():
     assert np.array_equal(integers[:, 1], raw[:64].view(np.int8))
     assert np.array_equal(integers[:, 2], raw[2:130].view(np.int16))
     assert np.array_equal(integers[:, 3], raw[:256].view(np.int32))
-    assert np.array_equal(integers[:, 4:7], np.tile([300 % 256, 0, 5], (64, 1)))
+    assert np.array_equal(integers[:, 4:], np.tile([300 % 256, 0, 5, -7], (64, 1)))
     assert np.array_equal(floats, np.stack([four[:, 1] + 1, *four[:, [0, 2, 3]].T], axis=1))
     assert total[0] == t.sum()
 
@@ -463,7 +464,7 @@ FORMS = r"""
                  : "r"(by))
 template <int N> __device__ int twice(int x) {
     int result;
-    asm("mul.lo.s32 %[to], %[of], %[n];" : [to] "=r"(result) : [of] "r"(x), [n] "n"(N + 1));
+    asm("mul.lo.s32 %0, %1, %2;" : "=r"(result) : "r"(x), "n"(N + 1));
     return result;
 }
 __global__ void forms(int *out, float *f, short *h) {
@@ -549,6 +550,9 @@ UNKNOWN = {
     'asm("wgmma.fence.sync.aligned;");': "does not have the PTX instruction wgmma.fence.sync.aligned",
     'asm("mov.u32 %0, %nosuch;" : "=r"(x[0]));': "does not have the PTX operand %nosuch",
     'asm("add.u32 %0, %3, 1;" : "=r"(x[0]));': "asm has no operand %3",
+    'asm("ld.global.u32 %0;" : "=r"(x[0]));': "ld.global.u32 has other operands than %0",
+    'asm("add.u32 %[to], 1, 1;" : [to] "=r"(x[0]));': "must have the form constraint (expression)",
+    'asm("LOOP: bra LOOP;");': "does not have the PTX instruction LOOP:",
     'asm("add.u32 %0, 1;" : "=r"(x[0]));': "add.u32 has 3 operands, not 2",
     'asm("mov.b128 %0, 1;" : "=q"(x[0]));': "does not have the constraint =q",
     'asm("add.u32 %0, %1, 1;" : "=r"(x[0]) : "0"(y));': "does not have the constraint 0",
