@@ -46,7 +46,12 @@ _END = re.compile(
 _UNKNOWN_TO_NVRTC = re.compile(
     rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
 )
-_OF_ASM = re.compile(r'^( *(\d+) \| ).*(?:_Pragma\("GCC error|emu_ptx|\bemu_\d).*\n(?: *\|.*\n)*', re.M)
+#: A line of C++ that stands for an asm, after the error's head; compilers mark places in it on the next lines.
+_OF_ASM = re.compile(
+    r'^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?(?:_Pragma\("GCC error|emu_ptx|\bemu_\d).*\n'
+    r"(?: *(?:\|.*|[\^~ ]+)\n)*",
+    re.M,
+)
 _SHOWN_ERRORS = 5
 
 
@@ -220,7 +225,7 @@ def _message(unit: Unit, log: str) -> str:
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
     lines = unit.text.splitlines()  # instead of the C++ that stands for an asm
-    log = _OF_ASM.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n", log)
+    log = _OF_ASM.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

@@ -50,7 +50,8 @@ __global__ void exhaust(unsigned size, int most, int *counts) {     // one threa
     }
     counts[0] = n;
     counts[1] = malloc(size_t(1) << 40) == nullptr;
-    counts[2] = new char[size_t(1) << 40] == nullptr;
+    char *volatile large = new char[size_t(1) << 40];
+    counts[2] = large == nullptr;
     while (first) {
         void *next = *static_cast<void **>(first);
         free(first);

@@ -223,8 +223,8 @@ template <typename To, typename From> __forceinline__ To to_short_float(From fro
 template <typename T> __forceinline__ T *global(unsigned long long address) {
     return reinterpret_cast<T *>(address);
 }
-template <typename T> __forceinline__ T *shared(unsigned long long address) {
-    return static_cast<T *>(emu_shared_address(address));
+template <typename T> __forceinline__ T *shared(unsigned long long address) { // 32 bits, which may wrap around
+    return static_cast<T *>(emu_shared_address(static_cast<unsigned>(address)));
 }
 template <typename T> __forceinline__ T load(const T *address) {
     return *address;
