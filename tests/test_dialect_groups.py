@@ -116,3 +116,21 @@ def test_a_barrier_in_two_parts_and_one_thread_of_a_group(library):
     out = library.buffer(np.zeros(96, np.int32))
     library.launch("run_arrivals", out, block=96)
     assert out.get().tolist() == [95 - t + 1000 * 3 * 2 for t in range(96)]
+
+
+@pytest.mark.parametrize("n", [1, 32, 50, 301])
+def test_copies_by_a_group(library, n):
+    x = np.random.default_rng(n).random((5, n), np.float32)
+    given = library.buffer(np.concatenate([x.ravel(), np.zeros(8, np.float32)]))
+    out = library.buffer(np.zeros_like(x))
+    library.launch("run_copied_rows", given, out, 5, n, block=64, shared=2 * n * 4)
+    assert np.array_equal(out.get(), x[:, ::-1])
+
+
+def test_a_copy_without_a_wait_shows():
+    library = cuda_api.load("emulator", "dialect_groups")
+    x = np.random.default_rng(9).random((32, 4), np.float32)
+    out = library.buffer(np.zeros((64, 4), np.float32))
+    library.launch("run_no_wait", library.buffer(x), out, block=32)
+    assert np.isnan(out.get()[:32]).all()
+    assert np.array_equal(out.get()[32:], x[::-1])

@@ -2,6 +2,7 @@
 #include "kernels.h"
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 
@@ -134,4 +135,38 @@ __global__ void arrivals(int *out) {
 }
 ENTRY run_arrivals(const Shape *shape, int *out) {
     return launch(shape, arrivals, out);
+}
+
+// --- copies by a group: rows of `n` floats through two buffers; each result is the row in reverse
+__global__ void copied_rows(const float *in, float *out, int rows, int n) {
+    DYNAMIC_SHARED(float, buffers);
+    const cg::thread_block block = cg::this_thread_block();
+    cg::memcpy_async(block, buffers, in, sizeof(float) * n);
+    for (int row = 0; row < rows; ++row) {
+        float *now = buffers + row % 2 * n, *next = buffers + (row + 1) % 2 * n;
+        if (row + 1 < rows) {
+            cg::memcpy_async(block, next, n, in + (row + 1) * n, n + 5);
+            cg::wait_prior<1>(block);
+        } else {
+            cg::wait(block);
+        }
+        for (int i = (int)block.thread_rank(); i < n; i += (int)block.size()) out[row * n + i] = now[n - 1 - i];
+        block.sync();
+    }
+}
+ENTRY run_copied_rows(const Shape *shape, const float *in, float *out, int rows, int n) {
+    return launch(shape, copied_rows, in, out, rows, n);
+}
+// Without a wait.
+__global__ void no_wait(const float4 *in, float4 *out) {
+    __shared__ float4 tile[32];
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    cg::memcpy_async(warp, tile, in, sizeof tile);
+    warp.sync();
+    out[threadIdx.x] = tile[threadIdx.x];
+    cg::wait(warp);
+    out[32 + threadIdx.x] = tile[31 - threadIdx.x];
+}
+ENTRY run_no_wait(const Shape *shape, const float4 *in, float4 *out) {
+    return launch(shape, no_wait, in, out);
 }
