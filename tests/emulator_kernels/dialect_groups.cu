@@ -71,13 +71,13 @@ __device__ void collect(const Group &group, const int *in, const float *weights,
     *out++ = cg::reduce(group, value, cg::bit_and<int>());
     *out++ = cg::reduce(group, value, cg::bit_or<int>());
     *out++ = cg::reduce(group, value, cg::bit_xor<int>());
-    *out++ = cg::reduce(group, value, [](int x, int y) { return x * y; });
+    *out++ = cg::reduce(group, value, [](int x, int y) { return (int)((unsigned)x * (unsigned)y); });
     *out++ = cg::inclusive_scan(group, value);
     *out++ = cg::exclusive_scan(group, value);
     *out++ = cg::inclusive_scan(group, value, cg::greater<int>());
     *out++ = cg::exclusive_scan(group, value, cg::less<int>());
-    *out++ = (int)(cg::exclusive_scan(group, (long long)value << 40, cg::plus<long long>()) >> 40);
-    *out++ = (int)(cg::inclusive_scan(group, (long long)value << 40) >> 40);
+    *out++ = (int)(cg::exclusive_scan(group, value * (1ll << 40), cg::plus<long long>()) >> 40);
+    *out++ = (int)(cg::inclusive_scan(group, value * (1ll << 40)) >> 40);
     *out++ = group.any(value > 3);
     *out++ = group.all(value > 3);
     *out++ = (int)group.ballot(value > 3);
