@@ -472,7 +472,7 @@ __global__ void forms(int *out, float *f, short *h) {
     ADD(x, y); ADD(x, 10);
     out[0] = x;
     out[1] = twice<1>(21);
-    __asm__ __volatile__ (
+    asm volatile (
         "{\n"                       // a block
         "  .reg .s32 t;\n"
         "  add.s32 t, %1, %2;\n"
