@@ -115,6 +115,15 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     # Without -fno-gnu-unique, kernel libraries built by g++ would share the __shared__ variables of equal templates.
     unique = [] if _is_clang(compiler) else ["-fno-gnu-unique"]
     language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
+    # malloc and new in kernels: see device_memory.h. new may return NULL there.
+    functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
+    heap = [
+        "-DEMULATOR_HEAP",
+        "-fno-builtin-malloc",
+        "-fno-builtin-free",
+        "-fcheck-new",
+        "-Wl," + ",".join(f"--wrap={name}" for name in functions),
+    ]
     # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
     libraries = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
-    return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *libraries]
+    return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *heap, *libraries]

@@ -147,6 +147,17 @@ enum cudaComputeMode {
     cudaComputeModeExclusiveProcess = 3,
 };
 
+// --- limits ------------------------------------------------------------------------------------------------------
+enum cudaLimit {
+    cudaLimitStackSize,
+    cudaLimitPrintfFifoSize,
+    cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth,
+    cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity,
+    cudaLimitPersistingL2CacheSize
+};
+
 // --- memory pools ------------------------------------------------------------------------------------------------
 enum cudaMemPoolAttr {
     cudaMemPoolReuseFollowEventDependencies = 1,
