@@ -1,5 +1,5 @@
-"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, and `auto`, which takes
-them for large products. Data is new in each run; a message names its seed."""
+"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, and `auto`, which
+takes them for large products. Data is new in each run; a message names its seed."""
 
 import numpy as np
 import pytest
