@@ -287,7 +287,8 @@ __device__ inline coalesced_group tile_of(unsigned lanes, unsigned size, const c
 }
 } // namespace detail
 __device__ inline coalesced_group tiled_partition(const coalesced_group &parent, unsigned size, EMU_SITE) {
-    return detail::tile_of(parent.lanes(), size, file, line);
+    const coalesced_group tile = detail::tile_of(parent.lanes(), size, file, line);
+    return parent.size() <= size ? parent : tile; // as in CUDA: also the rank among other groups is the parent's
 }
 __device__ inline thread_group tiled_partition(const thread_group &parent, unsigned size, EMU_SITE) {
     if (parent.kind == detail::GRID)
