@@ -286,8 +286,7 @@ static void fiber_main(void) {
         launch->trampoline(launch->function, launch->arguments);
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
-            emu_block_fail(NULL, 0, "the thread overflowed its stack of %zu bytes; raise the setting \"stack\"",
-                           fiber->size);
+            emu_block_fail_as(cudaErrorHardwareStackError, NULL, 0, EMU_STACK_OVERFLOW, fiber->size);
         self->state = EMU_EXITED;
         self->fiber = NULL;
         --block->live;
@@ -402,6 +401,7 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
 void emu_block_enter(emu_block *block) {
     emu_blockIdx = block->index;
     if (block->parked) {
+        block->inside = 1;
         emu_fiber_go(&block->main, block->parked, 0, 0);
     } else {
         emu_thread *first = emu_block_take(block, 0);
@@ -413,8 +413,10 @@ void emu_block_enter(emu_block *block) {
         }
         block->current = first;
         emu_threadIdx = first->index;
+        block->inside = 1;
         emu_fiber_go(&block->main, first->fiber, 0, 0);
     }
+    block->inside = 0;
     if (!block->live) block->current = NULL;
 }
 
@@ -436,13 +438,18 @@ void emu_block_discard(emu_block *block) {
     block->failed = 0;
     emu_grid *grid = block->grid;
     const emu_dim3 index = block->index;
-    char name[256], place[300] = "", message[EMU_MESSAGE];
+    char name[256], file[200], place[300] = "", message[EMU_MESSAGE];
+    if (block->fault.number) {
+        block->fail_code = emu_fault_error(block, block->fail_text, sizeof block->fail_text);
+        block->fail_line = emu_source_line(block->fault.code, file, sizeof file);
+        block->fail_file = block->fail_line ? file : NULL;
+    }
     emu_kernel_name(grid->launch->function, name, sizeof name);
     if (block->fail_file) snprintf(place, sizeof place, "%s:%d, ", block->fail_file, block->fail_line);
     emu_dim3 thread = block->fail_thread;
     snprintf(message, sizeof message, "kernel %s, %sblock (%u,%u,%u), thread (%u,%u,%u): %s", name, place, index.x,
              index.y, index.z, thread.x, thread.y, thread.z, block->fail_text);
-    emu_grid_fail(grid, cudaErrorLaunchFailure, message);
+    emu_grid_fail(grid, block->fail_code, message);
 }
 
 void emu_block_abandon(emu_block *block) {
@@ -451,17 +458,28 @@ void emu_block_abandon(emu_block *block) {
     abort(); // unreachable: an abandoned thread is never resumed
 }
 
-void emu_block_fail(const char *file, int line, const char *format, ...) {
+static _Noreturn void fail(int code, const char *file, int line, const char *format, va_list arguments) {
     emu_block *block = emu_current;
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(block->fail_text, sizeof block->fail_text, format, arguments);
-    va_end(arguments);
+    block->fail_code = code;
     block->fail_file = file;
     block->fail_line = line;
     block->fail_thread = block->current->index;
+    block->fault.number = 0;
     block->failed = 1;
     emu_block_abandon(block);
+}
+
+void emu_block_fail(const char *file, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail(cudaErrorLaunchFailure, file, line, format, arguments);
+}
+
+void emu_block_fail_as(int code, const char *file, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail(code, file, line, format, arguments);
 }
 
 void emu_fail(const char *what, const char *file, int line) {
@@ -529,6 +547,7 @@ void emu_block_free(emu_block *block) {
 static void free_own(void *pointer) {
     emu_block *block = pointer;
     if (block->free_cluster) block->free_cluster(block->own_cluster);
+    emu_fault_thread_ends(block);
     emu_block_free(block);
     emu_current = NULL;
 }
@@ -553,6 +572,7 @@ emu_block *emu_block_here(void) {
         emu_block_free(block);
         return NULL;
     }
+    emu_fault_thread_begins(block);
     return emu_current = block;
 }
 

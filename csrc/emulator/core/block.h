@@ -43,6 +43,7 @@ typedef struct emu_grid {
     uint64_t total;        // number of blocks, or of clusters
     _Atomic uint64_t next; // position in the order of blocks
     atomic_int stop;       // a block has failed: all blocks stop
+    atomic_int asserted;   // an assert has failed, and been printed
     pthread_mutex_t lock;  // for the members below
     pthread_cond_t all_here;
     int waiting, finished; // cooperative launches only: blocks at the grid barrier; blocks that have ended
@@ -107,6 +108,15 @@ typedef struct emu_service_state {
     void (*release)(void *);
 } emu_service_state;
 
+// A fault of a kernel's thread (fault.c).
+typedef enum emu_access { EMU_ACCESS, EMU_READ, EMU_WRITE } emu_access; // EMU_ACCESS: one of the two
+typedef struct emu_fault {
+    int number; // of the signal; 0: no fault
+    emu_access access;
+    int has_address;
+    uintptr_t address, code; // that was accessed; of the kernel's instruction, 0: unknown
+} emu_fault;
+
 struct emu_block;
 typedef struct emu_hooks {              // of such a file; NULL: nothing to do
     int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
@@ -119,6 +129,7 @@ typedef struct emu_block {
     unsigned slot; // the current thread's
     emu_grid *grid;
     int live, arrived;
+    int inside;            // a thread runs, on a fiber: the OS thread is not on its own stack
     const char *site_file; // where the first thread waits at the barrier
     int site_line, barrier;
     int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
@@ -152,10 +163,13 @@ typedef struct emu_block {
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
     int abandoned, failed;
-    const char *fail_file; // the error to report once back on the OS thread's own stack
+    int fail_code;         // the error to report once back on the OS thread's own stack
+    const char *fail_file; // NULL: unknown
     int fail_line;
     emu_dim3 fail_thread;
     char fail_text[EMU_MESSAGE / 2];
+    emu_fault fault;
+    void *signal_stack; // in the OS thread's own block; NULL: none, or not ours
     void *shared;
     size_t shared_bytes;
     emu_stacks stacks;
@@ -189,6 +203,8 @@ int emu_block_let_late(emu_block *block); // one that waits so continues; return
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+_Noreturn void emu_block_fail_as(int code, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
 void emu_grid_fail(emu_grid *grid, int code, const char *message); // the first error wins; all blocks stop
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
@@ -261,6 +277,18 @@ typedef struct emu_delivery {
     void (*land)(const struct emu_delivery *); // carries the copy out
 } emu_delivery;
 void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
+
+// --- fault.c
+#define EMU_STACK_OVERFLOW                                                                                           \
+    "the thread overflowed its stack of %zu bytes. Use less recursion and smaller local arrays, or raise the "       \
+    "setting \"stack\""
+void emu_fault_catch(void);                          // before kernels run: installs the handler unless it is in place
+void emu_fault_fork(void);
+void emu_fault_thread_begins(emu_block *block);      // gives the calling OS thread a signal stack
+void emu_fault_thread_ends(const emu_block *block);
+int emu_fault_error(const emu_block *block, char *text, size_t size); // describes the block's fault; returns its code
+// The end of a failed `assert` (device_assert.h).
+EMU_API _Noreturn void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function);
 
 // --- warp.c
 extern const char *const emu_warp_names[EMU_WARP_KINDS];

@@ -11,6 +11,7 @@
 //                                                    async.c   copies that are waited for later
 //                                                    registers.c  registers that warps give up and get
 //                                                    cluster.c blocks that share their memory
+//                                                    fault.c   wild accesses, failed asserts
 //                                                    proxy.c   what asynchronous operations see
 //   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
 //   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
@@ -43,6 +44,7 @@ typedef struct emu_config {
     size_t memory;             // bytes per device; 0: as many as the chip has
     char chip[32];             // "H200", ...
     size_t stack_bytes;        // per emulated thread
+    int silent;                // errors of kernels are not printed
     long long fail_allocation; // the n-th device allocation from now fails; 0: none
 } emu_config;
 
@@ -55,6 +57,15 @@ uint64_t emu_now_ns(void);
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
+// The machine code of the library or program that contains the function.
+typedef struct emu_code {
+    uintptr_t begin;
+    size_t bytes;
+} emu_code;
+emu_code emu_code_around(const void *function);
+// The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
+// inlined functions it is the innermost call that is not in the emulator's headers.
+int emu_source_line(uintptr_t code, char *file, size_t size);
 // The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
 void *emu_static_variables(const void *function, size_t *bytes);
 
@@ -63,6 +74,7 @@ void *emu_static_variables(const void *function, size_t *bytes);
 typedef struct emu_grid_launch {
     emu_trampoline trampoline;
     const void *function, *arguments; // the kernel, and its arguments in the layout of its parameters
+    emu_code code;                    // with the kernel's
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;

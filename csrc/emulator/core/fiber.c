@@ -171,12 +171,26 @@ int emu_stacks_grow(emu_stacks *stacks, size_t stack_bytes, void (*entry)(void))
         fiber->low = slab + (size_t)i * each + page;
         fiber->size = stacks->stack_bytes;
         fiber->guarded = take_guard();
-        if (fiber->guarded && mprotect(fiber->low - page, page, PROT_NONE)) {
+        if ((fiber->guarded || !i) && mprotect(fiber->low - page, page, PROT_NONE)) {
+            if (fiber->guarded) give_guard();
             fiber->guarded = 0;
-            give_guard();
+            if (!i) {
+                --stacks->count;
+                munmap(slab, each * EMU_STACK_CHUNK);
+                return -1;
+            }
         }
         (void)VALGRIND_STACK_REGISTER(fiber->low, fiber->low + fiber->size);
         emu_fiber_prepare(fiber, index, entry);
+    }
+    return 0;
+}
+
+int emu_stacks_guard(const emu_stacks *stacks, uintptr_t address) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), each = stacks->stack_bytes + page;
+    for (int i = 0; i < stacks->count / EMU_STACK_CHUNK; ++i) {
+        const uintptr_t offset = address - (uintptr_t)stacks->chunks[i];
+        if (offset < each * EMU_STACK_CHUNK) return offset % each < page;
     }
     return 0;
 }

@@ -190,6 +190,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
         .message = message,
     };
     message[0] = 0;
+    emu_fault_catch();
     int workers = config->workers > 0 ? config->workers : cores();
     task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
@@ -221,6 +222,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
 }
 
 void emu_grid_after_fork(void) {
+    emu_fault_fork();
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.tasks = NULL;

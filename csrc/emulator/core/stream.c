@@ -193,6 +193,8 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
         char message[EMU_MESSAGE] = "";
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
         if (!code || code == EMU_CANCELLED) return; // its launcher canceled it, so there is nothing to report
+        // For callers that ignore return codes. (A failed assert has been printed, in CUDA's words.)
+        if (!emu_current_config()->silent && code != cudaErrorAssert) fprintf(stderr, "cudakern: %s\n", message);
         pthread_mutex_lock(&emu_queues.lock);
         set_error(s, o, code, message);
         pthread_mutex_unlock(&emu_queues.lock);

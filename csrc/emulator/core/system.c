@@ -3,13 +3,17 @@
 #include "core.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 // Signals are left to the program's own threads (Python handles Ctrl-C in its main thread). The signals of faults are not
 // blocked: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
@@ -92,6 +96,25 @@ void *emu_static_variables(const void *function, size_t *bytes) {
     return area.bytes ? __tls_get_addr(area.module) : NULL;
 }
 
+static int find_code(struct dl_phdr_info *info, size_t size, void *argument) {
+    (void)size;
+    emu_code *code = argument;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD || code->begin - begin >= part->p_memsz) continue;
+        *code = (emu_code){begin, part->p_memsz};
+        return 1;
+    }
+    return 0;
+}
+
+emu_code emu_code_around(const void *function) {
+    emu_code code = {.begin = (uintptr_t)function};
+    dl_iterate_phdr(find_code, &code);
+    return code;
+}
+
 void emu_kernel_name(const void *function, char *name, size_t size) {
     Dl_info where;
     if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {
@@ -113,4 +136,74 @@ void emu_kernel_name(const void *function, char *name, size_t size) {
     }
     snprintf(name, size, "%.*s", (int)length, begin);
     free(full);
+}
+
+// --- Source lines ----------------------------------------------------------------------------------------------------
+
+static int is_header_of_ours(const char *file) {
+    char path[600];
+    const char *end = strrchr(file, '/');
+    if (!end) return 0;
+    snprintf(path, sizeof path, "%.*s/cuda_runtime_api.h", (int)(end - file), file);
+    return !access(path, F_OK);
+}
+
+// Reads lines of the form "/path/kernel.cu:12" or "??:0", the innermost function first.
+static int choose_line(FILE *lines, char *file, size_t size) {
+    char text[200];
+    int line = 0;
+    while (!line && fgets(text, sizeof text, lines)) {
+        char *colon = strrchr(text, ':');
+        if (!colon) continue;
+        *colon = 0;
+        line = is_header_of_ours(text) ? 0 : atoi(colon + 1);
+        const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
+        snprintf(file, size, "%s", name && access(text, F_OK) ? name + 1 : text);
+    }
+    return line;
+}
+
+static int ask_for_line(uintptr_t code, char *file, size_t size) {
+    extern char **environ;
+    Dl_info info;
+    int ends[2], line = 0;
+    if (!dladdr((void *)code, &info) || pipe2(ends, O_CLOEXEC)) return 0;
+    const ElfW(Ehdr) *head = info.dli_fbase;
+    char offset[24];
+    snprintf(offset, sizeof offset, "0x%zx", (size_t)(head->e_type == ET_EXEC ? code : code - (uintptr_t)head));
+    char *const command[] = {"addr2line", "-i", "-e", (char *)(uintptr_t)info.dli_fname, offset, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    const int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    FILE *lines = failed ? NULL : fdopen(ends[0], "r");
+    if (lines) {
+        line = choose_line(lines, file, size);
+        fclose(lines);
+    } else {
+        close(ends[0]);
+    }
+    if (!failed) waitpid(child, NULL, 0);
+    return line;
+}
+
+int emu_source_line(uintptr_t code, char *file, size_t size) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        uintptr_t code;
+        char file[200];
+        int line;
+    } last; // a loop may launch the same kernel again and again
+    if (!code) return 0;
+    pthread_mutex_lock(&lock);
+    if (last.code != code) last.line = ask_for_line(code, last.file, sizeof last.file);
+    last.code = code;
+    snprintf(file, size, "%s", last.file);
+    const int line = last.line;
+    pthread_mutex_unlock(&lock);
+    return line;
 }

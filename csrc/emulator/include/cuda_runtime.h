@@ -23,6 +23,7 @@
 #include "device_atomics.h"
 #include "device_math.h"
 #include "device_intrinsics.h"
+#include "device_assert.h"
 #include "device_print.h"
 #include "device_launch.h"
 #include "device_symbols.h"

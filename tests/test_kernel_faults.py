@@ -1,0 +1,247 @@
+"""What kernels do wrong on the emulator: each is an error with kernel, line, block and thread, and Python lives on."""
+
+import re
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+import cuda_api
+import cudakern
+import subprocesses
+
+BROKEN = r"""
+#include <cstring>
+__device__ int zero;
+
+__global__ void reads_wild(const float *x, float *y) {
+    y[threadIdx.x] = x[(1ll << 40) + blockIdx.x];  // HERE
+}
+__global__ void writes_wild(float *y) {
+    __syncthreads();
+    if (threadIdx.x == 5 && blockIdx.x == 1) y[-(1ll << 40)] = 1;  // HERE
+    __syncthreads();
+}
+__global__ void uses_null(int *p) {
+    if (threadIdx.x == 33) *p = 3;  // HERE
+    __syncthreads();
+}
+__global__ void reads_misaligned(float *y) {
+    *reinterpret_cast<volatile float *>(y) = 0;
+    float4 *v = reinterpret_cast<float4 *>(y + 1);
+    *v = make_float4(1, 2, 3, 4);  // HERE
+}
+__global__ void copies_wild(float *y) {
+    memset(y + (1ll << 40), 1, 1000 + zero);  // HERE
+    y[0] = 1;
+}
+__global__ void adds_wild(int *y) {
+    atomicAdd(y + (1ll << 40), 1);  // HERE
+}
+__global__ void divides(int *y) {
+    y[threadIdx.x] = 7 / zero;  // HERE
+}
+__device__ int deep(volatile int *y, int n) {
+    volatile char a[100];
+    a[n % 100] = static_cast<char>(n);  // HERE
+    return deep(y, n + 1) + a[3] + y[0];
+}
+__global__ void recurses(int *y) {
+    y[0] = deep(y, 0);
+}
+__global__ void asserts(int *y) {
+    assert(threadIdx.x < 3 + zero);  // HERE
+    y[0] = 1;
+}
+__global__ void traps() {
+    __builtin_trap();  // HERE
+}
+__global__ void sound(int *y) {
+    __shared__ int tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = tile[63 - threadIdx.x];
+}
+__global__ void one_block(int *y, int *null) {  // the others wait at a barrier, work, or end
+    if (blockIdx.x == 3 && threadIdx.x == 7) *null = 1;  // HERE
+    for (int i = 0; i < 1000; ++i) __syncthreads();
+    y[blockIdx.x] = 1;
+}
+"""
+ADDRESS, STACK, ASSERT, ILLEGAL, FAILURE = 700, 714, 710, 715, 719
+FAULTS = {  # kernel: (code, words, kernel of the device function with the line)
+    "reads_wild": (ADDRESS, "read from address 0x"),
+    "writes_wild": (ADDRESS, "wrote to address 0x"),
+    "uses_null": (ADDRESS, "wrote to address 0x0"),
+    "reads_misaligned": (ADDRESS, "misaligned"),
+    "copies_wild": (ADDRESS, "wrote to address 0x"),
+    "adds_wild": (ADDRESS, "address 0x"),
+    "divides": (FAILURE, "divided by zero"),
+    "recurses": (STACK, "overflowed its stack of"),
+    "asserts": (ASSERT, "assertion `threadIdx.x < 3 + zero` failed"),
+    "traps": (ILLEGAL, "illegal instruction"),
+}
+
+
+@pytest.fixture(autouse=True)
+def emulator():
+    with cudakern.use_backend("emulator"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def program():
+    with cudakern.use_backend("emulator"):
+        return cudakern.compile(BROKEN)
+
+
+def failure(launch, *arguments):
+    with pytest.raises(cudakern.CudaError) as caught:
+        launch(*arguments)
+    return caught.value
+
+
+def arguments(name):
+    x, y = np.ones(64, np.float32), np.zeros(64, np.int32)
+    some = {"reads_wild": (x, x.copy()), "traps": (), "uses_null": (None,)}
+    return some.get(name, (x,) if name in ("writes_wild", "reads_misaligned", "copies_wild") else (y,))
+
+
+def works(program):
+    y = np.zeros(64, np.int32)
+    program.sound[1, 64](y)
+    return np.array_equal(y, np.arange(64)[::-1])
+
+
+def line_of(name):
+    """The line with HERE in the kernel, or in the function before it."""
+    lines = BROKEN.splitlines()
+    begin = next(i for i, line in enumerate(lines) if f" {'deep' if name == 'recurses' else name}(" in line)
+    return next(i + 1 for i in range(begin, len(lines)) if "HERE" in lines[i])
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_an_error_that_says_where(program, name):
+    code, words = FAULTS[name]
+    error = failure(program[name][2, 64], *arguments(name))
+    assert (error.code, error.name) == (code, error.args[0].split()[0])
+    where = re.search(
+        r"kernel (\w+), kernels\.cu:(\d+), block \((\d),0,0\), thread \((\d+),0,0\): .*", str(error)
+    )
+    assert where, error
+    assert where[1] == name
+    assert words in where[0], error
+    assert int(where[2]) == line_of(name), error
+    if name == "writes_wild":
+        assert where[3] == "1"
+    threads = {"writes_wild": 5, "uses_null": 33, "asserts": 3}
+    assert int(where[4]) == threads.get(name, 0)
+    assert works(program)
+
+
+@pytest.mark.parametrize("name", ["uses_null", "recurses", "divides"])
+def test_many_in_a_row_on_every_worker(program, name):
+    for _ in range(200):
+        assert failure(program[name][4, 64], *arguments(name)).code == FAULTS[name][0]
+    assert works(program)
+
+
+def test_kernels_that_follow_are_skipped_until_the_error_was_raised(program):
+    y = cudakern.zeros(64, np.int32)
+    program.writes_wild[2, 64](cudakern.zeros(64, np.float32))
+    program.sound[1, 64](y)
+    assert failure(cudakern.synchronize).code == ADDRESS
+    assert not y.get().any()
+    program.sound[1, 64](y)
+    assert y.get().tolist() == list(range(64))[::-1]
+
+
+def test_a_fault_in_one_block_while_others_wait(program):
+    y = np.zeros(8, np.int32)
+    error = failure(program.one_block[8, 64], y, None)
+    assert error.code == ADDRESS
+    assert f"kernels.cu:{line_of('one_block')}, block (3,0,0), thread (7,0,0)" in str(error)
+    assert works(program)
+
+
+# --- in launches of other kinds --------------------------------------------------------------------------------------
+@pytest.fixture
+def library():
+    return cuda_api.load("emulator", "broken")
+
+
+def fails(library, name, values, **shape):
+    with pytest.raises(cuda_api.CudaFailure) as caught:
+        library.launch(f"run_{name}", library.buffer(np.array(values, np.int32)), **shape)
+    out = library.buffer(np.zeros(256, np.int32))
+    library.launch("run_sound", out, block=256)
+    assert np.array_equal(out.get(), np.arange(256)[::-1])
+    return caught.value
+
+
+@pytest.mark.parametrize("kind", [{}, {"cooperative": True}, {"cluster": 4}], ids=["plain", "cooperative", "cluster"])
+def test_a_fault_in_launches_of_all_kinds(library, kind):
+    for _ in range(50):
+        failure = fails(library, "writes_wild", [0] * 64, grid=4, block=32, **kind)
+        assert (failure.code, failure.name) == (ADDRESS, "cudaErrorIllegalAddress")
+        assert "block (2,0,0), thread (9,0,0)" in failure.detail
+
+
+def test_stacks_without_guard_pages(library):
+    """A process may have as many guard pages as half of these threads need: the rest has one for 32 stacks."""
+    for block in range(0, 16, 3):
+        failure = fails(library, "overflows", [block, 0], grid=16, block=1024, cooperative=True)
+        assert (failure.code, failure.name) == (STACK, "cudaErrorHardwareStackError")
+        assert f"block ({block},0,0), thread (1023,0,0): the thread overflowed its stack" in failure.detail
+
+
+# --- other handlers, and faults of the host --------------------------------------------------------------------------
+HOST = f"""
+import ctypes, faulthandler
+import numpy as np, cudakern as ck
+def kernels():
+    program = ck.compile({BROKEN!r})
+    y = np.zeros(64, np.int32)
+    for name, code, some in [("uses_null", 700, (None,)), ("recurses", 714, (y,)), ("divides", 719, (y,))] * 5:
+        try:
+            program[name][4, 64](*some)
+        except ck.CudaError as error:
+            assert error.code == code, error
+        else:
+            raise AssertionError(name)
+    program.sound[1, 64](y)
+    assert y[0] == 63
+"""
+
+
+@pytest.mark.parametrize("how", ["never", "before", "after", "before and after", "disabled"])
+def test_a_fault_of_the_host_still_ends_the_process(how):
+    """With Python's faulthandler, its report is there as usual; kernels' faults cause none."""
+    code = [HOST]
+    if "before" in how:
+        code += ["faulthandler.enable()"]
+    code += ["kernels()"]
+    if "after" in how or how == "disabled":
+        code += ["faulthandler.enable()", "kernels()"]
+    if how == "disabled":
+        code += ["faulthandler.disable()"]
+    code += ["print('alive', flush=True)", "ctypes.string_at(8)"]
+    process = subprocesses.start("\n".join(code), CUDAKERN_BACKEND="emulator", CUDAKERN_EMULATOR_PRINT="0")
+    output, errors = process.communicate(timeout=60)
+    assert (output, process.returncode) == ("alive\n", -signal.SIGSEGV), errors
+    assert errors.count("Fatal Python error: Segmentation fault") == (how not in ("never", "disabled")), errors
+
+
+def test_errors_are_printed_once_per_launch():
+    code = HOST + "kernels()\nck.emulator.configure(print=False)\nkernels()"
+    code += "\nck.emulator.configure(print=True)\ntry: ck.compile(" + repr(BROKEN) + ").asserts[4, 64](np.zeros(1, np.int32))"
+    code += "\nexcept ck.CudaError: pass"
+    process = subprocesses.start(code, CUDAKERN_BACKEND="emulator")
+    output, errors = process.communicate(timeout=60)
+    assert (output, process.returncode) == ("", 0), errors
+    lines = errors.splitlines()
+    assert len(lines) == 16, errors
+    assert all(re.match(r"cudakern: kernel (uses_null|recurses|divides), kernels\.cu:\d+, block", x) for x in lines[:15])
+    at = rf"kernels\.cu:{line_of('asserts')}: void asserts\(int\*\): block: \[\d,0,0\], thread: \[3,0,0\] "
+    assert re.fullmatch(at + r"Assertion `threadIdx\.x < 3 \+ zero` failed\.", lines[15])
