@@ -16,11 +16,11 @@ BROKEN = r"""
 __device__ int zero;
 
 __global__ void reads_wild(const float *x, float *y) {
-    y[threadIdx.x] = x[(1ll << 40) + blockIdx.x];  // HERE
+    y[threadIdx.x] = x[-(1ll << 36) - blockIdx.x];  // HERE
 }
 __global__ void writes_wild(float *y) {
     __syncthreads();
-    if (threadIdx.x == 5 && blockIdx.x == 1) y[-(1ll << 40)] = 1;  // HERE
+    if (threadIdx.x == 5 && blockIdx.x == 1) y[-(1ll << 36)] = 1;  // HERE
     __syncthreads();
 }
 __global__ void uses_null(int *p) {
@@ -33,11 +33,11 @@ __global__ void reads_misaligned(float *y) {
     *v = make_float4(1, 2, 3, 4);  // HERE
 }
 __global__ void copies_wild(float *y) {
-    memset(y + (1ll << 40), 1, 1000 + zero);  // HERE
+    memset(y - (1ll << 36), 1, 1000 + zero);  // HERE
     y[0] = 1;
 }
 __global__ void adds_wild(int *y) {
-    atomicAdd(y + (1ll << 40), 1);  // HERE
+    atomicAdd(y - (1ll << 36), 1);  // HERE
 }
 __global__ void divides(int *y) {
     y[threadIdx.x] = 7 / zero;  // HERE
@@ -73,7 +73,7 @@ ADDRESS, STACK, ASSERT, ILLEGAL, FAILURE = 700, 714, 710, 715, 719
 FAULTS = {  # kernel: (code, words, kernel of the device function with the line)
     "reads_wild": (ADDRESS, "read from address 0x"),
     "writes_wild": (ADDRESS, "wrote to address 0x"),
-    "uses_null": (ADDRESS, "wrote to address 0x0"),
+    "uses_null": (ADDRESS, "wrote to address 0x0, which is a null pointer"),
     "reads_misaligned": (ADDRESS, "misaligned"),
     "copies_wild": (ADDRESS, "wrote to address 0x"),
     "adds_wild": (ADDRESS, "address 0x"),
@@ -94,6 +94,11 @@ def emulator():
 def program():
     with cudakern.use_backend("emulator"):
         return cudakern.compile(BROKEN)
+
+
+@pytest.fixture
+def library():
+    return cuda_api.load("emulator", "broken")
 
 
 def failure(launch, *arguments):
@@ -165,12 +170,145 @@ def test_a_fault_in_one_block_while_others_wait(program):
     assert works(program)
 
 
+# --- writes near an allocation ---------------------------------------------------------------------------------------
+BEYOND = r"""
+__global__ void add_one(const float *x, float *y, int n) {  // without `if (i < n)`
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[i] + 1;
+}
+template <typename T> __global__ void copy(const T *x, T *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[i];
+}
+template <typename T> __global__ void increment(T *x) {
+    x[blockIdx.x * blockDim.x + threadIdx.x] += 1;
+}
+template <typename T> __global__ void twice(T *x) {
+    x[blockIdx.x * blockDim.x + threadIdx.x] *= 2;
+}
+__global__ void at(char *y, long long i) {
+    if (threadIdx.x == 7) y[i] ^= 1;  // HERE
+}
+__global__ void through(char **p, long long i) {
+    p[0][i] ^= 1;
+}
+__global__ void shared(long long i) {
+    extern __shared__ char tile[];
+    if (threadIdx.x == 7) tile[i] = 1;
+}
+__global__ void by_address(long long address, long long i) {
+    reinterpret_cast<volatile char *>(address)[i] ^= 1;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def beyond():
+    with cudakern.use_backend("emulator"):
+        names = [f"{kernel}<{of}>" for kernel in ("copy", "increment", "twice") for of in ("int", "float", "double")]
+        return cudakern.compile(BEYOND, instances=names)
+
+
+def test_the_loop_without_if_is_reported_each_time(beyond):
+    x, y, other = (np.arange(1000, dtype=np.float32) for _ in range(3))
+    on_device = [cudakern.asarray(other) for _ in range(20)]
+    for _ in range(100):
+        error = failure(beyond.add_one[4, 256], x, y, 1000)
+        assert error.code == ADDRESS
+        assert "kernel add_one: a thread wrote beyond the end of an allocation of 4000 bytes" in str(error)
+        assert "if (i < n)" in str(error)
+    assert all(np.array_equal(array.get(), other) for array in on_device)
+    for _ in range(10):  # far beyond: the guard page
+        error = failure(beyond.add_one[8, 256], x, y, 1000)
+        assert re.search(r"kernel add_one, kernels\.cu:4, block \([4-7],0,0\), thread \(\d+,0,0\)", str(error))
+        assert re.search(r"address 0x\w+, \d+ bytes beyond the end of an allocation of 4000 bytes", str(error))
+    beyond.add_one[10, 100](x, y, 1000)
+    assert np.array_equal(y, other + 1)
+
+
+@pytest.mark.parametrize("kernel", ["copy", "increment", "twice"])
+@pytest.mark.parametrize("of", ["int", "float", "double"])
+def test_canaries_change_by_what_kernels_do_with_them(beyond, kernel, of):
+    dtype = {"int": np.int32, "float": np.float32, "double": np.float64}[of]
+    for n in (1000, 1001, 4097):
+        x, y = np.ones(n, dtype), np.ones(n, dtype)
+        error = failure(beyond[f"{kernel}<{of}>"][n + 2, 1], *((x, y) if kernel == "copy" else (x,)))
+        assert f"wrote beyond the end of an allocation of {x.nbytes} bytes" in str(error)
+
+
+@pytest.mark.parametrize("size", [1, 4000, 4096, 5000, 70_000])
+def test_every_byte_around_an_allocation(beyond, size):
+    """Before it at least 256 bytes, behind it the rest of 256 bytes; then the guard page, which names the thread."""
+    x = cudakern.zeros(size, np.int8)
+    end = -(-size // 256) * 256
+    for i in (-256, -255, -2, -1, *range(size, end, max(1, (end - size) // 10)), end, end + 1, end + 4095):
+        beyond.at[1, 32](x, i)
+        error = failure(cudakern.synchronize)
+        assert error.code == ADDRESS
+        if i < end:
+            where = "before the beginning" if i < 0 else "beyond the end"
+            words = f"kernel at: a thread wrote {where} of an allocation of {size} bytes (bytes {i} to {i} have changed)"
+            assert words in str(error)
+        else:
+            assert "block (0,0,0), thread (7,0,0): the thread wrote to address 0x" in str(error)
+            assert f", {i - size} bytes beyond the end of an allocation of {size} bytes" in str(error)
+    beyond.at[1, 32](x, size - 1)
+    assert x.get().sum() == 1
+
+
+def test_a_write_through_a_pointer_in_memory_is_found_when_it_is_freed(beyond, library):
+    """The arguments do not show where the kernel writes."""
+    data = library.buffer(np.zeros(100, np.int8))
+    pointers = library.buffer(np.array([data.address.value], np.int64))
+    for i in (100, -1):
+        beyond.through[1, 1](cudakern.asarray(pointers.get()), i)
+        codes = [library.code("api_synchronize"), library.code("api_free", data.address)]
+        assert sorted(codes) == [0, ADDRESS], codes
+        assert "a kernel wrote " in library.detail()
+        data = library.buffer(np.zeros(100, np.int8))
+        pointers = library.buffer(np.array([data.address.value], np.int64))
+    assert library.code("api_synchronize") == 0
+
+
+@pytest.mark.parametrize("size", [100, 10_000, 1 << 20])
+def test_use_after_free(beyond, library, size):
+    data = library.buffer(np.zeros(size, np.int8))
+    address = data.address.value
+    del data
+    for i in (0, min(size - 1, 60_000)):
+        error = failure(beyond.by_address[1, 1], address, i)
+        assert error.code == ADDRESS
+        assert f"in an allocation of {size} bytes that has been freed" in str(error)
+    fresh = library.buffer(np.ones(size, np.int8))
+    assert fresh.get().all()
+
+
+def test_dynamic_shared_memory_has_an_end(beyond):
+    for size in (40, 1000, 1024, 5000, 49_000):
+        end = -(-size // 1024) * 1024
+        for i in {size, end - 1, end, end + 100} - {size - 1}:
+            error = failure(beyond.shared[2, 32, size], i)
+            assert error.code == ADDRESS
+            words = f"beyond the end of the {size} bytes of dynamic shared memory"
+            assert words in str(error)
+            assert ("wrote to a variable" in str(error)) == (i >= end), error
+        beyond.shared[2, 32, size](size - 1)
+
+
+def test_more_allocations_than_guard_pages(beyond, program, library):
+    """Allocations without a guard page end in canaries; stacks keep their guard pages."""
+    data = [library.buffer(np.zeros(64, np.int32)) for _ in range(9000)]
+    for _ in range(3):
+        assert failure(program.recurses[2, 64], np.zeros(64, np.int32)).code == STACK
+    for buffer in data[-20:]:
+        for i in (-4, 256, 511):
+            error = failure(beyond.by_address[1, 1], buffer.address.value, i)
+            assert "an allocation of 256 bytes" in str(error)
+        assert not buffer.get().any()
+    assert works(program)
+
+
 # --- in launches of other kinds --------------------------------------------------------------------------------------
-@pytest.fixture
-def library():
-    return cuda_api.load("emulator", "broken")
-
-
 def fails(library, name, values, **shape):
     with pytest.raises(cuda_api.CudaFailure) as caught:
         library.launch(f"run_{name}", library.buffer(np.array(values, np.int32)), **shape)

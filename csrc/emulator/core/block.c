@@ -18,7 +18,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "region.h"
+
+enum { SHARED_GRAIN = 1024 }; // a box that is copied with a swizzle begins at a multiple of it
 
 #define STATIC_TLS __attribute__((tls_model("initial-exec")))
 EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
@@ -271,6 +277,40 @@ int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int l
     return block->result;
 }
 
+// --- Dynamic shared memory ----------------------------------------------------------------------------------------
+
+static void free_shared(emu_block *block) {
+    if (block->shared_map) munmap(block->shared_map, block->shared_room + (size_t)sysconf(_SC_PAGESIZE));
+    block->shared_map = NULL;
+}
+
+// Bytes between the end of dynamic shared memory and the guard page hold canaries.
+static int place_shared(emu_block *block, size_t bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    block->shared_bytes = (bytes + SHARED_GRAIN - 1) / SHARED_GRAIN * SHARED_GRAIN;
+    if (!block->shared_map || block->shared_bytes > block->shared_room) {
+        free_shared(block);
+        block->shared_room = bytes / page * page + page;
+        block->shared_map = mmap(NULL, block->shared_room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block->shared_map == MAP_FAILED) return block->shared_map = NULL, -1;
+        mprotect(block->shared_map + block->shared_room, page, PROT_NONE);
+    }
+    char *end = block->shared_map + block->shared_room;
+    block->shared = end - block->shared_bytes;
+    emu_canaries_write(block->shared + bytes, end);
+    return 0;
+}
+
+static void check_shared(const emu_block *block) {
+    const size_t bytes = block->grid->launch->dynamic_shared;
+    size_t count;
+    if (EMU_UNLIKELY(emu_canaries_check(block->shared + bytes, block->shared + block->shared_bytes, &count) != NULL))
+        emu_block_fail_as(cudaErrorIllegalAddress, NULL, 0,
+                          "a thread of this block wrote beyond the end of the %zu bytes of dynamic shared memory (%zu "
+                          "bytes have changed). Launch the kernel with more, or use less",
+                          bytes, count);
+}
+
 // --- Running ------------------------------------------------------------------------------------------------------
 
 // The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another fiber.
@@ -303,6 +343,7 @@ static void fiber_main(void) {
         emu_thread *next = emu_block_take(block, from);
         if (EMU_UNLIKELY(!next)) {
             if (!block->live) {
+                check_shared(block);
                 for (int i = 0; i < EMU_SERVICES; ++i)
                     if (block->hooks[i] && block->hooks[i]->end) block->hooks[i]->end(block);
                 block->idle[block->idle_count++] = fiber;
@@ -357,13 +398,7 @@ int emu_block_attach(emu_block *block, emu_grid *grid) {
         emu_stacks_free(&block->stacks);
         block->idle_count = 0;
     }
-    if (launch->dynamic_shared > block->shared_bytes || !block->shared) {
-        free(block->shared);
-        block->shared_bytes = (launch->dynamic_shared + 4096) / 4096 * 4096;
-        block->shared = aligned_alloc(4096, block->shared_bytes);
-        if (!block->shared) block->shared_bytes = 0;
-    }
-    return block->shared ? 0 : -1;
+    return place_shared(block, launch->dynamic_shared);
 }
 
 void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
@@ -540,7 +575,7 @@ void emu_block_free(emu_block *block) {
     for (int i = 0; i < EMU_SERVICES; ++i)
         if (block->services[i].state) block->services[i].release(block->services[i].state);
     emu_stacks_free(&block->stacks);
-    free(block->shared);
+    free_shared(block);
     free(block->statics);
     free(block);
 }

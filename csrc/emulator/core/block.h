@@ -22,6 +22,7 @@
 #endif
 
 #include <pthread.h>
+#include <setjmp.h>
 
 #include "core.h"
 #include "device_core.h"
@@ -130,6 +131,7 @@ typedef struct emu_block {
     emu_grid *grid;
     int live, arrived;
     int inside;            // a thread runs, on a fiber: the OS thread is not on its own stack
+    sigjmp_buf *recover;   // where to continue after a fault in a copy that the OS thread carries out; NULL: it does not
     const char *site_file; // where the first thread waits at the barrier
     int site_line, barrier;
     int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
@@ -170,8 +172,9 @@ typedef struct emu_block {
     char fail_text[EMU_MESSAGE / 2];
     emu_fault fault;
     void *signal_stack; // in the OS thread's own block; NULL: none, or not ours
-    void *shared;
-    size_t shared_bytes;
+    // Dynamic shared memory: as much as the launch asks for, rounded up to SHARED_GRAIN, at the end of a mapping with a guard page.
+    char *shared, *shared_map;
+    size_t shared_bytes, shared_room;
     emu_stacks stacks;
 } emu_block;
 

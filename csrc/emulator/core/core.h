@@ -21,7 +21,8 @@
 //   event.c    marks in a queue
 //   life.c     fork(), cudaDeviceReset, settings: uses all the files above
 //
-// The arrow is the only call from one side to the other: emu_grid_run.
+// The arrow is emu_grid_run, the only call from the host side to the other. In the other direction, device code uses textures and
+// settings, and explains a wild access by the table of allocations.
 #ifndef EMULATOR_CORE_INTERNAL_H
 #define EMULATOR_CORE_INTERNAL_H
 
@@ -53,6 +54,9 @@ const emu_config *emu_current_config(void);
 // --- system.c: services of the operating system for both sides ----------------------------------------------------
 int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or an errno
 uint64_t emu_now_ns(void);
+// Guard pages split mappings, of which a process may have 65,530 by default. Stacks may use a quarter of them for guard pages,
+// and so may device memory: two for each page.
+int emu_guard_pages(void);
 // Keeps the library that contains the address loaded until the process ends. Returns 0 if no library contains it.
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
@@ -69,12 +73,17 @@ int emu_source_line(uintptr_t code, char *file, size_t size);
 // The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
 void *emu_static_variables(const void *function, size_t *bytes);
 
+// --- memory.c: for the error of a wild access --------------------------------------------------------------------
+// What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
+void emu_memory_explain(uintptr_t address, char *text, size_t size);
+
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.
 typedef struct emu_grid_launch {
     emu_trampoline trampoline;
     const void *function, *arguments; // the kernel, and its arguments in the layout of its parameters
-    emu_code code;                    // with the kernel's
+    size_t argument_bytes;
+    emu_code code; // with the kernel's
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;

@@ -23,7 +23,7 @@
 #define STATIC_TLS __attribute__((tls_model("initial-exec")))
 #define UNCHECKED  __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
 
-enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000 };
+enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000, PAGE = 4096 };
 static const int FAULTS[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for the two arrays
@@ -60,6 +60,7 @@ static uintptr_t caller(const void *context, const emu_fiber *fiber) {
 
 static uintptr_t code_of_kernel(const emu_block *block, const void *context) {
     const emu_code *kernel = &block->grid->launch->code;
+    if (!block->inside) return 0;
     const uintptr_t at[] = {program_counter(context), caller(context, block->current->fiber)};
     for (int i = 0; i < 2; ++i)
         if (at[i] - kernel->begin < kernel->bytes) return at[i];
@@ -116,7 +117,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 
 static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     emu_block *block = emu_current;
-    if (!block || !block->inside || info->si_code <= 0) {
+    if (!block || !(block->inside || block->recover) || info->si_code <= 0) {
         pass_on(number, info, context);
         return;
     }
@@ -128,6 +129,7 @@ static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     block->fail_file = NULL;
     block->fail_thread = block->current->index;
     block->failed = 1;
+    if (block->recover) siglongjmp(*block->recover, 1);
     emu_block_abandon(block);
 }
 
@@ -177,6 +179,7 @@ void emu_fault_thread_ends(const emu_block *block) {
 int emu_fault_error(const emu_block *block, char *text, size_t size) {
     static const char *const VERBS[] = {"accessed", "read from", "wrote to"};
     const emu_fault *fault = &block->fault;
+    const size_t bytes = block->grid->launch->dynamic_shared;
     const int is_access = fault->number == SIGSEGV || fault->number == SIGBUS;
     if (is_access && fault->has_address && emu_stacks_guard(&block->stacks, fault->address)) {
         snprintf(text, size, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
@@ -184,13 +187,20 @@ int emu_fault_error(const emu_block *block, char *text, size_t size) {
     }
     if (is_access && !fault->has_address) { // the processor does not say which
         snprintf(text, size,
-                 "the thread accessed a misaligned vector (a float4 must be at a multiple of 16 bytes), or an address "
-                 "that no memory can have");
+                 "the thread accessed an address that no memory can have, or a vector at an address that is not a "
+                 "multiple of its size (16 bytes for a float4)");
+        return cudaErrorIllegalAddress;
+    }
+    if (is_access && fault->address - (uintptr_t)block->shared_map - block->shared_room < PAGE) {
+        snprintf(text, size, "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory",
+                 VERBS[fault->access], (size_t)(fault->address - (uintptr_t)block->shared) - bytes, bytes);
         return cudaErrorIllegalAddress;
     }
     if (is_access) {
-        snprintf(text, size, "the thread %s address 0x%llx", VERBS[fault->access],
-                 (unsigned long long)fault->address);
+        char place[200];
+        emu_memory_explain(fault->address, place, sizeof place);
+        snprintf(text, size, "the thread %s address 0x%llx%s", VERBS[fault->access],
+                 (unsigned long long)fault->address, place);
         return cudaErrorIllegalAddress;
     }
     if (fault->number == SIGFPE) {

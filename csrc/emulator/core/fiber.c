@@ -4,10 +4,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "core.h"
 
 #if EMU_ASAN
 #include <sanitizer/asan_interface.h>
@@ -94,26 +95,12 @@ __asm__(".text\n"
 enum { FRAME_WORDS = 20, FRAME_ENTRY = 1 };
 #endif
 
-// Guard pages split mappings, of which a process may have 65,530 by default. Guarded stacks use at most a quarter of
-// them, two per stack. Stacks beyond that have canaries only.
+// Stacks beyond emu_guard_pages() have canaries only.
 static atomic_int guards_in_use;
-static int guards_most;
-static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
-
-static void count_guards(void) {
-    int maps = 65530;
-    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
-    if (file) {
-        if (fscanf(file, "%d", &maps) != 1) maps = 65530;
-        fclose(file);
-    }
-    guards_most = maps / 4 / 2;
-}
 
 static int take_guard(void) {
-    pthread_once(&guards_once, count_guards);
     int guards = atomic_load(&guards_in_use);
-    while (guards < guards_most)
+    while (guards < emu_guard_pages())
         if (atomic_compare_exchange_weak(&guards_in_use, &guards, guards + 1)) return 1;
     return 0;
 }

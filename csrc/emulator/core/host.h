@@ -15,6 +15,7 @@ enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 };
 typedef enum emu_fork { EMU_FORK_PREPARE, EMU_FORK_PARENT, EMU_FORK_CHILD } emu_fork;
 
 // --- errors.c ----------------------------------------------------------------------------------------------------
+void emu_print_error(const char *message); // of a kernel, for callers that ignore return codes
 // Records code and message for the calling thread; returns the code.
 int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -102,6 +103,14 @@ typedef struct emu_allocation {
 int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
 void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
+// After a kernel: whether canaries around the allocations that its arguments point to were overwritten, which `text` then says.
+int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size);
+// For calls that wait: checks more allocations, and records and returns the error of one that was damaged.
+int emu_memory_problem(int device);
+
+// --- region.c (region.h)
+// ----------------------------------------------------------------------------------------
+void emu_region_fork(emu_fork stage);
 
 // --- print.c -----------------------------------------------------------------------------------------------------
 void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held

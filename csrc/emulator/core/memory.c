@@ -12,30 +12,17 @@
 // 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten memory
 // shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
 //
-// Freed blocks from SPARE_LEAST bytes on are kept as spares for the next allocation of the same size, because touching
-// new pages takes longer than a kernel on small arrays. Spares belong to no device and count as free. Sanitizer builds
-// keep none, so that they detect a use after a free.
+// Each block has a mapping of its own, with canaries and a guard page around it (region.c). Kernels' writes to canaries are
+// found after the kernel around the blocks that its arguments point to, and around others when a thread waits or frees them.
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
+#include "region.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEP_SPARES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEP_SPARES 0
-#endif
-#endif
-#ifndef KEEP_SPARES
-#define KEEP_SPARES 1
-#endif
-
-enum { SPARES = 16, SPARE_LEAST = 64 << 10 };
-static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
 enum { PITCH = 512 };
 static const size_t FILL = (size_t)32 << 20;
@@ -56,6 +43,7 @@ typedef struct block {
     block_kind kind;
     int device, dying;
     pool *pool;
+    emu_region region; // of DEVICE
 } block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,11 +52,13 @@ static size_t block_count, block_room;
 static size_t used[EMU_MAX_DEVICES];
 static pool default_pools[EMU_MAX_DEVICES];
 static pool *pools;
-static struct {
-    void *memory;
-    size_t bytes;
-} spares[SPARES]; // oldest first
-static size_t spare_count, spare_bytes;
+
+static const char HINT[] = "Let threads whose index is not in the array do nothing: if (i < n)";
+
+enum { CHECKED_BY_A_WAIT = 32 };
+static atomic_int unchecked;             // a kernel has run since a wait has checked canaries, or a problem is pending
+static size_t next_check;                // where the next wait begins to check
+static char *problems[EMU_MAX_DEVICES]; // not reported yet
 
 void emu_memory_fork(emu_fork stage) {
     if (stage == EMU_FORK_PREPARE)
@@ -160,33 +150,86 @@ static void fill_new(char *memory, size_t bytes) {
     }
 }
 
-// --- spares (lock held) ------------------------------------------------------------------------------------------
-static void *remove_spare(size_t i) {
-    void *memory = spares[i].memory;
-    spare_bytes -= spares[i].bytes;
-    memmove(&spares[i], &spares[i + 1], (--spare_count - i) * sizeof *spares);
-    return memory;
+// --- canaries ----------------------------------------------------------------------------------------------------
+// Whether the canaries of a block of device memory were overwritten, as "wrote ...".
+static int is_damaged(const block *b, char *text, size_t size) {
+    ptrdiff_t offset;
+    size_t count;
+    if (b->kind != DEVICE || !emu_region_damage(&b->region, &offset, &count)) return 0;
+    const char *where = offset < 0 ? "before the beginning" : "beyond the end";
+    snprintf(text, size, "wrote %s of an allocation of %zu bytes (bytes %td to %td have changed). %s", where,
+             b->bytes, offset, offset + (ptrdiff_t)count - 1, HINT);
+    return 1;
 }
 
-static void *take_spare(size_t bytes) {
-    for (size_t i = spare_count; i-- > 0;)
-        if (spares[i].bytes == bytes) return remove_spare(i);
-    return NULL;
-}
-
-static void keep_spare(void *memory, size_t bytes) {
-    if (!KEEP_SPARES || bytes < SPARE_LEAST || bytes > SPARE_TOTAL / 2) {
-        free(memory);
-        return;
+int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size) {
+    int damaged = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
+        const void *pointer;
+        memcpy(&pointer, (const char *)arguments + at, sizeof pointer);
+        const block *match = holding(pointer);
+        if (match) damaged |= is_damaged(match, text, damaged ? 0 : size);
     }
-    while (spare_count == SPARES || spare_bytes + bytes > SPARE_TOTAL) free(remove_spare(0));
-    spares[spare_count].memory = memory;
-    spares[spare_count++].bytes = bytes;
-    spare_bytes += bytes;
+    pthread_mutex_unlock(&lock);
+    atomic_store_explicit(&unchecked, 1, memory_order_relaxed);
+    return damaged;
 }
 
-static void drop_spares(void) {
-    while (spare_count) free(remove_spare(spare_count - 1));
+static void keep_problem(int device, const char *what) { // lock held
+    char message[EMU_MESSAGE];
+    snprintf(message, sizeof message, "a kernel %s", what);
+    emu_print_error(message);
+    if (!problems[device]) problems[device] = strdup(message);
+    atomic_store_explicit(&unchecked, 1, memory_order_relaxed);
+}
+
+static int report_problem(int device) {
+    pthread_mutex_lock(&lock);
+    char *message = problems[device];
+    problems[device] = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!message) return cudaSuccess;
+    emu_error(cudaErrorIllegalAddress, "%s", message);
+    free(message);
+    return cudaErrorIllegalAddress;
+}
+
+int emu_memory_problem(int device) {
+    if (!atomic_load_explicit(&unchecked, memory_order_relaxed)) return cudaSuccess;
+    char what[EMU_MESSAGE / 2];
+    pthread_mutex_lock(&lock);
+    atomic_store_explicit(&unchecked, 0, memory_order_relaxed);
+    const size_t count = block_count < CHECKED_BY_A_WAIT ? block_count : CHECKED_BY_A_WAIT;
+    for (size_t i = 0; i < count; i++) {
+        const block *b = &blocks[next_check++ % block_count];
+        if (is_damaged(b, what, sizeof what)) keep_problem(b->device, what);
+    }
+    pthread_mutex_unlock(&lock);
+    return report_problem(device);
+}
+
+void emu_memory_explain(uintptr_t address, char *text, size_t size) {
+    enum { NEAR = 64 << 10 };
+    const size_t freed = emu_region_was_freed(address);
+    *text = 0;
+    pthread_mutex_lock(&lock);
+    const size_t i = after(address);
+    const block *below = i ? &blocks[i - 1] : NULL, *above = i < block_count ? &blocks[i] : NULL;
+    const size_t beyond = below && below->kind == DEVICE ? address - below->base - below->bytes : SIZE_MAX;
+    const size_t before = above && above->kind == DEVICE ? above->base - address : SIZE_MAX;
+    if (address < 1 << 16)
+        snprintf(text, size, ", which is a null pointer");
+    else if (freed)
+        snprintf(text, size, ", in an allocation of %zu bytes that has been freed", freed);
+    else if (beyond < NEAR && beyond <= before)
+        snprintf(text, size, ", %zu bytes beyond the end of an allocation of %zu bytes. %s", beyond, below->bytes, HINT);
+    else if (before < NEAR)
+        snprintf(text, size, ", %zu bytes before the beginning of an allocation of %zu bytes. %s", before, above->bytes,
+                 HINT);
+    else
+        snprintf(text, size, ", which is in no allocation");
+    pthread_mutex_unlock(&lock);
 }
 
 static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
@@ -212,16 +255,12 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
         return emu_error(cudaErrorMemoryAllocation, "%s: %s on device %d; %s of its %s are free", call,
                          ck_size_in_words(bytes).text, device,
                          ck_size_in_words(in_use < limit ? limit - in_use : 0).text, ck_size_in_words(limit).text);
-    pthread_mutex_lock(&lock);
-    void *memory = take_spare(bytes);
-    pthread_mutex_unlock(&lock);
-    int failed = !memory && posix_memalign(&memory, EMU_GRAIN, bytes);
+    int failed = emu_region_create(&fresh.region, bytes);
     if (failed) { // the host is out of memory: give up the spares and try again
-        pthread_mutex_lock(&lock);
-        drop_spares();
-        pthread_mutex_unlock(&lock);
-        failed = posix_memalign(&memory, EMU_GRAIN, bytes);
+        emu_region_drop_spares();
+        failed = emu_region_create(&fresh.region, bytes);
     }
+    char *memory = fresh.region.data;
     if (!failed) {
         fill_new(memory, bytes);
         fresh.base = (uintptr_t)memory;
@@ -231,7 +270,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (failed) account(&fresh, -1);
     pthread_mutex_unlock(&lock);
     if (failed) {
-        if (fresh.base) free(memory);
+        if (fresh.base) emu_region_destroy(&fresh.region);
         return emu_error(cudaErrorMemoryAllocation,
                          "%s: %s; device %d has enough free, but the host is out of memory", call,
                          ck_size_in_words(bytes).text, device);
@@ -259,17 +298,20 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
 
 static void release(void *data) { // frees a block marked as dying
     void *memory = *(void **)data;
+    char what[EMU_MESSAGE / 2];
+    block old = {0};
     pthread_mutex_lock(&lock);
     block *match = holding(memory);
     if (match) {
-        block old = *match;
+        old = *match;
         drop(match);
-        if (old.kind == DEVICE)
-            keep_spare(memory, old.bytes);
-        else
-            free(memory);
+        if (is_damaged(&old, what, sizeof what)) keep_problem(old.device, what);
     }
     pthread_mutex_unlock(&lock);
+    if (old.base && old.kind == DEVICE)
+        emu_region_destroy(&old.region);
+    else if (old.base)
+        free(memory);
 }
 
 // Marks the block that begins at the address as dying; returns an error if the call may not free it.
@@ -309,7 +351,7 @@ int emu_free(void *pointer) {
     if (code) return code;
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
-    return cudaSuccess;
+    return report_problem(device);
 }
 
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
@@ -342,12 +384,12 @@ void emu_release_device(int device) {
     pthread_mutex_lock(&lock);
     for (size_t i = block_count; i-- > 0;) {
         if (blocks[i].kind != DEVICE || blocks[i].device != device) continue;
-        void *memory = (void *)blocks[i].base;
+        const emu_region region = blocks[i].region;
         drop(&blocks[i]);
-        free(memory);
+        emu_region_destroy(&region);
     }
-    drop_spares();
     pthread_mutex_unlock(&lock);
+    emu_region_drop_spares();
 }
 
 int emu_memory_info(size_t *free_bytes, size_t *total) {
@@ -405,8 +447,8 @@ int emu_pool_trim(void *handle, size_t keep) {
     (void)keep;
     pthread_mutex_lock(&lock);
     int ok = check_pool(handle);
-    if (ok) drop_spares();
     pthread_mutex_unlock(&lock);
+    if (ok) emu_region_drop_spares();
     return ok ? cudaSuccess : bad_pool(handle);
 }
 

@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "stream.h"
 
+#include "region.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,10 +193,17 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
         o->work(o->data);
     } else if (o->kind == OP_KERNEL) {
         char message[EMU_MESSAGE] = "";
+        emu_region_protect_spares();
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
+        char damage[EMU_MESSAGE / 2];
+        if (emu_memory_check(o->launch.arguments, o->launch.argument_bytes, damage, sizeof damage) && !code) {
+            char name[256];
+            code = cudaErrorIllegalAddress;
+            emu_kernel_name(o->launch.function, name, sizeof name);
+            snprintf(message, sizeof message, "kernel %s: a thread %s", name, damage);
+        }
         if (!code || code == EMU_CANCELLED) return; // its launcher canceled it, so there is nothing to report
-        // For callers that ignore return codes. (A failed assert has been printed, in CUDA's words.)
-        if (!emu_current_config()->silent && code != cudaErrorAssert) fprintf(stderr, "cudakern: %s\n", message);
+        if (code != cudaErrorAssert) emu_print_error(message); // (a failed assert has been printed, in CUDA's words)
         pthread_mutex_lock(&emu_queues.lock);
         set_error(s, o, code, message);
         pthread_mutex_unlock(&emu_queues.lock);

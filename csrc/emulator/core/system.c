@@ -39,6 +39,24 @@ uint64_t emu_now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static int guard_pages;
+static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
+
+static void count_guards(void) {
+    int maps = 65530;
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+    if (file) {
+        if (fscanf(file, "%d", &maps) != 1) maps = 65530;
+        fclose(file);
+    }
+    guard_pages = maps / 4 / 2;
+}
+
+int emu_guard_pages(void) {
+    pthread_once(&guards_once, count_guards);
+    return guard_pages;
+}
+
 int emu_keep_loaded(const void *address) {
     Dl_info info;
     if (!dladdr(address, &info)) return 0;

@@ -68,7 +68,7 @@ int emu_collect(void *handle) {
     code = emu_find_stream(handle, device, &s);
     if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
-    return code;
+    return code ? code : emu_memory_problem(s->device);
 }
 
 void emu_wait_idle(int device) {
@@ -85,7 +85,7 @@ int emu_device_wait(emu_interrupted interrupted, void *argument) {
     if (!code) code = collect(NULL, device);
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
-    return code;
+    return code ? code : emu_memory_problem(device);
 }
 
 int emu_device_settle(void) {
@@ -106,7 +106,7 @@ int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
-    return code;
+    return code ? code : emu_memory_problem(s->device);
 }
 
 // cudaErrorNotReady is a result, not an error, so nothing is recorded, as on a GPU.

@@ -1,0 +1,228 @@
+// Regions: the memory behind a device allocation, in a mapping of its own, away from the process's heap.
+//
+//   low                      data                  data + bytes           end
+//   [canaries, 256 or more]  [the allocation ....] [slack: canaries]  [guard page: any access is a fault]
+//                            multiple of 256        less than 256
+//
+// Guard pages split mappings, of which a process may have 65,530 by default. Beyond a quarter of them, a region ends in 256
+// more bytes of canaries instead.
+//
+// A freed region is kept for the next allocation of a similar size, because new pages cost more than a kernel on small arrays.
+// If it is still free when a kernel begins, its first PROTECTED bytes become inaccessible, since system calls that nobody
+// needs would double the cost of an allocation. Sanitizer builds keep none.
+//
+// A canary's value depends on its address, so that it changes even if it is overwritten by another one, and most canaries
+// change in arithmetic: three of four floats, and every other double, are signaling NaN, and the rest NaN or 1e305.
+#define _GNU_SOURCE
+#include "region.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "host.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEP_SPARES 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KEEP_SPARES 0
+#endif
+#endif
+#ifndef KEEP_SPARES
+#define KEEP_SPARES 1
+#endif
+#define UNCHECKED __attribute__((no_sanitize("address"))) // for functions that access canaries
+
+enum { GRAIN = EMU_GRAIN, SPARES = 64, PROTECTED = 64 << 10 };
+static const size_t SPARE_TOTAL = (size_t)128 << 20;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static emu_region spares[SPARES]; // oldest first
+static atomic_size_t spare_count;
+static size_t spare_bytes;
+static atomic_size_t protected_count; // that many of the oldest ones are protected
+static int guards;
+
+void emu_region_fork(emu_fork stage) {
+    if (stage == EMU_FORK_PREPARE)
+        pthread_mutex_lock(&lock);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
+// A program that AddressSanitizer has instrumented stops at canaries, too. NULL: there is no such program.
+void __asan_poison_memory_region(const volatile void *, size_t) __attribute__((weak));
+void __asan_unpoison_memory_region(const volatile void *, size_t) __attribute__((weak));
+
+static void poison(const char *from, const char *to) {
+    if (__asan_poison_memory_region && to > from) __asan_poison_memory_region(from, (size_t)(to - from));
+}
+static void unpoison(const char *from, const char *to) {
+    if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(from, (size_t)(to - from));
+}
+
+// --- Canaries --------------------------------------------------------------------------------------------------------
+
+static inline uint64_t canary(uintptr_t address) { // of the 8 bytes there
+    const uint32_t number = (uint32_t)(address >> 4) * 0x9e3779b1u; // its last bits depend on few bits of the address
+    const uint32_t low = 0x7fa00000 | number >> 11 | (number & 1 << 10) << 21;
+    const uint32_t high = (address & 8 ? 0x7ff40000 : 0x7fa00000) | number >> 14 | (number & 1 << 9) << 22;
+    return (uint64_t)high << 32 | low;
+}
+
+static inline char canary_byte(const char *at) {
+    const uintptr_t address = (uintptr_t)at;
+    return (char)(canary(address & ~(uintptr_t)7) >> (8 * (address & 7)));
+}
+
+UNCHECKED void emu_canaries_write(char *from, char *to) {
+    while (from < to && (uintptr_t)from % 8) *from = canary_byte(from), ++from;
+    for (; from < to; from += 8) *(uint64_t *)from = canary((uintptr_t)from); // `to` is a multiple of 8
+}
+
+UNCHECKED const char *emu_canaries_check(const char *from, const char *to, size_t *count) {
+    const char *first = NULL, *last = NULL;
+    for (; from < to && (uintptr_t)from % 8; ++from)
+        if (*from != canary_byte(from)) first = first ? first : from, last = from;
+    for (; from < to; from += 8) {
+        if (__builtin_expect(*(const uint64_t *)from == canary((uintptr_t)from), 1)) continue;
+        for (int i = 0; i < 8; ++i)
+            if (from[i] != canary_byte(from + i)) first = first ? first : from + i, last = from + i;
+    }
+    *count = first ? (size_t)(last - first) + 1 : 0;
+    return first;
+}
+
+// --- Regions ---------------------------------------------------------------------------------------------------------
+
+static size_t page(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+static size_t up_to(size_t bytes, size_t multiple) {
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
+static void place(emu_region *region, size_t bytes) { // the allocation in the region
+    const size_t behind = up_to(bytes, GRAIN) + (region->guarded ? 0 : GRAIN);
+    char *data = region->low + region->room - behind;
+    if (data == region->data && bytes == region->bytes) return; // the canaries are there
+    region->data = data;
+    region->bytes = bytes;
+    emu_canaries_write(region->low, data);
+    emu_canaries_write(data + bytes, region->low + region->room);
+}
+
+static int take_guard(void) {
+    const int guarded = guards < emu_guard_pages();
+    guards += guarded;
+    return guarded;
+}
+
+static void unmap(const emu_region *region) { // lock held
+    munmap(region->low, region->room + (region->guarded ? page() : 0));
+    guards -= region->guarded;
+}
+
+static emu_region remove_spare(size_t i) { // lock held
+    const emu_region region = spares[i];
+    spare_bytes -= region.room;
+    memmove(&spares[i], &spares[i + 1], (--spare_count - i) * sizeof *spares);
+    protected_count -= i < protected_count;
+    return region;
+}
+
+static int protect(const emu_region *region, int how) {
+    return mprotect(region->low, region->room < PROTECTED ? region->room : PROTECTED, how);
+}
+
+void emu_region_protect_spares(void) {
+    if (protected_count == spare_count) return;
+    pthread_mutex_lock(&lock);
+    while (protected_count < spare_count) protect(&spares[protected_count++], PROT_NONE);
+    pthread_mutex_unlock(&lock);
+}
+
+static int take_spare(emu_region *region, size_t bytes) { // lock held
+    for (size_t i = spare_count; i-- > 0;) {
+        const size_t behind = up_to(bytes, GRAIN) + (spares[i].guarded ? 0 : GRAIN);
+        if (spares[i].room != up_to(behind + GRAIN, page())) continue;
+        const int is_protected = i < protected_count;
+        *region = remove_spare(i);
+        if (!is_protected || !protect(region, PROT_READ | PROT_WRITE)) return 1;
+        unmap(region);
+    }
+    return 0;
+}
+
+static int map(emu_region *region, size_t bytes) { // lock held
+    *region = (emu_region){.guarded = take_guard()};
+    region->room = up_to(up_to(bytes, GRAIN) + GRAIN + (region->guarded ? 0 : GRAIN), page());
+    const size_t whole = region->room + (region->guarded ? page() : 0);
+    region->low = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (region->low != MAP_FAILED) {
+        if (!region->guarded || !mprotect(region->low + region->room, page(), PROT_NONE)) return 0;
+        munmap(region->low, whole);
+    }
+    guards -= region->guarded;
+    return -1;
+}
+
+int emu_region_create(emu_region *region, size_t bytes) {
+    if (bytes > SIZE_MAX / 2) return -1;
+    pthread_mutex_lock(&lock);
+    const int failed = !take_spare(region, bytes) && map(region, bytes);
+    pthread_mutex_unlock(&lock);
+    if (failed) return -1;
+    place(region, bytes);
+    poison(region->low, region->data);
+    poison(region->data + bytes, region->low + region->room + (region->guarded ? page() : 0));
+    return 0;
+}
+
+void emu_region_destroy(const emu_region *region) {
+    unpoison(region->low, region->low + region->room + (region->guarded ? page() : 0));
+    pthread_mutex_lock(&lock);
+    if (!KEEP_SPARES || region->room > SPARE_TOTAL / 2) {
+        unmap(region);
+    } else {
+        while (spare_count == SPARES || spare_bytes + region->room > SPARE_TOTAL) {
+            const emu_region oldest = remove_spare(0);
+            unmap(&oldest);
+        }
+        spares[spare_count++] = *region;
+        spare_bytes += region->room;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void emu_region_drop_spares(void) {
+    pthread_mutex_lock(&lock);
+    while (spare_count) {
+        const emu_region region = remove_spare(spare_count - 1);
+        unmap(&region);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+size_t emu_region_was_freed(uintptr_t address) {
+    size_t bytes = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < spare_count; ++i)
+        if (address - (uintptr_t)spares[i].data < spares[i].bytes) bytes = spares[i].bytes;
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
+int emu_region_damage(const emu_region *region, ptrdiff_t *offset, size_t *count) {
+    char *end = region->low + region->room, *behind = region->data + region->bytes;
+    const char *first = emu_canaries_check(behind, end, count);
+    if (!first) first = emu_canaries_check(region->low, region->data, count);
+    if (!first) return 0;
+    *offset = first - region->data;
+    emu_canaries_write(region->low, region->data);
+    emu_canaries_write(behind, end);
+    return 1;
+}
