@@ -2,7 +2,8 @@
 
 import re
 import signal
-import subprocess
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -332,6 +333,68 @@ def test_stacks_without_guard_pages(library):
         failure = fails(library, "overflows", [block, 0], grid=16, block=1024, cooperative=True)
         assert (failure.code, failure.name) == (STACK, "cudaErrorHardwareStackError")
         assert f"block ({block},0,0), thread (1023,0,0): the thread overflowed its stack" in failure.detail
+
+
+# --- loops that do not end -------------------------------------------------------------------------------------------
+LOOPS = r"""
+__global__ void counts(volatile long long *x) {
+    while (x[0] >= 0) x[0] = x[0] + 1;
+}
+__global__ void computes(volatile float *x, int *y) {  // mostly in the C library
+    while (x[0] < 10) x[0] = sinf(x[0] + threadIdx.x) + cosf(x[0]);
+    y[0] = 1;
+}
+__global__ void waits_for_a_clock(volatile long long *x) {
+    while (clock64() != 0) x[0] = 1;
+}
+__global__ void waits_for_block_0(volatile int *flag, int *null) {
+    if (blockIdx.x == 0) *null = 1;
+    while (flag[0] == 0) {}
+}
+__global__ void waits_after_a_barrier(volatile int *flag) {
+    __syncthreads();
+    while (flag[0] == 0) {}
+    __syncthreads();
+}
+"""
+ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"],
+           "waits_after_a_barrier": ["int32"]}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_ctrl_c_ends_a_loop(name):
+    code = f"""
+    import signal
+    import numpy as np, cudakern as ck
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    program = ck.compile({LOOPS!r})
+    arrays = [ck.zeros(32, dtype) for dtype in {ENDLESS[name]}]
+    for wait in (ck.synchronize, arrays[0].get) * 3:
+        program["{name}"][4, 32](*arrays)
+        print("started", flush=True)
+        try: wait()
+        except KeyboardInterrupt: print("interrupted", flush=True)
+    y = ck.asarray(np.arange(5))
+    print(int(ck.sum_of_squares(y)))
+    """
+    process = subprocesses.start(code, CUDAKERN_BACKEND="emulator")
+    late = threading.Timer(60, process.kill)
+    late.start()
+    for _ in range(6):
+        assert process.stdout.readline() == "started\n"
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "interrupted\n", process.communicate()
+    output, errors = process.communicate(timeout=60)
+    late.cancel()
+    assert (output, errors, process.returncode) == ("30\n", "", 0)
+
+
+def test_blocks_that_wait_for_one_that_failed_end():
+    program = cudakern.compile(LOOPS)
+    for _ in range(20):
+        error = failure(program.waits_for_block_0[2, 32], np.zeros(1, np.int32), None)
+        assert "kernel waits_for_block_0, kernels.cu:13, block (0,0,0)" in str(error)
 
 
 # --- other handlers, and faults of the host --------------------------------------------------------------------------

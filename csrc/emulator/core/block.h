@@ -171,7 +171,9 @@ typedef struct emu_block {
     emu_dim3 fail_thread;
     char fail_text[EMU_MESSAGE / 2];
     emu_fault fault;
-    void *signal_stack; // in the OS thread's own block; NULL: none, or not ours
+    pthread_t thread;              // that runs the block, and
+    struct emu_block *next_runner; // another block that runs: grid.c
+    void *signal_stack;            // in the OS thread's own block; NULL: none, or not ours
     // Dynamic shared memory: as much as the launch asks for, rounded up to SHARED_GRAIN, at the end of a mapping with a guard page.
     char *shared, *shared_map;
     size_t shared_bytes, shared_room;
@@ -287,6 +289,7 @@ void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
     "setting \"stack\""
 void emu_fault_catch(void);                          // before kernels run: installs the handler unless it is in place
 void emu_fault_fork(void);
+void emu_fault_interrupt(pthread_t thread); // if the block that it runs is to stop, and it executes a kernel's code: abandons the block
 void emu_fault_thread_begins(emu_block *block);      // gives the calling OS thread a signal stack
 void emu_fault_thread_ends(const emu_block *block);
 int emu_fault_error(const emu_block *block, char *text, size_t size); // describes the block's fault; returns its code

@@ -96,6 +96,10 @@ typedef struct emu_grid_launch {
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
 
+// Ends loops of kernels that are to stop, have been launched with this `cancel`, and execute their own code just now. Others end
+// at a barrier or the like, or by a later call. Returns how many OS threads run such kernels.
+int emu_grid_interrupt(const atomic_int *cancel);
+
 // Called in the child of a fork(), where the worker threads no longer exist.
 void emu_grid_after_fork(void);
 

@@ -1,4 +1,5 @@
-// Faults in kernels: a wild access, a division by zero, a stack that overflows. They fail the block and not the process.
+// Faults in kernels: a wild access, a division by zero, a stack that overflows. They fail the block and not the process. And
+// loops that do not end: a signal ends them when the kernel is canceled.
 //
 //   a kernel's thread, on its fiber:  loads from a wild address
 //        '-> signal, on the OS thread's signal stack: on_fault --> emu_block_abandon --> the OS thread's own stack
@@ -132,6 +133,40 @@ static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     if (block->recover) siglongjmp(*block->recover, 1);
     emu_block_abandon(block);
 }
+
+// --- Loops that do not end -------------------------------------------------------------------------------------------
+
+// The signal to a thread that is to stop. Its default action is to ignore it, so one that comes too late does nothing.
+enum { STOP = SIGURG };
+static struct sigaction other_stop; // what our handler replaced
+
+// The core and the C library may hold locks, so only the kernel's own code is left.
+static UNCHECKED void on_stop(int number, siginfo_t *info, void *context) {
+    emu_block *block = emu_current;
+    if (block && block->inside && emu_block_stopped(block)) {
+        const emu_code *kernel = &block->grid->launch->code;
+        if (program_counter(context) - kernel->begin < kernel->bytes) emu_block_abandon(block);
+    }
+    if (block) return;
+    if (other_stop.sa_flags & SA_SIGINFO)
+        other_stop.sa_sigaction(number, info, context);
+    else if (other_stop.sa_handler != SIG_DFL && other_stop.sa_handler != SIG_IGN)
+        other_stop.sa_handler(number);
+}
+
+void emu_fault_interrupt(pthread_t thread) {
+    struct sigaction now, ours = {.sa_sigaction = on_stop,
+                                  .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    pthread_mutex_lock(&lock);
+    if (!sigaction(STOP, NULL, &now) && now.sa_sigaction != on_stop) {
+        other_stop = now;
+        sigaction(STOP, &ours, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_kill(thread, STOP);
+}
+
+// --- The handler of faults -------------------------------------------------------------------------------------------
 
 void emu_fault_catch(void) {
     struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};

@@ -35,6 +35,37 @@ static struct {
 
 enum { IDLE_SECONDS = 2 };
 
+// The OS threads that run blocks, each with its own block.
+static struct {
+    pthread_mutex_t lock;
+    emu_block *first;
+} runners = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void begin_to_run(emu_block *block) {
+    pthread_mutex_lock(&runners.lock);
+    block->thread = pthread_self();
+    block->next_runner = runners.first;
+    runners.first = block;
+    pthread_mutex_unlock(&runners.lock);
+}
+
+static void end_to_run(emu_block *block) {
+    pthread_mutex_lock(&runners.lock);
+    emu_block **at = &runners.first;
+    while (*at != block) at = &(*at)->next_runner;
+    *at = block->next_runner;
+    pthread_mutex_unlock(&runners.lock);
+}
+
+int emu_grid_interrupt(const atomic_int *cancel) {
+    int count = 0;
+    pthread_mutex_lock(&runners.lock);
+    for (emu_block *b = runners.first; b; b = b->next_runner)
+        if (b->grid->cancel == cancel) ++count, emu_fault_interrupt(b->thread);
+    pthread_mutex_unlock(&runners.lock);
+    return count;
+}
+
 static int cores(void) {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
@@ -64,12 +95,7 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     return position;
 }
 
-static void run_blocks(emu_grid *grid) {
-    emu_block *block = emu_block_here();
-    if (!block || emu_block_attach(block, grid)) {
-        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
-        return;
-    }
+static void run_each(emu_block *block, emu_grid *grid) {
     const emu_dim3 cluster = grid->launch->cluster;
     const int clusters = cluster.x * cluster.y * cluster.z > 1;
     emu_dim3 shape = grid->launch->grid; // in clusters, if there are any
@@ -94,6 +120,18 @@ static void run_blocks(emu_grid *grid) {
         pthread_cond_broadcast(&grid->all_here); // a block that waits at the grid barrier then reports the error
         pthread_mutex_unlock(&grid->lock);
     }
+}
+
+static void run_blocks(emu_grid *grid) {
+    emu_block *block = emu_block_here();
+    if (!block || emu_block_attach(block, grid)) {
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
+        return;
+    }
+    begin_to_run(block);
+    run_each(block, grid);
+    end_to_run(block);
+    while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel)) usleep(1000); // they may wait in a loop for the one that failed
 }
 
 // --- The pool -----------------------------------------------------------------------------------------------------
@@ -227,4 +265,6 @@ void emu_grid_after_fork(void) {
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.tasks = NULL;
     pool.threads = pool.idle = pool.keep = 0;
+    runners.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    runners.first = NULL;
 }

@@ -15,13 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread). The signals of faults are not
-// blocked: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
+// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread), except those that fault.c uses
+// (SIGURG ends a loop) and those of faults: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
 int emu_start_thread(void *(*entry)(void *), void *argument) {
-    static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    static const int OPEN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGURG};
     sigset_t blocked, before;
     sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) sigdelset(&blocked, FAULTS[i]);
+    for (size_t i = 0; i < sizeof OPEN / sizeof *OPEN; i++) sigdelset(&blocked, OPEN[i]);
     pthread_attr_t detached;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);

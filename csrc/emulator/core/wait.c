@@ -167,8 +167,7 @@ static emu_stream *settling(void) {
 }
 
 // Cancels what this thread launched among the operations before each stream's `reach` and all that these wait for.
-// Running kernels end at their next barrier, warp operation, thread or block, and queued ones are dropped; events still
-// fire, and pending frees are executed. Returns when none of the canceled operations runs any more. Other threads' work
+// Running kernels end at once (emu_grid_interrupt), and queued ones are dropped; events still fire, and pending frees are executed. Returns when none of the canceled operations runs any more. Other threads' work
 // continues, even if it comes later in a stream and reads outputs that the canceled operations did not write.
 void emu_give_up(void) {
     for (int grown = 1; grown;) {
@@ -182,5 +181,12 @@ void emu_give_up(void) {
             o->given_up = 1;
             if (o == t->head) atomic_store(&t->cancel, 1);
         }
-    for (emu_stream *t; (t = settling());) pthread_cond_wait(&t->done, &emu_queues.lock);
+    for (emu_stream *t; (t = settling());) { // a kernel without barriers needs a signal
+        const uint64_t until = emu_now_ns() + 5000000;
+        const struct timespec at = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+        pthread_cond_timedwait(&t->done, &emu_queues.lock, &at);
+        pthread_mutex_unlock(&emu_queues.lock);
+        emu_grid_interrupt(&t->cancel);
+        pthread_mutex_lock(&emu_queues.lock);
+    }
 }
