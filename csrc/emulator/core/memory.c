@@ -198,6 +198,7 @@ static int report_problem(int device) {
 int emu_memory_problem(int device) {
     if (!atomic_load_explicit(&unchecked, memory_order_relaxed)) return cudaSuccess;
     char what[EMU_MESSAGE / 2];
+    emu_region_settle_spares();
     pthread_mutex_lock(&lock);
     atomic_store_explicit(&unchecked, 0, memory_order_relaxed);
     const size_t count = block_count < CHECKED_BY_A_WAIT ? block_count : CHECKED_BY_A_WAIT;
@@ -351,6 +352,7 @@ int emu_free(void *pointer) {
     if (code) return code;
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
+    emu_region_settle_spares();
     return report_problem(device);
 }
 

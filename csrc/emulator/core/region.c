@@ -1,15 +1,17 @@
 // Regions: the memory behind a device allocation, in a mapping of its own, away from the process's heap.
 //
 //   low                      data                  data + bytes           end
-//   [canaries, 256 or more]  [the allocation ....] [slack: canaries]  [guard page: any access is a fault]
+//   [canaries, 256 to 1024]  [the allocation ....] [slack: canaries]  [guard page: any access is a fault]
 //                            multiple of 256        less than 256
 //
 // Guard pages split mappings, of which a process may have 65,530 by default. Beyond a quarter of them, a region ends in 256
 // more bytes of canaries instead.
 //
-// A freed region is kept for the next allocation of a similar size, because new pages cost more than a kernel on small arrays.
-// If it is still free when a kernel begins, its first PROTECTED bytes become inaccessible, since system calls that nobody
-// needs would double the cost of an allocation. Sanitizer builds keep none.
+// A freed region is kept as a spare for the next allocation of a similar size, because new pages cost more than a kernel on
+// small arrays. If it is still free when the host has waited and then a kernel begins, its first PROTECTED bytes become
+// inaccessible. (A program that allocates and frees for each of its kernels needs no system calls.) Sanitizer builds keep none.
+//
+//   spares:  oldest ... | protected_count ... | settled_count: freed before the last wait ... | spare_count
 //
 // A canary's value depends on its address, so that it changes even if it is overwritten by another one, and most canaries
 // change in arithmetic: three of four floats, and every other double, are signaling NaN, and the rest NaN or 1e305.
@@ -36,14 +38,13 @@
 #endif
 #define UNCHECKED __attribute__((no_sanitize("address"))) // for functions that access canaries
 
-enum { GRAIN = EMU_GRAIN, SPARES = 64, PROTECTED = 64 << 10 };
+enum { GRAIN = EMU_GRAIN, SPARES = 1024, PROTECTED = 64 << 10, FRONT = 1024 };
 static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static emu_region spares[SPARES]; // oldest first
-static atomic_size_t spare_count;
-static size_t spare_bytes;
-static atomic_size_t protected_count; // that many of the oldest ones are protected
+static size_t spare_count, spare_bytes;
+static atomic_size_t protected_count, settled_count;
 static int guards;
 
 void emu_region_fork(emu_fork stage) {
@@ -66,31 +67,43 @@ static void unpoison(const char *from, const char *to) {
 
 // --- Canaries --------------------------------------------------------------------------------------------------------
 
-static inline uint64_t canary(uintptr_t address) { // of the 8 bytes there
+typedef struct pair { // the canaries of 16 bytes
+    uint64_t word[2];
+} pair;
+
+static inline pair canaries(uintptr_t address) {
     const uint32_t number = (uint32_t)(address >> 4) * 0x9e3779b1u; // its last bits depend on few bits of the address
-    const uint32_t low = 0x7fa00000 | number >> 11 | (number & 1 << 10) << 21;
-    const uint32_t high = (address & 8 ? 0x7ff40000 : 0x7fa00000) | number >> 14 | (number & 1 << 9) << 22;
-    return (uint64_t)high << 32 | low;
+    const uint64_t low = 0x7fa00000 | number >> 11 | (number & 1 << 10) << 21;
+    const uint64_t high = number >> 14 | (number & 1 << 9) << 22;
+    return (pair){{(high | 0x7fa00000) << 32 | low, (high | 0x7ff40000) << 32 | low}};
 }
 
-static inline char canary_byte(const char *at) {
+static inline char canary(const char *at) {
     const uintptr_t address = (uintptr_t)at;
-    return (char)(canary(address & ~(uintptr_t)7) >> (8 * (address & 7)));
+    return (char)(canaries(address).word[address / 8 % 2] >> (8 * (address % 8)));
 }
 
 UNCHECKED void emu_canaries_write(char *from, char *to) {
-    while (from < to && (uintptr_t)from % 8) *from = canary_byte(from), ++from;
-    for (; from < to; from += 8) *(uint64_t *)from = canary((uintptr_t)from); // `to` is a multiple of 8
+    for (; from < to && (uintptr_t)from % 16; ++from) *from = canary(from);
+    for (; from < to; from += 16) {
+        const pair now = canaries((uintptr_t)from);
+        ((uint64_t *)from)[0] = now.word[0];
+        ((uint64_t *)from)[1] = now.word[1];
+    }
 }
 
 UNCHECKED const char *emu_canaries_check(const char *from, const char *to, size_t *count) {
     const char *first = NULL, *last = NULL;
-    for (; from < to && (uintptr_t)from % 8; ++from)
-        if (*from != canary_byte(from)) first = first ? first : from, last = from;
-    for (; from < to; from += 8) {
-        if (__builtin_expect(*(const uint64_t *)from == canary((uintptr_t)from), 1)) continue;
-        for (int i = 0; i < 8; ++i)
-            if (from[i] != canary_byte(from + i)) first = first ? first : from + i, last = from + i;
+    while (from < to) {
+        const char *end = from + 1;
+        if ((uintptr_t)from % 16 == 0) {
+            const pair now = canaries((uintptr_t)from);
+            const uint64_t *there = (const uint64_t *)from;
+            end = from + 16;
+            if (__builtin_expect(there[0] == now.word[0] && there[1] == now.word[1], 1)) from = end;
+        }
+        for (; from < end; ++from)
+            if (*from != canary(from)) first = first ? first : from, last = from;
     }
     *count = first ? (size_t)(last - first) + 1 : 0;
     return first;
@@ -105,13 +118,17 @@ static size_t up_to(size_t bytes, size_t multiple) {
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
+static char *front(const emu_region *region) { // where the canaries before the allocation begin
+    return region->data - region->low < FRONT ? region->low : region->data - FRONT;
+}
+
 static void place(emu_region *region, size_t bytes) { // the allocation in the region
     const size_t behind = up_to(bytes, GRAIN) + (region->guarded ? 0 : GRAIN);
     char *data = region->low + region->room - behind;
     if (data == region->data && bytes == region->bytes) return; // the canaries are there
     region->data = data;
     region->bytes = bytes;
-    emu_canaries_write(region->low, data);
+    emu_canaries_write(front(region), data);
     emu_canaries_write(data + bytes, region->low + region->room);
 }
 
@@ -131,6 +148,7 @@ static emu_region remove_spare(size_t i) { // lock held
     spare_bytes -= region.room;
     memmove(&spares[i], &spares[i + 1], (--spare_count - i) * sizeof *spares);
     protected_count -= i < protected_count;
+    settled_count -= i < settled_count;
     return region;
 }
 
@@ -138,10 +156,16 @@ static int protect(const emu_region *region, int how) {
     return mprotect(region->low, region->room < PROTECTED ? region->room : PROTECTED, how);
 }
 
-void emu_region_protect_spares(void) {
-    if (protected_count == spare_count) return;
+void emu_region_settle_spares(void) {
     pthread_mutex_lock(&lock);
-    while (protected_count < spare_count) protect(&spares[protected_count++], PROT_NONE);
+    settled_count = spare_count;
+    pthread_mutex_unlock(&lock);
+}
+
+void emu_region_protect_spares(void) {
+    if (protected_count == settled_count) return;
+    pthread_mutex_lock(&lock);
+    while (protected_count < settled_count) protect(&spares[protected_count++], PROT_NONE);
     pthread_mutex_unlock(&lock);
 }
 
@@ -219,10 +243,10 @@ size_t emu_region_was_freed(uintptr_t address) {
 int emu_region_damage(const emu_region *region, ptrdiff_t *offset, size_t *count) {
     char *end = region->low + region->room, *behind = region->data + region->bytes;
     const char *first = emu_canaries_check(behind, end, count);
-    if (!first) first = emu_canaries_check(region->low, region->data, count);
+    if (!first) first = emu_canaries_check(front(region), region->data, count);
     if (!first) return 0;
     *offset = first - region->data;
-    emu_canaries_write(region->low, region->data);
+    emu_canaries_write(front(region), region->data);
     emu_canaries_write(behind, end);
     return 1;
 }
