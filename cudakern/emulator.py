@@ -120,7 +120,9 @@ def compile_flags(compiler: str | None = None) -> list[str]:
         raise TypeError(f"compile_flags: compiler must be a str, not {type(compiler).__name__}")
     # Without -fno-gnu-unique, kernel libraries built by g++ would share the __shared__ variables of equal templates.
     unique = [] if _is_clang(compiler) else ["-fno-gnu-unique"]
+    # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
     language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
+    language += ["-fstack-clash-protection"]
     # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
     libraries = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
     return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *libraries]

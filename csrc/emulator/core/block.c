@@ -66,7 +66,7 @@ static const char NO_STACKS[] = "out of host memory for the stacks of a block's 
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     thread->fiber = idle_fiber(block);
     if (!thread->fiber) {
-        emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS);
+        emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS, 0);
         emu_block_abandon(block);
     }
     return thread->fiber;
@@ -190,11 +190,12 @@ static int grid_barrier(emu_block *block) {
     return emu_block_stopped(block);
 }
 
-void emu_grid_fail(emu_grid *grid, int code, const char *message) {
+void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address) {
     pthread_mutex_lock(&grid->lock);
     if (!grid->code) {
         grid->code = code;
-        snprintf(grid->message, EMU_MESSAGE, "%s", message);
+        snprintf(grid->error->message, EMU_MESSAGE, "%s", message);
+        grid->error->address = address;
     }
     atomic_store(&grid->stop, 1);
     pthread_cond_broadcast(&grid->all_here);
@@ -291,7 +292,8 @@ static int place_shared(emu_block *block, size_t bytes) {
     if (!block->shared_map || block->shared_bytes > block->shared_room) {
         free_shared(block);
         block->shared_room = bytes / page * page + page;
-        block->shared_map = mmap(NULL, block->shared_room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        block->shared_map =
+            mmap(NULL, block->shared_room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (block->shared_map == MAP_FAILED) return block->shared_map = NULL, -1;
         mprotect(block->shared_map + block->shared_room, page, PROT_NONE);
     }
@@ -305,10 +307,11 @@ static void check_shared(const emu_block *block) {
     const size_t bytes = block->grid->launch->dynamic_shared;
     size_t count;
     if (EMU_UNLIKELY(emu_canaries_check(block->shared + bytes, block->shared + block->shared_bytes, &count) != NULL))
-        emu_block_fail_as(cudaErrorIllegalAddress, NULL, 0,
-                          "a thread of this block wrote beyond the end of the %zu bytes of dynamic shared memory (%zu "
-                          "bytes have changed). Launch the kernel with more, or use less",
-                          bytes, count);
+        emu_block_fail_as(
+            cudaErrorIllegalAddress, NULL, 0,
+            "a thread of this block wrote beyond the end of the %zu bytes of dynamic shared memory (%zu "
+            "bytes have changed). Launch the kernel with more, or use less",
+            bytes, count);
 }
 
 // --- Running ------------------------------------------------------------------------------------------------------
@@ -442,7 +445,7 @@ void emu_block_enter(emu_block *block) {
         emu_thread *first = emu_block_take(block, 0);
         first->fiber = idle_fiber(block);
         if (!first->fiber) {
-            emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS);
+            emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS, 0);
             block->abandoned = 1;
             return;
         }
@@ -474,9 +477,8 @@ void emu_block_discard(emu_block *block) {
     emu_grid *grid = block->grid;
     const emu_dim3 index = block->index;
     char name[256], file[200], place[300] = "", message[EMU_MESSAGE];
-    if (block->fault.number) {
-        block->fail_code = emu_fault_error(block, block->fail_text, sizeof block->fail_text);
-        block->fail_line = emu_source_line(block->fault.code, file, sizeof file);
+    if (block->fail_code_at) {
+        block->fail_line = emu_source_line(block->fail_code_at, file, sizeof file);
         block->fail_file = block->fail_line ? file : NULL;
     }
     emu_kernel_name(grid->launch->function, name, sizeof name);
@@ -484,7 +486,7 @@ void emu_block_discard(emu_block *block) {
     emu_dim3 thread = block->fail_thread;
     snprintf(message, sizeof message, "kernel %s, %sblock (%u,%u,%u), thread (%u,%u,%u): %s", name, place, index.x,
              index.y, index.z, thread.x, thread.y, thread.z, block->fail_text);
-    emu_grid_fail(grid, block->fail_code, message);
+    emu_grid_fail(grid, block->fail_code, message, block->fail_address);
 }
 
 void emu_block_abandon(emu_block *block) {
@@ -500,7 +502,7 @@ static _Noreturn void fail(int code, const char *file, int line, const char *for
     block->fail_file = file;
     block->fail_line = line;
     block->fail_thread = block->current->index;
-    block->fault.number = 0;
+    block->fail_code_at = block->fail_address = 0;
     block->failed = 1;
     emu_block_abandon(block);
 }
@@ -582,7 +584,6 @@ void emu_block_free(emu_block *block) {
 static void free_own(void *pointer) {
     emu_block *block = pointer;
     if (block->free_cluster) block->free_cluster(block->own_cluster);
-    emu_fault_thread_ends(block);
     emu_block_free(block);
     emu_current = NULL;
 }
@@ -607,7 +608,6 @@ emu_block *emu_block_here(void) {
         emu_block_free(block);
         return NULL;
     }
-    emu_fault_thread_begins(block);
     return emu_current = block;
 }
 

@@ -50,7 +50,7 @@ typedef struct emu_grid {
     int waiting, finished; // cooperative launches only: blocks at the grid barrier; blocks that have ended
     unsigned generation;   // number of grid barriers passed
     int code;
-    char *message;
+    emu_grid_error *error;
 } emu_grid;
 
 typedef enum emu_state {
@@ -109,15 +109,6 @@ typedef struct emu_service_state {
     void (*release)(void *);
 } emu_service_state;
 
-// A fault of a kernel's thread (fault.c).
-typedef enum emu_access { EMU_ACCESS, EMU_READ, EMU_WRITE } emu_access; // EMU_ACCESS: one of the two
-typedef struct emu_fault {
-    int number; // of the signal; 0: no fault
-    emu_access access;
-    int has_address;
-    uintptr_t address, code; // that was accessed; of the kernel's instruction, 0: unknown
-} emu_fault;
-
 struct emu_block;
 typedef struct emu_hooks {              // of such a file; NULL: nothing to do
     int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
@@ -130,8 +121,9 @@ typedef struct emu_block {
     unsigned slot; // the current thread's
     emu_grid *grid;
     int live, arrived;
-    int inside;            // a thread runs, on a fiber: the OS thread is not on its own stack
-    sigjmp_buf *recover;   // where to continue after a fault in a copy that the OS thread carries out; NULL: it does not
+    int inside; // a thread runs, on a fiber: the OS thread is not on its own stack
+    sigjmp_buf
+        *recover; // where to continue after a fault in a copy that the OS thread carries out; NULL: it does not
     const char *site_file; // where the first thread waits at the barrier
     int site_line, barrier;
     int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
@@ -170,10 +162,9 @@ typedef struct emu_block {
     int fail_line;
     emu_dim3 fail_thread;
     char fail_text[EMU_MESSAGE / 2];
-    emu_fault fault;
-    pthread_t thread;              // that runs the block, and
-    struct emu_block *next_runner; // another block that runs: grid.c
-    void *signal_stack;            // in the OS thread's own block; NULL: none, or not ours
+    uintptr_t fail_code_at, fail_address; // of a fault: the kernel's instruction, and what it accessed; 0: unknown
+    pthread_t thread;                     // that runs the block, and
+    struct emu_block *next_runner;        // another block that runs: grid.c
     // Dynamic shared memory: as much as the launch asks for, rounded up to SHARED_GRAIN, at the end of a mapping with a guard page.
     char *shared, *shared_map;
     size_t shared_bytes, shared_room;
@@ -211,7 +202,8 @@ _Noreturn void emu_block_fail(const char *file, int line, const char *format, ..
 _Noreturn void emu_block_fail_as(int code, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
-void emu_grid_fail(emu_grid *grid, int code, const char *message); // the first error wins; all blocks stop
+// The first error wins; all blocks stop. `address`: emu_grid_error
+void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
     thread->state = EMU_LIVE;
     block->ready[thread->slot >> 6] |= (uint64_t)1 << (thread->slot & 63);
@@ -287,12 +279,11 @@ void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
 #define EMU_STACK_OVERFLOW                                                                                           \
     "the thread overflowed its stack of %zu bytes. Use less recursion and smaller local arrays, or raise the "       \
     "setting \"stack\""
-void emu_fault_catch(void);                          // before kernels run: installs the handler unless it is in place
+void emu_fault_catch(void);          // before kernels run: installs the handler unless it is in place
+void emu_fault_prepare_thread(void); // the same, for the calling OS thread: its signal stack
 void emu_fault_fork(void);
-void emu_fault_interrupt(pthread_t thread); // if the block that it runs is to stop, and it executes a kernel's code: abandons the block
-void emu_fault_thread_begins(emu_block *block);      // gives the calling OS thread a signal stack
-void emu_fault_thread_ends(const emu_block *block);
-int emu_fault_error(const emu_block *block, char *text, size_t size); // describes the block's fault; returns its code
+// If the block that the OS thread runs is to stop, and it executes a kernel's code: abandons the block.
+void emu_fault_interrupt(pthread_t thread);
 // The end of a failed `assert` (device_assert.h).
 EMU_API _Noreturn void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function);
 

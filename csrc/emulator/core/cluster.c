@@ -317,7 +317,7 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
     emu_cluster *cluster = own_cluster(block);
     if (!cluster || prepare(cluster, block, number, first)) {
         emu_grid_fail(block->grid, cudaErrorMemoryAllocation,
-                      "out of host memory for the blocks of an emulated cluster");
+                      "out of host memory for the blocks of an emulated cluster", 0);
         return;
     }
     run_blocks(cluster);

@@ -157,6 +157,10 @@ int emu_allocation_should_fail(void) {
     return atomic_fetch_sub(&failing_in, 1) == 1;
 }
 
+void emu_print_error(const char *message) {
+    if (!emu_current_config()->silent) fprintf(stderr, "cudakern: %s\n", message);
+}
+
 int emu_change_config(const char *key, const char *value) {
     if (!key || !value) return emu_error(cudaErrorInvalidValue, "emu_configure: the key or the value is NULL");
     emu_current_config();

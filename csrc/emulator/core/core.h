@@ -6,12 +6,12 @@
 //   chips.c    chips, their multiprocessors
 //   device.c   limits, current device                warp.c    masks: shuffles, votes, match, __syncwarp
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
-//   copy.c     copies and fills                      texel.c   the value of a texture read
-//   texture.c  arrays and texture objects            print.c   printf
-//                                                    async.c   copies that are waited for later
-//                                                    registers.c  registers that warps give up and get
+//   table.c    all allocations by address            texel.c   the value of a texture read
+//   region.c   guard pages, canaries                 print.c   printf
+//   copy.c     copies and fills                      async.c   copies that are waited for later
+//   texture.c  arrays and texture objects            registers.c  registers that warps give up and get
 //                                                    cluster.c blocks that share their memory
-//                                                    fault.c   wild accesses, failed asserts
+//                                                    fault.c   wild accesses, failed asserts, endless loops
 //                                                    proxy.c   what asynchronous operations see
 //   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
 //   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
@@ -21,8 +21,7 @@
 //   event.c    marks in a queue
 //   life.c     fork(), cudaDeviceReset, settings: uses all the files above
 //
-// The arrow is emu_grid_run, the only call from the host side to the other. In the other direction, device code uses textures and
-// settings, and explains a wild access by the table of allocations.
+// The arrow is the only call from one side to the other: emu_grid_run.
 #ifndef EMULATOR_CORE_INTERNAL_H
 #define EMULATOR_CORE_INTERNAL_H
 
@@ -73,10 +72,6 @@ int emu_source_line(uintptr_t code, char *file, size_t size);
 // The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
 void *emu_static_variables(const void *function, size_t *bytes);
 
-// --- memory.c: for the error of a wild access --------------------------------------------------------------------
-// What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
-void emu_memory_explain(uintptr_t address, char *text, size_t size);
-
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.
 typedef struct emu_grid_launch {
@@ -90,11 +85,15 @@ typedef struct emu_grid_launch {
     emu_dim3 cluster; // blocks of a cluster
 } emu_grid_launch;
 
-// Returns 0 or a cudaError_t. On an error, `message` (EMU_MESSAGE bytes) contains rule, kernel, source line, block and
-// thread. `cancel` is polled at block starts, thread starts, barriers and warp operations; once it is nonzero, the
+typedef struct emu_grid_error {
+    char message[EMU_MESSAGE]; // rule, kernel, source line, block and thread
+    uintptr_t address;         // that must not be accessed; 0: the error is not about one
+} emu_grid_error;
+
+// Returns 0 or a cudaError_t. `cancel` is polled at block starts, thread starts, barriers and warp operations; once it is nonzero, the
 // grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
-int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
+int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
 
 // Ends loops of kernels that are to stop, have been launched with this `cancel`, and execute their own code just now. Others end
 // at a barrier or the like, or by a later call. Returns how many OS threads run such kernels.

@@ -61,10 +61,6 @@ size_t emu_error_detail(char *buffer, size_t size) {
     return strlen(words);
 }
 
-void emu_print_error(const char *message) {
-    if (!emu_current_config()->silent) fprintf(stderr, "cudakern: %s\n", message);
-}
-
 #define ROW(name, number, text) {number, #name, text},
 static const struct {
     int code;

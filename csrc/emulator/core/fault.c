@@ -20,11 +20,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #define STATIC_TLS __attribute__((tls_model("initial-exec")))
 #define UNCHECKED  __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
 
-enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000, PAGE = 4096 };
+enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000 };
 static const int FAULTS[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for the two arrays
@@ -68,13 +69,13 @@ static uintptr_t code_of_kernel(const emu_block *block, const void *context) {
     return 0;
 }
 
-static emu_access kind_of_access(const void *context) {
+static const char *verb(const void *context) {
     const ucontext_t *at = context;
 #if defined(__x86_64__)
-    return at->uc_mcontext.gregs[REG_ERR] & 2 ? EMU_WRITE : EMU_READ;
+    return at->uc_mcontext.gregs[REG_ERR] & 2 ? "wrote to" : "read from";
 #else
     (void)at;
-    return EMU_ACCESS;
+    return "accessed";
 #endif
 }
 
@@ -116,19 +117,51 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 
 // --- Faults of kernels -----------------------------------------------------------------------------------------------
 
+// The error of a wild access; returns its code.
+static int describe_access(emu_block *block, const siginfo_t *info, const void *context) {
+    const uintptr_t address = (uintptr_t)info->si_addr;
+    const size_t bytes = block->grid->launch->dynamic_shared;
+    char *text = block->fail_text;
+    enum { SIZE = sizeof block->fail_text };
+    if (info->si_code == SI_KERNEL) { // the processor does not say which
+        snprintf(text, SIZE,
+                 "the thread accessed an address that no memory can have, or a vector at an address that is not a "
+                 "multiple of its size (16 bytes for a float4)");
+    } else if (emu_stacks_guard(&block->stacks, address)) {
+        snprintf(text, SIZE, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
+        return cudaErrorHardwareStackError;
+    } else if (address - (uintptr_t)block->shared - block->shared_bytes < (size_t)sysconf(_SC_PAGESIZE)) {
+        snprintf(text, SIZE,
+                 "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory",
+                 verb(context), (size_t)(address - (uintptr_t)block->shared) - bytes, bytes);
+    } else {
+        block->fail_address = address < 1 << 16 ? 0 : address;
+        snprintf(text, SIZE, "the thread %s address 0x%llx%s", verb(context), (unsigned long long)address,
+                 address < 1 << 16 ? ", which is a null pointer" : "");
+    }
+    return cudaErrorIllegalAddress;
+}
+
 static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     emu_block *block = emu_current;
     if (!block || !(block->inside || block->recover) || info->si_code <= 0) {
         pass_on(number, info, context);
         return;
     }
-    block->fault = (emu_fault){.number = number,
-                               .access = kind_of_access(context),
-                               .has_address = info->si_code != SI_KERNEL,
-                               .address = (uintptr_t)info->si_addr,
-                               .code = code_of_kernel(block, context)};
     block->fail_file = NULL;
-    block->fail_thread = block->current->index;
+    block->fail_address = 0;
+    block->fail_code_at = code_of_kernel(block, context);
+    block->fail_thread = block->current ? block->current->index : (emu_dim3){0, 0, 0};
+    if (number == SIGSEGV || number == SIGBUS) {
+        block->fail_code = describe_access(block, info, context);
+    } else if (number == SIGFPE) {
+        block->fail_code = cudaErrorLaunchFailure;
+        snprintf(block->fail_text, sizeof block->fail_text,
+                 "an integer was divided by zero, or the quotient is too large for its type");
+    } else {
+        block->fail_code = cudaErrorIllegalInstruction;
+        snprintf(block->fail_text, sizeof block->fail_text, "the thread executed an illegal instruction");
+    }
     block->failed = 1;
     if (block->recover) siglongjmp(*block->recover, 1);
     emu_block_abandon(block);
@@ -155,8 +188,8 @@ static UNCHECKED void on_stop(int number, siginfo_t *info, void *context) {
 }
 
 void emu_fault_interrupt(pthread_t thread) {
-    struct sigaction now, ours = {.sa_sigaction = on_stop,
-                                  .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    struct sigaction now,
+        ours = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
     pthread_mutex_lock(&lock);
     if (!sigaction(STOP, NULL, &now) && now.sa_sigaction != on_stop) {
         other_stop = now;
@@ -189,62 +222,30 @@ void emu_fault_fork(void) {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-void emu_fault_thread_begins(emu_block *block) {
+static pthread_key_t stack_key; // frees a thread's signal stack when the thread ends
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+
+static void free_stack(void *memory) {
+    const stack_t none = {.ss_flags = SS_DISABLE, .ss_size = SIGNAL_STACK};
+    sigaltstack(&none, NULL);
+    munmap(memory, SIGNAL_STACK);
+}
+static void make_stack_key(void) {
+    pthread_key_create(&stack_key, free_stack);
+}
+
+void emu_fault_prepare_thread(void) {
     stack_t now;
-    if (!sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE)) return; // a sanitizer's
+    if (!sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE)) return; // there is one, ours or a sanitizer's
+    pthread_once(&stack_once, make_stack_key);
     void *memory =
         mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return; // without it, a stack that overflows ends the process
     const stack_t stack = {.ss_sp = memory, .ss_size = SIGNAL_STACK};
-    if (sigaltstack(&stack, NULL))
-        munmap(memory, SIGNAL_STACK);
-    else
-        block->signal_stack = memory;
+    if (pthread_setspecific(stack_key, memory) || sigaltstack(&stack, NULL)) munmap(memory, SIGNAL_STACK);
 }
 
-void emu_fault_thread_ends(const emu_block *block) {
-    const stack_t none = {.ss_flags = SS_DISABLE, .ss_size = SIGNAL_STACK};
-    if (!block->signal_stack) return;
-    sigaltstack(&none, NULL);
-    munmap(block->signal_stack, SIGNAL_STACK);
-}
-
-// --- Their errors ----------------------------------------------------------------------------------------------------
-
-int emu_fault_error(const emu_block *block, char *text, size_t size) {
-    static const char *const VERBS[] = {"accessed", "read from", "wrote to"};
-    const emu_fault *fault = &block->fault;
-    const size_t bytes = block->grid->launch->dynamic_shared;
-    const int is_access = fault->number == SIGSEGV || fault->number == SIGBUS;
-    if (is_access && fault->has_address && emu_stacks_guard(&block->stacks, fault->address)) {
-        snprintf(text, size, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
-        return cudaErrorHardwareStackError;
-    }
-    if (is_access && !fault->has_address) { // the processor does not say which
-        snprintf(text, size,
-                 "the thread accessed an address that no memory can have, or a vector at an address that is not a "
-                 "multiple of its size (16 bytes for a float4)");
-        return cudaErrorIllegalAddress;
-    }
-    if (is_access && fault->address - (uintptr_t)block->shared_map - block->shared_room < PAGE) {
-        snprintf(text, size, "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory",
-                 VERBS[fault->access], (size_t)(fault->address - (uintptr_t)block->shared) - bytes, bytes);
-        return cudaErrorIllegalAddress;
-    }
-    if (is_access) {
-        char place[200];
-        emu_memory_explain(fault->address, place, sizeof place);
-        snprintf(text, size, "the thread %s address 0x%llx%s", VERBS[fault->access],
-                 (unsigned long long)fault->address, place);
-        return cudaErrorIllegalAddress;
-    }
-    if (fault->number == SIGFPE) {
-        snprintf(text, size, "an integer was divided by zero, or the quotient is too large for its type");
-        return cudaErrorLaunchFailure;
-    }
-    snprintf(text, size, "the thread executed an illegal instruction");
-    return cudaErrorIllegalInstruction;
-}
+// --- assert ----------------------------------------------------------------------------------------------------------
 
 void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function) {
     emu_block *block = emu_current;

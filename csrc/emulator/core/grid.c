@@ -125,13 +125,15 @@ static void run_each(emu_block *block, emu_grid *grid) {
 static void run_blocks(emu_grid *grid) {
     emu_block *block = emu_block_here();
     if (!block || emu_block_attach(block, grid)) {
-        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block", 0);
         return;
     }
+    emu_fault_prepare_thread();
     begin_to_run(block);
     run_each(block, grid);
     end_to_run(block);
-    while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel)) usleep(1000); // they may wait in a loop for the one that failed
+    while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel))
+        usleep(1000); // they may wait in a loop for the one that failed
 }
 
 // --- The pool -----------------------------------------------------------------------------------------------------
@@ -212,7 +214,7 @@ static int queue_task(task *t, int workers) {
     return failed;
 }
 
-int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message) {
+int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error) {
     const emu_config *config = emu_current_config();
     emu_grid grid = {
         .launch = launch,
@@ -225,15 +227,15 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
                  (launch->cluster.x * launch->cluster.y * launch->cluster.z),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .all_here = PTHREAD_COND_INITIALIZER,
-        .message = message,
+        .error = error,
     };
-    message[0] = 0;
+    *error = (emu_grid_error){.message = ""};
     emu_fault_catch();
     int workers = config->workers > 0 ? config->workers : cores();
     task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_task(&t, workers)) {
-        snprintf(message, EMU_MESSAGE,
+        snprintf(error->message, sizeof error->message,
                  "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
                  "process's limit of memory (ulimit -v) or threads (ulimit -u) is used up",
                  (unsigned long long)grid.total);
@@ -253,7 +255,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     pthread_mutex_destroy(&grid.lock);
     if (grid.code) return grid.code;
     if (cancel && atomic_load(cancel)) {
-        snprintf(message, EMU_MESSAGE, "canceled");
+        snprintf(error->message, sizeof error->message, "canceled");
         return EMU_CANCELLED;
     }
     return 0;

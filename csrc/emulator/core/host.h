@@ -15,7 +15,6 @@ enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 };
 typedef enum emu_fork { EMU_FORK_PREPARE, EMU_FORK_PARENT, EMU_FORK_CHILD } emu_fork;
 
 // --- errors.c ----------------------------------------------------------------------------------------------------
-void emu_print_error(const char *message); // of a kernel, for callers that ignore return codes
 // Records code and message for the calling thread; returns the code.
 int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -25,6 +24,7 @@ int emu_allocation_should_fail(void); // decrements fail_allocation
 size_t emu_parse_size(const char *text, int *ok);
 int emu_change_config(const char *key, const char *value); // without waiting, unlike emu_configure
 void emu_config_fork(emu_fork stage);
+void emu_print_error(const char *message); // of a kernel, for callers that ignore return codes
 
 // --- chips.c -----------------------------------------------------------------------------------------------------
 typedef struct emu_multiprocessor { // the resources of a multiprocessor of one compute capability
@@ -103,10 +103,14 @@ typedef struct emu_allocation {
 int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
 void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
+// --- table.c (table.h)
 // After a kernel: whether canaries around the allocations that its arguments point to were overwritten, which `text` then says.
 int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size);
 // For calls that wait: checks more allocations, and records and returns the error of one that was damaged.
 int emu_memory_problem(int device);
+
+// What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
+void emu_memory_explain(uintptr_t address, char *text, size_t size);
 
 // --- region.c (region.h)
 // ----------------------------------------------------------------------------------------

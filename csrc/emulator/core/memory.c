@@ -1,33 +1,23 @@
-// Memory: keeps a table of all allocations by address, so that invalid uses are refused as by CUDA, and the error
-// contains the sizes.
+// Memory: CUDA's functions that allocate, free and describe it. table.c has the table of all allocations.
 //
-//   blocks, sorted by address:  [device 0, 4096 B] [pinned host] [device 1, 64 B] [registered host] [symbol] ...
 //   used[device] <= emu_device_memory()
 //
-// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, each rounded up to EMU_GRAIN; a block
-// whose release has been requested (`dying`) is invalid in every call, although it remains until its stream reaches the
-// release.
+// Invariant: used[d] is the sum of device d's allocations, each rounded up to EMU_GRAIN.
 //
 // Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes are
 // 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten memory
 // shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
-//
-// Each block has a mapping of its own, with canaries and a guard page around it (region.c). Kernels' writes to canaries are
-// found after the kernel around the blocks that its arguments point to, and around others when a thread waits or frees them.
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
-#include "region.h"
+#include "table.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PITCH = 512 };
 static const size_t FILL = (size_t)32 << 20;
-
-typedef enum block_kind { DEVICE, PINNED, REGISTERED, SYMBOL } block_kind;
 
 typedef struct pool {
     int live, device;
@@ -37,94 +27,34 @@ typedef struct pool {
     struct pool *next;
 } pool;
 
-typedef struct block {
-    uintptr_t base;
-    size_t bytes;
-    block_kind kind;
-    int device, dying;
-    pool *pool;
-    emu_region region; // of DEVICE
-} block;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static block *blocks;
-static size_t block_count, block_room;
 static size_t used[EMU_MAX_DEVICES];
 static pool default_pools[EMU_MAX_DEVICES];
 static pool *pools;
 
-static const char HINT[] = "Let threads whose index is not in the array do nothing: if (i < n)";
-
-enum { CHECKED_BY_A_WAIT = 32 };
-static atomic_int unchecked;             // a kernel has run since a wait has checked canaries, or a problem is pending
-static size_t next_check;                // where the next wait begins to check
-static char *problems[EMU_MAX_DEVICES]; // not reported yet
-
-void emu_memory_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
-}
-
-// --- the table (lock held) ---------------------------------------------------------------------------------------
+// --- changes of the table (lock held) -----------------------------------------------------------------------------
 static size_t rounded(size_t bytes) {
     return (bytes + EMU_GRAIN - 1) / EMU_GRAIN * EMU_GRAIN;
 }
 
-// Index of the first block that begins after the address.
-static size_t after(uintptr_t address) {
-    size_t low = 0, high = block_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (blocks[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-// The block that contains the address; NULL: none.
-static block *holding(const void *pointer) {
-    size_t i = after((uintptr_t)pointer);
-    if (!i || (uintptr_t)pointer - blocks[i - 1].base >= blocks[i - 1].bytes) return NULL;
-    return &blocks[i - 1];
-}
-
 // The block that begins at the address and whose kind is in `kinds` (one bit per kind).
-static block *beginning(const void *pointer, unsigned kinds) {
-    block *match = holding(pointer);
+static emu_entry *beginning(const void *pointer, unsigned kinds) {
+    emu_entry *match = emu_table_find(pointer);
     return match && match->base == (uintptr_t)pointer && !match->dying && (kinds >> match->kind & 1) ? match : NULL;
 }
 
-static int insert(block fresh) {
-    if (block_count == block_room) {
-        size_t room = block_room ? 2 * block_room : 64;
-        block *grown = realloc(blocks, room * sizeof *grown);
-        if (!grown) return 0;
-        blocks = grown;
-        block_room = room;
-    }
-    size_t i = after(fresh.base);
-    memmove(&blocks[i + 1], &blocks[i], (block_count++ - i) * sizeof *blocks);
-    blocks[i] = fresh;
-    return 1;
-}
-
-static void account(const block *b, int sign) {
+static void account(const emu_entry *b, int sign) {
     size_t bytes = rounded(b->bytes);
     if (b->kind != DEVICE) return;
     used[b->device] += sign > 0 ? bytes : (size_t)0 - bytes;
-    if (!b->pool) return;
-    b->pool->used += sign > 0 ? bytes : (size_t)0 - bytes;
-    if (b->pool->used > b->pool->high) b->pool->high = b->pool->used;
+    pool *from = b->pool;
+    if (!from) return;
+    from->used += sign > 0 ? bytes : (size_t)0 - bytes;
+    if (from->used > from->high) from->high = from->used;
 }
 
-static void drop(block *b) { // removes it from the table; the caller frees the memory
+static void drop(emu_entry *b) { // removes it from the table; the caller frees the memory
     account(b, -1);
-    size_t i = (size_t)(b - blocks);
-    memmove(b, b + 1, (--block_count - i) * sizeof *blocks);
+    emu_table_remove(b);
 }
 
 // Lock held. The handle is looked up and not dereferenced, because an invalid one may point anywhere.
@@ -150,89 +80,6 @@ static void fill_new(char *memory, size_t bytes) {
     }
 }
 
-// --- canaries ----------------------------------------------------------------------------------------------------
-// Whether the canaries of a block of device memory were overwritten, as "wrote ...".
-static int is_damaged(const block *b, char *text, size_t size) {
-    ptrdiff_t offset;
-    size_t count;
-    if (b->kind != DEVICE || !emu_region_damage(&b->region, &offset, &count)) return 0;
-    const char *where = offset < 0 ? "before the beginning" : "beyond the end";
-    snprintf(text, size, "wrote %s of an allocation of %zu bytes (bytes %td to %td have changed). %s", where,
-             b->bytes, offset, offset + (ptrdiff_t)count - 1, HINT);
-    return 1;
-}
-
-int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size) {
-    int damaged = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t at = 0; at + sizeof(void *) <= bytes; at += sizeof(void *)) {
-        const void *pointer;
-        memcpy(&pointer, (const char *)arguments + at, sizeof pointer);
-        const block *match = holding(pointer);
-        if (match) damaged |= is_damaged(match, text, damaged ? 0 : size);
-    }
-    pthread_mutex_unlock(&lock);
-    atomic_store_explicit(&unchecked, 1, memory_order_relaxed);
-    return damaged;
-}
-
-static void keep_problem(int device, const char *what) { // lock held
-    char message[EMU_MESSAGE];
-    snprintf(message, sizeof message, "a kernel %s", what);
-    emu_print_error(message);
-    if (!problems[device]) problems[device] = strdup(message);
-    atomic_store_explicit(&unchecked, 1, memory_order_relaxed);
-}
-
-static int report_problem(int device) {
-    pthread_mutex_lock(&lock);
-    char *message = problems[device];
-    problems[device] = NULL;
-    pthread_mutex_unlock(&lock);
-    if (!message) return cudaSuccess;
-    emu_error(cudaErrorIllegalAddress, "%s", message);
-    free(message);
-    return cudaErrorIllegalAddress;
-}
-
-int emu_memory_problem(int device) {
-    if (!atomic_load_explicit(&unchecked, memory_order_relaxed)) return cudaSuccess;
-    char what[EMU_MESSAGE / 2];
-    emu_region_settle_spares();
-    pthread_mutex_lock(&lock);
-    atomic_store_explicit(&unchecked, 0, memory_order_relaxed);
-    const size_t count = block_count < CHECKED_BY_A_WAIT ? block_count : CHECKED_BY_A_WAIT;
-    for (size_t i = 0; i < count; i++) {
-        const block *b = &blocks[next_check++ % block_count];
-        if (is_damaged(b, what, sizeof what)) keep_problem(b->device, what);
-    }
-    pthread_mutex_unlock(&lock);
-    return report_problem(device);
-}
-
-void emu_memory_explain(uintptr_t address, char *text, size_t size) {
-    enum { NEAR = 64 << 10 };
-    const size_t freed = emu_region_was_freed(address);
-    *text = 0;
-    pthread_mutex_lock(&lock);
-    const size_t i = after(address);
-    const block *below = i ? &blocks[i - 1] : NULL, *above = i < block_count ? &blocks[i] : NULL;
-    const size_t beyond = below && below->kind == DEVICE ? address - below->base - below->bytes : SIZE_MAX;
-    const size_t before = above && above->kind == DEVICE ? above->base - address : SIZE_MAX;
-    if (address < 1 << 16)
-        snprintf(text, size, ", which is a null pointer");
-    else if (freed)
-        snprintf(text, size, ", in an allocation of %zu bytes that has been freed", freed);
-    else if (beyond < NEAR && beyond <= before)
-        snprintf(text, size, ", %zu bytes beyond the end of an allocation of %zu bytes. %s", beyond, below->bytes, HINT);
-    else if (before < NEAR)
-        snprintf(text, size, ", %zu bytes before the beginning of an allocation of %zu bytes. %s", before, above->bytes,
-                 HINT);
-    else
-        snprintf(text, size, ", which is in no allocation");
-    pthread_mutex_unlock(&lock);
-}
-
 static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     *pointer = NULL;
@@ -240,17 +87,17 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (emu_allocation_should_fail())
         return emu_error(cudaErrorMemoryAllocation, "%s: %s; the setting fail_allocation made this call fail", call,
                          ck_size_in_words(bytes).text);
-    block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
+    emu_entry fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
     size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
     // If it does not fit, try again after the streams have executed pending frees.
     for (int attempt = 0; attempt < 2 && !fits; attempt++) {
         if (attempt) emu_wait_idle(device);
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&emu_table.lock);
         in_use = used[device];
         fits = bytes <= limit && in_use <= limit && rounded(bytes) <= limit - in_use;
         if (fits) account(&fresh, 1); // reserve it now, so that two threads cannot both get the last bytes
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
     }
     if (!fits)
         return emu_error(cudaErrorMemoryAllocation, "%s: %s on device %d; %s of its %s are free", call,
@@ -266,10 +113,10 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
         fill_new(memory, bytes);
         fresh.base = (uintptr_t)memory;
     }
-    pthread_mutex_lock(&lock);
-    if (!failed && !insert(fresh)) failed = 1;
+    pthread_mutex_lock(&emu_table.lock);
+    if (!failed && !emu_table_insert(fresh)) failed = 1;
     if (failed) account(&fresh, -1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (failed) {
         if (fresh.base) emu_region_destroy(&fresh.region);
         return emu_error(cudaErrorMemoryAllocation,
@@ -299,16 +146,15 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
 
 static void release(void *data) { // frees a block marked as dying
     void *memory = *(void **)data;
-    char what[EMU_MESSAGE / 2];
-    block old = {0};
-    pthread_mutex_lock(&lock);
-    block *match = holding(memory);
+    emu_entry old = {0};
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = emu_table_find(memory);
     if (match) {
         old = *match;
         drop(match);
-        if (is_damaged(&old, what, sizeof what)) keep_problem(old.device, what);
+        emu_table_check(&old);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (old.base && old.kind == DEVICE)
         emu_region_destroy(&old.region);
     else if (old.base)
@@ -317,10 +163,10 @@ static void release(void *data) { // frees a block marked as dying
 
 // Marks the block that begins at the address as dying; returns an error if the call may not free it.
 static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *call, int *device) {
-    pthread_mutex_lock(&lock);
-    block *match = beginning(pointer, kinds), *around = match ? NULL : holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = beginning(pointer, kinds), *around = match ? NULL : emu_table_find(pointer);
     if (match && of_a_pool && !match->pool) {
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
         return emu_error(
             cudaErrorInvalidValue,
             "%s(%p): this memory comes from cudaMalloc, which is not stream-ordered; free it with cudaFree", call,
@@ -333,7 +179,7 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
         match->dying = 1;
         *device = match->device;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (match) return cudaSuccess;
     if (around && base != (uintptr_t)pointer)
         return emu_error(cudaErrorInvalidValue,
@@ -353,16 +199,16 @@ int emu_free(void *pointer) {
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
     emu_region_settle_spares();
-    return report_problem(device);
+    return emu_table_report_problem(device);
 }
 
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
     int device, code = emu_stream_device(stream, &device);
     if (code) return code;
     pool *from = handle ? handle : &default_pools[device];
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     int ok = !handle || check_pool(from);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (!ok) return bad_pool(handle);
     return allocate(pointer, bytes, handle ? from->device : device, from, "cudaMallocAsync");
 }
@@ -374,23 +220,23 @@ int emu_free_async(void *pointer, void *stream) {
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
     if (code) { // not queued: the block stays valid
-        pthread_mutex_lock(&lock);
-        block *match = holding(pointer);
+        pthread_mutex_lock(&emu_table.lock);
+        emu_entry *match = emu_table_find(pointer);
         if (match) match->dying = 0;
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
     }
     return code;
 }
 
 void emu_release_device(int device) {
-    pthread_mutex_lock(&lock);
-    for (size_t i = block_count; i-- > 0;) {
-        if (blocks[i].kind != DEVICE || blocks[i].device != device) continue;
-        const emu_region region = blocks[i].region;
-        drop(&blocks[i]);
+    pthread_mutex_lock(&emu_table.lock);
+    for (size_t i = emu_table.count; i-- > 0;) {
+        if (emu_table.entries[i].kind != DEVICE || emu_table.entries[i].device != device) continue;
+        const emu_region region = emu_table.entries[i].region;
+        drop(&emu_table.entries[i]);
         emu_region_destroy(&region);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     emu_region_drop_spares();
 }
 
@@ -399,9 +245,9 @@ int emu_memory_info(size_t *free_bytes, size_t *total) {
     if (code) return code;
     if (!free_bytes || !total)
         return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: the pointer for the result is NULL");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     size_t in_use = used[device];
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     *total = emu_device_memory();
     *free_bytes = in_use < *total ? *total - in_use : 0;
     return cudaSuccess;
@@ -413,10 +259,10 @@ int emu_default_pool(void **handle, int device) {
     if (code) return code;
     if (!handle)
         return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: the pointer for the result is NULL");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     default_pools[device].live = 1;
     default_pools[device].device = device;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     *handle = &default_pools[device];
     return cudaSuccess;
 }
@@ -425,31 +271,31 @@ int emu_pool_create(void **handle, int device) {
     int code = emu_check_device(device, "cudaMemPoolCreate");
     if (code) return code;
     if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: the pointer for the result is NULL");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     pool *fresh = pools;
     while (fresh && (fresh->live || fresh->used)) fresh = fresh->next;
     pool *next = fresh ? fresh->next : pools;
     if (!fresh && (fresh = malloc(sizeof *fresh))) pools = fresh;
     if (fresh) *fresh = (pool){.live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     *handle = fresh;
     return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a memory pool");
 }
 
 int emu_pool_destroy(void *handle) {
     pool *p = handle;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     int ok = check_pool(p) && !(p >= default_pools && p < default_pools + EMU_MAX_DEVICES);
     if (ok) p->live = 0; // allocations from it stay valid until they are freed
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     return ok ? cudaSuccess : bad_pool(handle);
 }
 
 int emu_pool_trim(void *handle, size_t keep) {
     (void)keep;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     int ok = check_pool(handle);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (ok) emu_region_drop_spares();
     return ok ? cudaSuccess : bad_pool(handle);
 }
@@ -457,9 +303,9 @@ int emu_pool_trim(void *handle, size_t keep) {
 int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
     pool *p = handle;
     int ok = 1;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     if (!check_pool(p)) {
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
         return bad_pool(handle);
     }
     uint64_t *wide = value;
@@ -496,7 +342,7 @@ int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
         break;
     default: ok = 0;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (ok) return cudaSuccess;
     return emu_error(cudaErrorInvalidValue, "attribute %d of a memory pool cannot be %s", attribute,
                      set ? "set to this value" : "read");
@@ -516,9 +362,10 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %s; the host is out of memory",
                          ck_size_in_words(bytes).text);
-    pthread_mutex_lock(&lock);
-    int ok = insert((block){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
+    int ok =
+        emu_table_insert((emu_entry){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
+    pthread_mutex_unlock(&emu_table.lock);
     if (!ok) {
         free(memory);
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: the host is out of memory");
@@ -539,10 +386,10 @@ int emu_free_host(void *pointer) {
 
 // Addresses are unified: pinned memory has the same address on the device as on the host.
 int emu_host_device_pointer(void **device, void *host, unsigned flags) {
-    pthread_mutex_lock(&lock);
-    const block *match = holding(host);
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(host);
     int ok = match && !match->dying && (match->kind == PINNED || match->kind == REGISTERED);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (!ok || !device || flags)
         return emu_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer(%p), flags %u: %s", host, flags,
                          ok ? "flags must be 0, and the pointer for the result not NULL"
@@ -558,17 +405,17 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
         return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
                          pointer);
-    pthread_mutex_lock(&lock);
-    size_t i = after((uintptr_t)pointer + bytes - 1);
-    block *before = i ? &blocks[i - 1] : NULL;
+    pthread_mutex_lock(&emu_table.lock);
+    size_t i = emu_table_after((uintptr_t)pointer + bytes - 1);
+    emu_entry *before = i ? &emu_table.entries[i - 1] : NULL;
     int overlaps = before && before->base + before->bytes > (uintptr_t)pointer;
     int known = is_symbol && overlaps && before->base == (uintptr_t)pointer && before->bytes == bytes;
     int ok =
         known ||
         (!overlaps &&
-         insert((block){
+         emu_table_insert((emu_entry){
              .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device}));
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (ok) return cudaSuccess;
     if (overlaps)
         return emu_error(cudaErrorHostMemoryAlreadyRegistered,
@@ -577,31 +424,31 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
 }
 
 int emu_unregister(void *pointer) {
-    pthread_mutex_lock(&lock);
-    block *match = beginning(pointer, 1u << REGISTERED);
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = beginning(pointer, 1u << REGISTERED);
     if (match) match->dying = 1;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (!match)
         return emu_error(cudaErrorHostMemoryNotRegistered,
                          "cudaHostUnregister(%p): no memory is registered at this address", pointer);
     emu_wait_idle(-1);
-    pthread_mutex_lock(&lock);
-    match = holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    match = emu_table_find(pointer);
     if (match) drop(match);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     return cudaSuccess;
 }
 
 int emu_find_allocation(const void *pointer, emu_allocation *match) {
-    pthread_mutex_lock(&lock);
-    const block *b = holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *b = emu_table_find(pointer);
     if (b)
         *match = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
                                   .is_symbol = b->kind == SYMBOL,
                                   .device = b->kind == DEVICE || b->kind == SYMBOL ? b->device : -1};
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     return b != NULL;
 }
 
@@ -612,8 +459,8 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
         return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: the pointer for the result is NULL");
     void *address = (void *)(uintptr_t)pointer;
     struct cudaPointerAttributes a = {.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = address};
-    pthread_mutex_lock(&lock);
-    const block *match = holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(pointer);
     if (match && !match->dying) {
         int on_device = match->kind == DEVICE || match->kind == SYMBOL;
         a.type = on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
@@ -621,7 +468,7 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     memcpy(attributes, &a, size < sizeof a ? size : sizeof a);
     return cudaSuccess;
 }

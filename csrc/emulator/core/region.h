@@ -19,7 +19,8 @@ void emu_region_drop_spares(void);
 // After a wait of the host; before a kernel runs: regions that were freed before the last wait become inaccessible.
 void emu_region_settle_spares(void);
 void emu_region_protect_spares(void);
-size_t emu_region_was_freed(uintptr_t address); // the size of the freed allocation that contained the address; 0: none is known
+size_t emu_region_was_freed(
+    uintptr_t address); // the size of the freed allocation that contained the address; 0: none is known
 // Whether canaries have been overwritten: the offset of the first byte from the allocation's beginning, and the number of
 // bytes up to the last one. Restores the canaries.
 int emu_region_damage(const emu_region *region, ptrdiff_t *offset, size_t *count);
