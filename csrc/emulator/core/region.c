@@ -9,7 +9,7 @@
 //
 // A freed region is kept as a spare for the next allocation of a similar size, because new pages cost more than a kernel on
 // small arrays. If it is still free when the host has waited and then a kernel begins, its first PROTECTED bytes become
-// inaccessible. (A program that allocates and frees for each of its kernels needs no system calls.) Sanitizer builds keep none.
+// inaccessible. (A program that allocates and frees for each of its kernels needs no system calls.)
 //
 //   spares:  oldest ... | protected_count ... | settled_count: freed before the last wait ... | spare_count
 //
@@ -26,16 +26,6 @@
 
 #include "host.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEP_SPARES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEP_SPARES 0
-#endif
-#endif
-#ifndef KEEP_SPARES
-#define KEEP_SPARES 1
-#endif
 #define UNCHECKED __attribute__((no_sanitize("address"))) // for functions that access canaries
 
 enum { GRAIN = EMU_GRAIN, SPARES = 1024, PROTECTED = 64 << 10, FRONT = 1024 };
@@ -118,6 +108,10 @@ static size_t up_to(size_t bytes, size_t multiple) {
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
+static char *end_of(const emu_region *region) { // of the mapping
+    return region->low + region->room + (region->guarded ? page() : 0);
+}
+
 static char *front(const emu_region *region) { // where the canaries before the allocation begin
     return region->data - region->low < FRONT ? region->low : region->data - FRONT;
 }
@@ -132,14 +126,9 @@ static void place(emu_region *region, size_t bytes) { // the allocation in the r
     emu_canaries_write(data + bytes, region->low + region->room);
 }
 
-static int take_guard(void) {
-    const int guarded = guards < emu_guard_pages();
-    guards += guarded;
-    return guarded;
-}
-
 static void unmap(const emu_region *region) { // lock held
-    munmap(region->low, region->room + (region->guarded ? page() : 0));
+    unpoison(region->low, end_of(region));
+    munmap(region->low, (size_t)(end_of(region) - region->low));
     guards -= region->guarded;
 }
 
@@ -182,15 +171,16 @@ static int take_spare(emu_region *region, size_t bytes) { // lock held
 }
 
 static int map(emu_region *region, size_t bytes) { // lock held
-    *region = (emu_region){.guarded = take_guard()};
-    region->room = up_to(up_to(bytes, GRAIN) + GRAIN + (region->guarded ? 0 : GRAIN), page());
-    const size_t whole = region->room + (region->guarded ? page() : 0);
-    region->low = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (region->low != MAP_FAILED) {
-        if (!region->guarded || !mprotect(region->low + region->room, page(), PROT_NONE)) return 0;
-        munmap(region->low, whole);
+    for (int guarded = guards < emu_guard_pages(); guarded >= 0; --guarded) {
+        const size_t room = up_to(up_to(bytes, GRAIN) + GRAIN + (guarded ? 0 : GRAIN), page());
+        *region = (emu_region){.room = room, .guarded = guarded};
+        region->low =
+            mmap(NULL, room + (guarded ? page() : 0), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (region->low == MAP_FAILED) return -1;
+        guards += guarded;
+        if (!guarded || !mprotect(region->low + room, page(), PROT_NONE)) return 0;
+        unmap(region); // too many mappings: try again without a guard page
     }
-    guards -= region->guarded;
     return -1;
 }
 
@@ -200,16 +190,17 @@ int emu_region_create(emu_region *region, size_t bytes) {
     const int failed = !take_spare(region, bytes) && map(region, bytes);
     pthread_mutex_unlock(&lock);
     if (failed) return -1;
+    unpoison(region->low, end_of(region));
     place(region, bytes);
     poison(region->low, region->data);
-    poison(region->data + bytes, region->low + region->room + (region->guarded ? page() : 0));
+    poison(region->data + bytes, end_of(region));
     return 0;
 }
 
 void emu_region_destroy(const emu_region *region) {
-    unpoison(region->low, region->low + region->room + (region->guarded ? page() : 0));
+    poison(region->low, end_of(region));
     pthread_mutex_lock(&lock);
-    if (!KEEP_SPARES || region->room > SPARE_TOTAL / 2) {
+    if (region->room > SPARE_TOTAL / 2) {
         unmap(region);
     } else {
         while (spare_count == SPARES || spare_bytes + region->room > SPARE_TOTAL) {
