@@ -164,9 +164,9 @@ def test_frames_that_are_larger_than_a_guard_page(program, name):
     assert works(program)
 
 
-@pytest.mark.parametrize("name", ["uses_null", "recurses", "divides"])
-def test_many_in_a_row_on_every_worker(program, name):
-    for _ in range(200):
+@pytest.mark.parametrize("name, count", [("uses_null", 2000), ("recurses", 200), ("divides", 200)])
+def test_many_in_a_row_on_every_worker(program, name, count):
+    for _ in range(count):
         assert failure(program[name][4, 64], *arguments(name)).code == FAULTS[name][0]
     assert works(program)
 
@@ -345,6 +345,20 @@ def test_a_fault_in_launches_of_all_kinds(library, kind):
         failure = fails(library, "writes_wild", [0] * 64, grid=4, block=32, **kind)
         assert (failure.code, failure.name) == (ADDRESS, "cudaErrorIllegalAddress")
         assert "block (2,0,0), thread (9,0,0)" in failure.detail
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_a_copy_of_a_box_from_freed_memory(size):
+    """The copy is carried out while the block waits; in a cluster, while none of its blocks runs."""
+    library = cuda_api.load("emulator", "clusters")
+    for _ in range(20):
+        rows = library.buffer(np.zeros((8 * size, 32), np.int32))
+        out = library.buffer(np.zeros((size, 8 * size, 32), np.int32))
+        library.check("api_free", rows)
+        with pytest.raises(cuda_api.CudaFailure) as caught:
+            library.launch("run_share_rows", rows, 8 * size, out, grid=size, block=64, shared=9216, cluster=size)
+        assert caught.value.code == ADDRESS
+        assert f"in an allocation of {1024 * size} bytes that has been freed" in caught.value.detail
 
 
 def test_stacks_without_guard_pages(library):
