@@ -88,20 +88,21 @@ static void end_process(int number, const siginfo_t *info) {
 }
 
 // A handler may return without having done anything (faulthandler's, once it is disabled), and the same fault comes again.
-static int is_repeated(const siginfo_t *info) {
+static int useless_handlers(const siginfo_t *info) {
     static _Atomic(void *) address;
     static atomic_int repeats;
     if (info->si_code <= 0) return 0;
     if (atomic_exchange(&address, info->si_addr) != info->si_addr) atomic_store(&repeats, 0);
-    return atomic_fetch_add(&repeats, 1) >= MOST_REPEATS;
+    return atomic_fetch_add(&repeats, 1) / MOST_REPEATS;
 }
 
 static void pass_on(int number, siginfo_t *info, void *context) {
     int i = 0;
     while (FAULTS[i] != number) ++i;
-    const struct sigaction *to = passing ? &first[i] : &latest[i];
+    const int tried = passing + useless_handlers(info);
+    const struct sigaction *to = tried ? &first[i] : &latest[i];
     const int is_action = to->sa_flags & SA_SIGINFO;
-    if (passing > 1 || is_repeated(info) || (!is_action && to->sa_handler == SIG_DFL)) {
+    if (tried > 1 || (!is_action && to->sa_handler == SIG_DFL)) {
         end_process(number, info);
     } else if (!is_action && to->sa_handler == SIG_IGN) {
         if (info->si_code > 0) end_process(number, info); // a real fault cannot be ignored
