@@ -14,6 +14,7 @@ import cudakern
 import subprocesses
 
 BROKEN = r"""
+#include <assert.h>
 #include <cstring>
 __device__ int zero;
 
@@ -385,6 +386,10 @@ __global__ void computes(volatile float *x, int *y) {  // mostly in the C librar
 __global__ void waits_for_a_clock(volatile long long *x) {
     while (clock64() != 0) x[0] = 1;
 }
+__global__ void prints(int *x) {
+    while (threadIdx.x < 32) printf("");
+    x[0] = 1;
+}
 __global__ void waits_for_block_0(volatile int *flag, int *null) {
     if (blockIdx.x == 0) *null = 1;
     while (flag[0] == 0) {}
@@ -395,7 +400,7 @@ __global__ void waits_after_a_barrier(volatile int *flag) {
     __syncthreads();
 }
 """
-ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"],
+ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"], "prints": ["int32"],
            "waits_after_a_barrier": ["int32"]}  # fmt: skip
 
 
@@ -432,7 +437,7 @@ def test_blocks_that_wait_for_one_that_failed_end():
     program = cudakern.compile(LOOPS)
     for _ in range(20):
         error = failure(program.waits_for_block_0[2, 32], np.zeros(1, np.int32), None)
-        assert "kernel waits_for_block_0, kernels.cu:13, block (0,0,0)" in str(error)
+        assert "kernel waits_for_block_0, kernels.cu:17, block (0,0,0)" in str(error)
 
 
 # --- other handlers, and faults of the host --------------------------------------------------------------------------

@@ -170,7 +170,11 @@ static int take_spare(emu_region *region, size_t bytes) { // lock held
     return 0;
 }
 
-static int map(emu_region *region, size_t bytes) { // lock held
+static int map(emu_region *region, size_t bytes) {       // lock held
+    while (guards >= emu_guard_pages() && spare_count) { // allocations need the guard pages more than spares do
+        const emu_region oldest = remove_spare(0);
+        unmap(&oldest);
+    }
     for (int guarded = guards < emu_guard_pages(); guarded >= 0; --guarded) {
         const size_t room = up_to(up_to(bytes, GRAIN) + GRAIN + (guarded ? 0 : GRAIN), page());
         *region = (emu_region){.room = room, .guarded = guarded};

@@ -182,20 +182,20 @@ static int choose_line(FILE *lines, char *file, size_t size) {
 }
 
 static int ask_for_line(uintptr_t code, char *file, size_t size) {
-    extern char **environ;
     Dl_info info;
     int ends[2], line = 0;
     if (!dladdr((void *)code, &info) || pipe2(ends, O_CLOEXEC)) return 0;
     const ElfW(Ehdr) *head = info.dli_fbase;
     char offset[24];
     snprintf(offset, sizeof offset, "0x%zx", (size_t)(head->e_type == ET_EXEC ? code : code - (uintptr_t)head));
+    char *const environment[] = {"LC_ALL=C", NULL}; // without DEBUGINFOD_URLS, with which it would ask servers
     char *const command[] = {"addr2line", "-i", "-e", (char *)(uintptr_t)info.dli_fname, offset, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t child;
-    const int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environ);
+    const int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environment);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     FILE *lines = failed ? NULL : fdopen(ends[0], "r");

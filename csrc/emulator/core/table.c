@@ -17,7 +17,8 @@
 struct emu_table emu_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static size_t room_for; // entries
 
-static const char HINT[] = "Let threads whose index is not in the array do nothing: if (i < n)";
+#define HINT "Let threads whose index is not in the array do nothing: if "
+static const char BEYOND[] = HINT "(i < n)", BEFORE[] = HINT "(i >= 0)";
 
 enum { CHECKED_BY_A_WAIT = 32 };
 static atomic_int unchecked;            // a kernel has run since a wait has checked canaries, or a problem is pending
@@ -76,7 +77,7 @@ static int is_damaged(const emu_entry *b, char *text, size_t size) {
     if (b->kind != DEVICE || !emu_region_damage(&b->region, &offset, &count)) return 0;
     const char *where = offset < 0 ? "before the beginning" : "beyond the end";
     snprintf(text, size, "wrote %s of an allocation of %zu bytes (bytes %td to %td have changed). %s", where,
-             b->bytes, offset, offset + (ptrdiff_t)count - 1, HINT);
+             b->bytes, offset, offset + (ptrdiff_t)count - 1, offset < 0 ? BEFORE : BEYOND);
     return 1;
 }
 
@@ -145,10 +146,10 @@ void emu_memory_explain(uintptr_t address, char *text, size_t size) {
         snprintf(text, size, ", in an allocation of %zu bytes that has been freed", freed);
     else if (beyond < NEAR && beyond <= before)
         snprintf(text, size, ", %zu bytes beyond the end of an allocation of %zu bytes. %s", beyond, below->bytes,
-                 HINT);
+                 BEYOND);
     else if (before < NEAR)
         snprintf(text, size, ", %zu bytes before the beginning of an allocation of %zu bytes. %s", before,
-                 above->bytes, HINT);
+                 above->bytes, BEFORE);
     else
         snprintf(text, size, ", which is in no allocation");
     pthread_mutex_unlock(&emu_table.lock);
