@@ -493,5 +493,10 @@ def test_errors_are_printed_once_per_launch():
     assert all(
         re.match(r"cudakern: kernel (uses_null|recurses|divides), kernels\.cu:\d+, block", x) for x in lines[:15]
     )
-    at = rf"kernels\.cu:{line_of('asserts')}: void asserts\(int\*\): block: \[\d,0,0\], thread: \[3,0,0\] "
+    at = rf"kernels\.cu:{line_of('asserts')}: void asserts\(int ?\*\): block: \[\d,0,0\], thread: \[3,0,0\] "
     assert re.fullmatch(at + r"Assertion `threadIdx\.x < 3 \+ zero` failed\.", lines[15])
+
+
+def test_a_fault_in_a_child_of_a_fork():
+    code = HOST + "kernels()\nimport os\nchild = os.fork()\nkernels()\nif child: print(os.waitpid(child, 0)[1])"
+    assert subprocesses.run(code, CUDAKERN_BACKEND="emulator", CUDAKERN_EMULATOR_PRINT="0") == "0\n"

@@ -69,6 +69,7 @@ emu_code emu_code_around(const void *function);
 // The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
 // inlined functions it is the innermost call that is not in the emulator's headers.
 int emu_source_line(uintptr_t code, char *file, size_t size);
+void emu_source_line_fork(void); // in the child of a fork(), where another thread may have held its lock
 // The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
 void *emu_static_variables(const void *function, size_t *bytes);
 

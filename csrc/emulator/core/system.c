@@ -209,19 +209,24 @@ static int ask_for_line(uintptr_t code, char *file, size_t size) {
     return line;
 }
 
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void emu_source_line_fork(void) {
+    line_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
 int emu_source_line(uintptr_t code, char *file, size_t size) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct {
         uintptr_t code;
         char file[200];
         int line;
     } last; // a loop may launch the same kernel again and again
     if (!code) return 0;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&line_lock);
     if (last.code != code) last.line = ask_for_line(code, last.file, sizeof last.file);
     last.code = code;
     snprintf(file, size, "%s", last.file);
     const int line = last.line;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&line_lock);
     return line;
 }
