@@ -122,8 +122,8 @@ typedef struct emu_block {
     emu_grid *grid;
     int live, arrived;
     int inside; // a thread runs, on a fiber: the OS thread is not on its own stack
-    sigjmp_buf
-        *recover; // where to continue after a fault in a copy that the OS thread carries out; NULL: it does not
+    // Where to continue after a fault in a copy that the OS thread itself carries out; NULL: it carries out none.
+    sigjmp_buf *recover;
     const char *site_file; // where the first thread waits at the barrier
     int site_line, barrier;
     int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
@@ -163,9 +163,9 @@ typedef struct emu_block {
     emu_dim3 fail_thread;
     char fail_text[EMU_MESSAGE / 2];
     uintptr_t fail_code_at, fail_address; // of a fault: the kernel's instruction, and what it accessed; 0: unknown
-    pthread_t thread;                     // that runs the block, and
-    struct emu_block *next_runner;        // another block that runs: grid.c
-    // Dynamic shared memory: as much as the launch asks for, rounded up to SHARED_GRAIN, at the end of a mapping with a guard page.
+    pthread_t thread;                     // the OS thread (in its own block)
+    struct emu_block *next_runner;        // grid.c
+    // Dynamic shared memory: as much as the launch asks for, rounded up, at the end of a mapping before its guard page.
     char *shared, *shared_map;
     size_t shared_bytes, shared_room;
     emu_stacks stacks;
@@ -202,7 +202,7 @@ _Noreturn void emu_block_fail(const char *file, int line, const char *format, ..
 _Noreturn void emu_block_fail_as(int code, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
-// The first error wins; all blocks stop. `address`: emu_grid_error
+// The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
     thread->state = EMU_LIVE;

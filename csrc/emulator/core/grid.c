@@ -132,8 +132,8 @@ static void run_blocks(emu_grid *grid) {
     begin_to_run(block);
     run_each(block, grid);
     end_to_run(block);
-    while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel))
-        usleep(1000); // they may wait in a loop for the one that failed
+    // Other blocks may wait in a loop for the one that has failed.
+    while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel)) usleep(1000);
 }
 
 // --- The pool -----------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ typedef struct emu_allocation {
 int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
 void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
-// --- table.c (table.h)
+// --- table.c (table.h) -------------------------------------------------------------------------------------------
 // After a kernel: whether canaries around the allocations that its arguments point to were overwritten, which `text` then says.
 int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size);
 // For calls that wait: checks more allocations, and records and returns the error of one that was damaged.
@@ -112,8 +112,7 @@ int emu_memory_problem(int device);
 // What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
 void emu_memory_explain(uintptr_t address, char *text, size_t size);
 
-// --- region.c (region.h)
-// ----------------------------------------------------------------------------------------
+// --- region.c (region.h) -----------------------------------------------------------------------------------------
 void emu_region_fork(emu_fork stage);
 
 // --- print.c -----------------------------------------------------------------------------------------------------

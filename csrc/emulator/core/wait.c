@@ -167,8 +167,9 @@ static emu_stream *settling(void) {
 }
 
 // Cancels what this thread launched among the operations before each stream's `reach` and all that these wait for.
-// Running kernels end at once (emu_grid_interrupt), and queued ones are dropped; events still fire, and pending frees are executed. Returns when none of the canceled operations runs any more. Other threads' work
-// continues, even if it comes later in a stream and reads outputs that the canceled operations did not write.
+// Running kernels end at once (emu_grid_interrupt), and queued ones are dropped; events still fire, and pending frees are
+// executed. Returns when none of the canceled operations runs any more. Other threads' work continues, even if it comes later
+// in a stream and reads outputs that the canceled operations did not write.
 void emu_give_up(void) {
     for (int grown = 1; grown;) {
         grown = 0;
