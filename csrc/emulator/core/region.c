@@ -9,9 +9,10 @@
 //
 // A freed region is kept as a spare for the next allocation of a similar size, because new pages cost more than a kernel on
 // small arrays. If it is still free when the host has waited and then a kernel begins, its first PROTECTED bytes become
-// inaccessible. (A program that allocates and frees for each of its kernels needs no system calls.)
+// inaccessible. (A program that allocates and frees for each of its kernels needs no system calls, and one that frees many
+// regions at once only a few.)
 //
-//   spares:  oldest ... | protected_count ... | settled_count: freed before the last wait ... | spare_count
+//   spares:  oldest ... | the last AT_ONCE are protected | settled_count: freed before the last wait ... | spare_count
 //
 // A canary's value depends on its address, so that it changes even if it is overwritten by another one, and most canaries
 // change in arithmetic: three of four floats, and every other double, are signaling NaN, and the rest NaN or 1e305.
@@ -28,13 +29,16 @@
 
 #define UNCHECKED __attribute__((no_sanitize("address"))) // for functions that access canaries
 
-enum { GRAIN = EMU_GRAIN, SPARES = 1024, PROTECTED = 64 << 10, FRONT = 1024 };
+enum { GRAIN = EMU_GRAIN, SPARES = 1024, PROTECTED = 64 << 10, AT_ONCE = 32, FRONT = 1024 };
 static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static emu_region spares[SPARES]; // oldest first
-static size_t spare_count, spare_bytes;
-static atomic_size_t protected_count, settled_count;
+static struct {
+    emu_region region;
+    int is_protected;
+} spares[SPARES]; // oldest first
+static size_t spare_count, spare_bytes, settled_count;
+static atomic_int to_protect; // there are settled spares that were not considered yet
 static int guards;
 
 void emu_region_fork(emu_fork stage) {
@@ -133,10 +137,9 @@ static void unmap(const emu_region *region) { // lock held
 }
 
 static emu_region remove_spare(size_t i) { // lock held
-    const emu_region region = spares[i];
+    const emu_region region = spares[i].region;
     spare_bytes -= region.room;
     memmove(&spares[i], &spares[i + 1], (--spare_count - i) * sizeof *spares);
-    protected_count -= i < protected_count;
     settled_count -= i < settled_count;
     return region;
 }
@@ -147,22 +150,25 @@ static int protect(const emu_region *region, int how) {
 
 void emu_region_settle_spares(void) {
     pthread_mutex_lock(&lock);
+    if (settled_count != spare_count) to_protect = 1;
     settled_count = spare_count;
     pthread_mutex_unlock(&lock);
 }
 
 void emu_region_protect_spares(void) {
-    if (protected_count == settled_count) return;
+    if (!to_protect) return;
     pthread_mutex_lock(&lock);
-    while (protected_count < settled_count) protect(&spares[protected_count++], PROT_NONE);
+    for (size_t i = settled_count; i-- > 0 && settled_count - i <= AT_ONCE;)
+        if (!spares[i].is_protected) spares[i].is_protected = !protect(&spares[i].region, PROT_NONE);
+    to_protect = 0;
     pthread_mutex_unlock(&lock);
 }
 
 static int take_spare(emu_region *region, size_t bytes) { // lock held
     for (size_t i = spare_count; i-- > 0;) {
-        const size_t behind = up_to(bytes, GRAIN) + (spares[i].guarded ? 0 : GRAIN);
-        if (spares[i].room != up_to(behind + GRAIN, page())) continue;
-        const int is_protected = i < protected_count;
+        const size_t behind = up_to(bytes, GRAIN) + (spares[i].region.guarded ? 0 : GRAIN);
+        if (spares[i].region.room != up_to(behind + GRAIN, page())) continue;
+        const int is_protected = spares[i].is_protected;
         *region = remove_spare(i);
         if (!is_protected || !protect(region, PROT_READ | PROT_WRITE)) return 1;
         unmap(region);
@@ -211,7 +217,8 @@ void emu_region_destroy(const emu_region *region) {
             const emu_region oldest = remove_spare(0);
             unmap(&oldest);
         }
-        spares[spare_count++] = *region;
+        spares[spare_count].is_protected = 0;
+        spares[spare_count++].region = *region;
         spare_bytes += region->room;
     }
     pthread_mutex_unlock(&lock);
@@ -230,7 +237,7 @@ size_t emu_region_was_freed(uintptr_t address) {
     size_t bytes = 0;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < spare_count; ++i)
-        if (address - (uintptr_t)spares[i].data < spares[i].bytes) bytes = spares[i].bytes;
+        if (address - (uintptr_t)spares[i].region.data < spares[i].region.bytes) bytes = spares[i].region.bytes;
     pthread_mutex_unlock(&lock);
     return bytes;
 }
