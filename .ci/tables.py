@@ -30,17 +30,16 @@ import records
 from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
-from cudakern._ladder import ratio
 from cudakern._operations import registry
 from cudakern._recorded import sizes
+from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
+from cudakern.lab._experiment import H200
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
-#: The commit of the record that the handwritten texts on_an_h200 in cudakern/lab describe.
-LAB_TEXTS_FROM = "90056f8"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
@@ -447,8 +446,8 @@ def experiments():
         f"The experiments of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
         f"{record['nvcc']}). Each tests a claim from the literature; [sources.md](sources.md) explains the letters "
         f"that stand for the sources. [{path.name}](results/{path.name}) has all figures. `.ci/tables.py` writes this "
-        "page from the texts in the experiments' modules, which describe the run of commit "
-        f"{LAB_TEXTS_FROM}; do not edit it.{notice(path)}",
+        "page from the claims in the experiments' modules and the texts in `cudakern/lab/h200.toml`, which describe "
+        f"the run of commit {H200['commit']}; do not edit it.{notice(path)}",
     ]
     for name, experiment in sorted(LAB.items()):
         source, _, claim = experiment.claim.partition(": ")
@@ -541,10 +540,10 @@ def outdated():
         for path in sorted(paths)
         if path.exists() and (why := changes(path))
     ]
-    if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != LAB_TEXTS_FROM:
+    if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != H200["commit"]:
         old.append(
-            f"gpu_lab.json is of commit {commit}, but on_an_h200 in cudakern/lab describes {LAB_TEXTS_FROM}: compare "
-            "the texts with the record, correct them, and set LAB_TEXTS_FROM"
+            f"gpu_lab.json is of commit {commit}, but cudakern/lab/h200.toml describes {H200['commit']}: compare the "
+            "texts with the record, correct them, and set the commit"
         )
     return old
 

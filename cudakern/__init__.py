@@ -57,7 +57,7 @@ _LATER = {
     "_compile": "Kernel Program compile",
     "_compilers": "CompileError",
     "_device_query": "DeviceQuery device_query",
-    "_ladder": "Ladder Step ladder",
+    "_ladder": "ladder",
     "_occupancy": "Occupancy PotentialBlockSize max_potential_block_size occupancy",
     "_operations._elementwise": "saxpy vector_add",
     "_operations._lookup": "interp lookup_2d lookup_3d",
@@ -70,6 +70,7 @@ _LATER = {
     "_profile": "Profile profile",
     "_resources": "KernelResources KernelTable kernel_resources",
     "_source": "Source source",
+    "_steps": "Ladder Step",
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 

@@ -17,11 +17,11 @@ from ._compilers import CompileError
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._device_query import DeviceQuery, device_query
 from ._errors import CudaError, OutOfMemoryError
-from ._ladder import Ladder, Step
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
 from ._profile import Profile
 from ._resources import KernelResources, KernelTable
 from ._source import Source
+from ._steps import Ladder, Step
 from ._streams import Event, Stream, synchronize
 from ._table import Parameter, Variant, Variants
 from ._transfer import Array
@@ -220,7 +220,7 @@ def kernel_resources(
     **parameters: Any,
 ) -> KernelTable: ...
 def ladder(
-    op: _Operation | str | Callable[..., Any],
+    op: _Operation | str | Callable[..., Any] | Sequence[Callable[..., Any]],
     *,
     n: int | None = None,
     shape: Sequence[int] | None = None,
@@ -231,6 +231,7 @@ def ladder(
     warmup: int | None = None,
     seed: int | None = None,
     progress: bool | None = None,
+    reference: Callable[..., Any] | None = None,
     **parameters: Any,
 ) -> Ladder: ...
 def occupancy(

@@ -27,10 +27,10 @@ from ._compare import compare
 from ._dtypes import kind_of, numpy_dtype
 from ._errors import unknown
 from ._installed import PACKAGE
-from ._ladder import _progress
 from ._operations import Operation, operation, widened
 from ._profile import integer, profile
 from ._recorded import sizes
+from ._steps import progress_line
 from ._table import AUTO
 from ._variants import NameOrFunction, operation_name
 
@@ -292,7 +292,7 @@ def bench(
         if here.emulated and peers is True:
             peers = False
         limits, lines = None, list[Line]()
-        with _progress(progress) as announce:
+        with progress_line(progress) as announce:
             if not here.emulated:
                 announce(f"{name}: the chip's limits")
                 limits = _limits(name, kind.name, here, peers is True)

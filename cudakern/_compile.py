@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import threading
@@ -18,8 +19,8 @@ from . import _compilers, _display, _dtypes, _exchange, _transfer
 from ._array import DeviceArray
 from ._backend import Backend, backend
 from ._compilers import CompileError
-from ._cuda_source import Contents, KernelText, contents
-from ._errors import unknown
+from ._cuda_source import Contents, KernelText, contents, tokens
+from ._errors import CudaError, short_in_notebooks, unknown
 from ._native import Native, Set, View
 from ._observer import observer
 from ._source import Source
@@ -30,6 +31,8 @@ from ._transfer import Array
 Parameter = tuple[str, "str | None", int, int]
 #: A pointer to one of these takes arrays of all of them: characters are any.
 _BYTES = ("int8", "uint8", "bool")
+#: Blocks along x. No length of a grid or block may be greater.
+_MOST = 2**31 - 1
 
 
 class _Variable(NamedTuple):
@@ -81,6 +84,10 @@ class Program(_display.Shown):
                     f"{name}:{kernel.line}: {kernel.name} is a kernel, whose parameters cannot be references: "
                     f"`{by_reference}`; use a pointer or a value"
                 )
+            if "..." in kernel.parameters:
+                raise CompileError(
+                    f"{name}:{kernel.line}: {kernel.name} is a kernel, which cannot have `...`: name each parameter"
+                )
         if not any("__global__" in text for text in (*texts, source)):
             raise CompileError(f"{name} has no kernel: no function is declared with __global__")
         self._instances: dict[str, None] = {}  # what was asked for by name
@@ -114,12 +121,29 @@ class Program(_display.Shown):
             10 * here.capability,
         )
         names = _compilers.Names(tuple(instances), tuple(found), self._contents.variables)
-        compiled = _compilers.COMPILERS[here.name](here.native, unit, names, here.device)
+        try:
+            compiled = _compilers.COMPILERS[here.name](here.native, unit, names, here.device)
+        except CompileError as error:
+            if hint := self._launch_in_source():
+                raise CompileError(f"{hint}\n{error}", error.log) from None
+            raise
         built = _Built(here.native, compiled)
         if before is not None:  # variables keep their values
             for name, device in product(built.variables, range(here.native.device_count())):
                 here.native.copy(built.variable(name, device), before.variable(name, device), 0)
         return built
+
+    def _launch_in_source(self) -> str:
+        """A hint, if the source launches a kernel as nvcc's programs do."""
+        found = tokens(self.source)
+        for i, token in enumerate(found[1:], 1):
+            if "".join(t.text for t in found[i : i + 3]) == "<<<" and found[i + 2].start == token.start + 2:
+                line, kernel = self.source.count("\n", 0, token.start) + 1, found[i - 1].text
+                return (
+                    f"{self._name}:{line}: kernels are launched from Python, not with <<<...>>>: write "
+                    f"program.{kernel}[grid, block](arguments) there, and leave the launch out here."
+                )
+        return ""
 
     def __getitem__(self, name: str) -> Kernel:
         if not isinstance(name, str):
@@ -130,6 +154,8 @@ class Program(_display.Shown):
         text = next((k for k in self._contents.kernels if k.name == name.split("<")[0]), None)
         if text is not None and text.is_template and "<" not in name:
             raise TypeError(f"{name} is a template: name its arguments, as in program['{name}<float>']")
+        if text is not None and not text.is_template and "<" in name:
+            raise TypeError(f"{text.name} is not a template: write program[{text.name!r}]")
         word = name.split("<")[0].split("::")[-1].strip()
         if text is None and not re.search(rf"\b{re.escape(word)}\b", self.source):  # a macro may define it
             raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
@@ -150,6 +176,12 @@ class Program(_display.Shown):
         short = [name.split("::")[-1] for name in names]
         known = {s: name for s, name in zip(short, names, strict=True) if short.count(s) == 1}
         return known | dict(zip(names, names, strict=True))
+
+    def _line_in(self, message: str) -> str:
+        """The line of the source that a message names as "kernels.cu:3", with its text; "" if it names none."""
+        match = re.search(rf"\b{re.escape(self._name)}:(\d+)", message)
+        lines = self.source.splitlines()
+        return f"{match[0]}: {lines[int(match[1]) - 1].strip()}" if match and int(match[1]) <= len(lines) else ""
 
     def symbol(self, name: str) -> Symbol:
         """A ``__device__`` or ``__constant__`` variable: ``program.symbol("table")[:] = values`` writes it, and
@@ -215,12 +247,14 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(self.parameters)}) of {self.program._name}>"
 
+    @short_in_notebooks
     def __getitem__(self, shape: Any) -> Launch:
         """``kernel[grid, block]`` or ``kernel[grid, block, shared, stream]``: a function of the kernel's arguments."""
         if not isinstance(shape, tuple) or not 2 <= len(shape) <= 4:
             raise TypeError(f"a launch is {self.name}[grid, block] or {self.name}[grid, block, shared bytes, stream]")
         return Launch(self, *shape)
 
+    @short_in_notebooks
     def __call__(
         self,
         grid: int | Sequence[int],
@@ -267,18 +301,26 @@ class Kernel:
 
 
 def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
+    """Grid or block as integers."""
     sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    whole = all(hasattr(type(n), "__index__") and not isinstance(n, bool) for n in sizes)
-    if not whole or not 1 <= len(sizes) <= 3 or any(n < 1 for n in sizes):
-        hint = ""
-        if whole and 0 in sizes:
-            hint = " (an empty input needs no launch)"
-        elif any(isinstance(n, float) for n in sizes):
-            hint = ": use //, as in (n + 255) // 256"
-        raise (ValueError if whole else TypeError)(
-            f"{kernel.name}: {what} must be an integer of at least 1 or a tuple of up to three, not {value!r:.60}{hint}"
+    whole = not any(isinstance(n, (bool, np.ndarray, DeviceArray)) or not hasattr(type(n), "__index__") for n in sizes)
+    if whole and 1 <= len(sizes) <= 3 and all(1 <= n <= _MOST for n in sizes):
+        return tuple(map(operator.index, sizes))
+    hint = ""
+    if any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes):
+        hint = f": grid and block come first, as in {kernel.name}[grid, block](arguments)"
+    elif any(isinstance(n, float) for n in sizes):
+        hint = ": use //, as in (n + 255) // 256"
+    elif whole and 0 in sizes:
+        hint = " (an empty input needs no launch)"
+    elif whole and max(sizes) > _MOST:
+        hint = (
+            f" (at most {_MOST} blocks along x, 65535 along y and z)" if what == "grid" else " (at most 1024 threads)"
         )
-    return tuple(int(n) for n in sizes)
+    shown = type(value).__name__ if isinstance(value, (np.ndarray, DeviceArray)) else f"{value!r:.60}"
+    raise (ValueError if whole else TypeError)(
+        f"{kernel.name}: {what} must be an integer of at least 1 or a tuple of up to three, not {shown}{hint}"
+    )
 
 
 class Launch:
@@ -290,16 +332,27 @@ class Launch:
         self, kernel: Kernel, grid: Any, block: Any, shared: int = 0, stream: Any = None, cooperative: bool = False
     ) -> None:
         self.kernel, self.grid, self.block = kernel, _sizes(grid, "grid", kernel), _sizes(block, "block", kernel)
-        self.shared, self.stream, self.cooperative = shared, stream, cooperative
+        if not hasattr(type(shared), "__index__") or not 0 <= operator.index(shared) <= _MOST:
+            raise (ValueError if hasattr(type(shared), "__index__") else TypeError)(
+                f"{kernel.name}: shared must be a number of bytes, an integer of at least 0, not {shared!r:.60}"
+            )
+        self.shared, self.stream, self.cooperative = operator.index(shared), stream, cooperative
 
     @property
     def __name__(self) -> str:
         return self.kernel.name
 
+    @property
+    def label(self) -> str:
+        """As it is written: "add_one[4, 256]"."""
+        sizes = (str(size[0] if len(size) == 1 else size) for size in (self.grid, self.block))
+        return f"{self.kernel.name}[{', '.join(sizes)}]"
+
     def __repr__(self) -> str:
         grid, block = map(_display.dimensions, (self.grid, self.block))
         return f"<launch of {self.kernel.name}: {grid} blocks of {block} threads>"
 
+    @short_in_notebooks
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
         kernel, stream = self.kernel, self.stream
@@ -344,12 +397,17 @@ class Launch:
         copied_ns = time.perf_counter_ns() - started if hosts else 0
         run = _Run(self, built, device, handle, tuple(values), results, shapes, dtype, moved, copied_ns)
         by = observer.get()
-        if by is None:
-            run.execute()
-        else:
-            by.kernel(run)
-        if len(hosts) == len(pointers):
-            native.stream_synchronize(device, handle)
+        try:
+            if by is None:
+                run.execute()
+            else:
+                by.kernel(run)
+            if len(hosts) == len(pointers):
+                native.stream_synchronize(device, handle)
+        except CudaError as error:
+            if line := kernel.program._line_in(str(error)):
+                error.add_note(line)
+            raise
 
 
 @dataclass(frozen=True)
@@ -374,13 +432,7 @@ class _Run:
 
     @property
     def variant(self) -> Variant:
-        """An entry for displays."""
-        kernel = self.launch.kernel
-        backends = (self.native.backend_name(),)
-        return Variant(
-            kernel.program._name, kernel.name, None, "", "", "", (), (), (), "none", backends=backends,
-            kernels=(kernel.name,),
-        )  # fmt: skip
+        return entry(self.launch.kernel, self.native.backend_name())
 
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Launches, and copies the results to the host."""
@@ -402,6 +454,19 @@ class _Run:
         return self.native.list_kernel(self.built.set, launch.kernel.name, *shape, self.device)
 
 
+def entry(kernel: Kernel, backend_name: str) -> Variant:
+    """A kernel as an entry of the table, for displays."""
+    return Variant(
+        kernel.program._name, kernel.name, None, "", "", "", (), (), (), "none", backends=(backend_name,),
+        kernels=(kernel.name,),
+    )  # fmt: skip
+
+
+def parameters_of(launch: Launch) -> tuple[Parameter, ...]:
+    """The kernel's parameters, as compiled."""
+    return tuple(listed(launch).built.kernels[launch.kernel.name])
+
+
 def listed(op: Kernel | Launch) -> _Run:
     """A launch without arguments, for kernel_resources; of a kernel itself, one block of 256 threads."""
     launch = op if isinstance(op, Launch) else Launch(op, 1, 256)
@@ -416,6 +481,11 @@ def _place(x: Array) -> tuple[int, int]:
 def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes: int, what: str) -> None:
     _, expected, _, size = parameter
     if expected is None:
+        if i < len(kernel.parameters) and kernel.parameters[i].count("*") > 1 and dtype != "uint64":
+            raise TypeError(
+                f"{kernel._label(i)} points to pointers: pass a uint64 array of device addresses, not {dtype}, or "
+                "declare a pointer to numbers"
+            )
         if size and nbytes % size:
             raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
     elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
@@ -427,12 +497,16 @@ def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
     """A host array as it is copied to the device."""
     _transfer.refuse_masked(x, kernel._label(i))
     if not x.flags.c_contiguous:
+        after = ", and copy the result back after the launch" if parameter[0] == "writes" else ""
         raise ValueError(
             f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
-            "numpy.ascontiguousarray(x)"
+            f"numpy.ascontiguousarray(x){after}"
         )
     if parameter[0] == "writes" and not x.flags.writeable:
-        raise ValueError(f"{kernel._label(i)} is read-only, and the kernel may write it: declare a pointer to const")
+        raise ValueError(
+            f"{kernel._label(i)} is read-only, and the kernel may write it: pass x.copy(), or declare a pointer to "
+            "const"
+        )
     if not x.dtype.isnative:
         raise TypeError(
             f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
@@ -477,8 +551,8 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
     if dtype is None:
         if not isinstance(x, np.generic) or x.nbytes != size:
             raise TypeError(
-                f"{kernel._label(i)} is a struct of {size} bytes: pass a NumPy scalar of that size (of a structured "
-                f"dtype with align=True), not {type(x).__name__}"
+                f"{kernel._label(i)} is a struct or an enum of {size} bytes: pass a NumPy scalar of that size (of a "
+                f"structured dtype with align=True, or an integer type), not {type(x).__name__}"
             )
         return x
     kind = _dtypes.kind_of(dtype)
@@ -579,6 +653,10 @@ def compile(
         raise TypeError(f"compile: source must be a str or a path, not {type(source).__name__}")
     if isinstance(flags, str):
         raise TypeError(f"compile: flags must be a list of options, such as [{flags!r}], not a str")
+    if isinstance(instances, str):
+        raise TypeError(f"compile: instances must be a list of names, such as [{instances!r}], not a str")
+    if name is not None and name != Path(name).name:
+        raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
     program = Program(Source(text, path), name or "kernels.cu", folder, tuple(flags), _arch(arch))
     program._instances |= dict.fromkeys(instances)
     program._on(backend())

@@ -16,7 +16,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,11 +36,14 @@ _ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
 _UNKNOWN = re.compile(
     rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
 )
+#: The line of an error in the list, and its text; NVRTC's form is the second.
+_LINE_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error", re.M)
+_REASON = re.compile(rf"^{_LIST}[:(]\d+[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
 #: Where the text of an error begins, and where something else follows it.
 _START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
 _END = re.compile(
     r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
-    r"\d+ (?:catastrophic )?errors? detected|__nv_)",
+    r"\d+ (?:catastrophic )?errors? (?:detected|generated)|__nv_)",
     re.M,
 )
 _UNKNOWN_TO_NVRTC = re.compile(
@@ -85,8 +88,16 @@ class Names(NamedTuple):
 
     def without(self, unknown: set[str], unit: Unit, log: str) -> Names:
         """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
+        reason = match[1] if (match := _REASON.search(log)) else ""
         if missing := unknown & {*self.wanted}:
-            raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}", log)
+            raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}{reason and ': '}{reason}", log)
+        unreadable = self.on_lines(_LINE_IN_LIST.findall(log)) & {*self.kernels}
+        if not unknown and unreadable:
+            raise CompileError(
+                f"{unit.name}: the signature of {sorted(unreadable)[0]} cannot be read ({reason}). A kernel must have "
+                "a name of its own, and parameters that can be copied byte by byte",
+                log,
+            )
         if not unknown or not unknown <= {*self.found, *self.variables}:
             raise CompileError(_message(unit, log), log)
         found, variables = (tuple(n for n in names if n not in unknown) for names in (self.found, self.variables))
@@ -126,7 +137,21 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
                 names = names.without(unknown, unit, log)
                 continue
             _prune(path)
-        return native.load_set(str(path))
+        try:
+            return native.load_set(str(path))
+        except ValueError as error:
+            symbol = re.search(r"undefined symbol: (\S+)", str(error))
+            if symbol is None:
+                raise
+            path.unlink(missing_ok=True)
+            raise CompileError(_undefined(unit, symbol[1])) from None
+
+
+def _undefined(unit: Unit, symbol: str) -> str:
+    """The message for a linker's name, as C++ writes it if c++filt is there."""
+    with contextlib.suppress(OSError):
+        symbol = subprocess.run(["c++filt", symbol], capture_output=True, text=True).stdout.strip() or symbol
+    return f"{unit.name} uses {symbol}, which it declares and does not define"
 
 
 _loaded: dict[tuple[str, str], Set] = {}
@@ -183,7 +208,7 @@ def _compiler() -> list[str]:
 
 def _run(command: list[str], options: list[str], text: str, name: str, path: Path) -> str | None:
     """Compiles the text to that path; the compiler's output if it fails."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
+    with _space(path), tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
         (Path(folder) / name).write_text(text, encoding="utf-8")
         line = [*command, "-x", "c++", name, "-o", "out.so", *options]
         try:
@@ -191,19 +216,36 @@ def _run(command: list[str], options: list[str], text: str, name: str, path: Pat
         except OSError as error:
             raise CompileError(f"the C++ compiler {command[0]!r} cannot be run: {error.strerror or error}") from None
         if run.returncode:
+            if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
+                raise OSError(0, full[0])
             return run.stderr + run.stdout or f"{command[0]} ended with status {run.returncode}"
         (Path(folder) / "out.so").replace(path)
     return None
 
 
+@contextlib.contextmanager
+def _space(path: Path) -> Iterator[None]:
+    """CompileError if the cache cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise CompileError(
+            f"the compiled program cannot be written to {path.parent}: {error.strerror}. Make room there (and in "
+            f"{tempfile.gettempdir()}), or name another folder in {CACHE}"
+        ) from None
+
+
 def _write(path: Path, content: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix="compiling-", delete=False) as file:
-        file.write(content)
-    Path(file.name).replace(path)
+    with _space(path), tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
+        part = Path(folder) / path.name
+        part.write_bytes(content)
+        part.replace(path)
 
 
 def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
+    if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
+        return _undefined(unit, symbol[1])
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)

@@ -15,26 +15,17 @@ from ._variants import operation_name
 _OPERATION_FIRST = ("bench", "ladder", "variants", "source", "occupancy", "kernel_resources", "profile")
 _VARIANT_SECOND = ("source", "occupancy", "kernel_resources")
 
-_CALL = re.compile(r"([A-Za-z_][\w.]*)\($")
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\(([^()]*)$")
 _ARGUMENT = re.compile(r"""(?:(\w+)\s*=\s*\[?\s*(?:["'][^"']*["'],\s*)*)?["'](\w*)$""")
 
 
 def _open_call(text: str) -> tuple[str, list[str]] | None:
     """The innermost call that is open at the end of the text: its function and its arguments so far."""
-    depth, end, arguments = 0, len(text), []
-    for at in reversed(range(len(text))):
-        if text[at] in ")]}":
-            depth += 1
-        elif text[at] == "(" and depth == 0:
-            arguments.append(text[at + 1 : end].strip())
-            call = _CALL.search(text[: at + 1])
-            return (call[1], arguments[::-1]) if call else None
-        elif text[at] in "([{":
-            depth = max(depth - 1, 0)  # variants=["
-        elif text[at] == "," and depth == 0:
-            arguments.append(text[at + 1 : end].strip())
-            end = at
-    return None
+    closed = 1
+    while closed:  # the innermost brackets go first
+        text, closed = re.subn(r"\([^()]*\)|\[[^][]*\]|\{[^{}]*\}", "", text)
+    call = _CALL.search(text)
+    return (call[1], [argument.strip() for argument in call[2].split(",")]) if call else None
 
 
 def _value(expression: str, names: dict[str, Any]) -> Any:

@@ -59,7 +59,10 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
                 f"copy=False, but {type(x).__name__} is in host memory and must be copied to the device "
                 "(on the emulator, cudakern.from_dlpack uses it without a copy)"
             )
-        return DeviceArray(_transfer.from_host(native, _on_host(x, name), device, handle), native)
+        _transfer.refuse_masked(x, "x")
+        host = _transfer.as_numpy(x)
+        host = np.asarray(_transfer.real_part(host, name), _dtypes.from_name(name)) if name else np.asarray(host)
+        return DeviceArray(_transfer.from_host(native, host, device, handle), native)
     target = name or view.dtype
     if view.device == device and view.dtype == target and not copy:
         return x if isinstance(x, DeviceArray) else DeviceArray(view, native)
@@ -68,12 +71,6 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
         raise ValueError(f"copy=False, but a copy is necessary {change}")
     _transfer.warn_of_imaginary_parts(view.dtype, target)
     return DeviceArray(_transfer.duplicate(native, view, target, device, handle), native)
-
-
-def _on_host(x: Any, name: str | None) -> Array:
-    _transfer.refuse_masked(x, "x")
-    x = _transfer.as_numpy(x)
-    return np.asarray(x) if name is None else np.asarray(_transfer.real_part(x, name), _dtypes.from_name(name))
 
 
 def empty(shape: Any, dtype: npt.DTypeLike = np.float64, *, stream: Any = None) -> DeviceArray:

@@ -5,7 +5,13 @@ The C modules import the classes from here, so that ``except cudakern.CudaError`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import builtins
+import functools
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class CudaError(RuntimeError):
@@ -38,6 +44,21 @@ class OutOfMemoryError(CudaError, MemoryError):
         super().__init__(message, name, code)
         self.bytes = bytes
         self.bytes_free = bytes_free
+
+
+def short_in_notebooks(function: Callable[P, R]) -> Callable[P, R]:
+    """In IPython, the errors of a function are displayed without the lines of this package that led to them."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (AttributeError, CudaError, OverflowError, TypeError, ValueError) as error:
+            if not hasattr(builtins, "__IPYTHON__"):
+                raise
+            raise error.with_traceback(None) from None
+
+    return call
 
 
 def _similarity(name: str, known: str) -> float:

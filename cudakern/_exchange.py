@@ -43,7 +43,10 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
             raise BufferError(f"this array is on DLPack device {own}: export it to that device or to the host, (1, 0)")
         if copy is not None and not copy:
             raise BufferError("copy=False, but this array is on a GPU, and the host cannot use it without a copy")
-        view, native, copy = _on_emulator(view, native), emulator(), True
+        plain = "uint16" if view.dtype == _dtypes.BFLOAT16 else view.dtype  # NumPy has no bfloat16 without ml_dtypes
+        values = _transfer.to_host(native, native.view(view, 0, view.shape, view.strides, plain), 0)
+        native, copy, memory = emulator(), True, _transfer.from_host(emulator(), values, 0, 0)
+        view = native.view(memory, 0, view.shape, memory.strides, view.dtype)
     elif copy:
         view = _transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
@@ -82,14 +85,6 @@ def _integer(value: Any, key: str) -> int:
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{key!r} must be an integer, not {value!r}")
     return operator.index(value)
-
-
-def _on_emulator(view: View, native: Native) -> View:
-    """A copy in host memory."""
-    plain = "uint16" if view.dtype == _dtypes.BFLOAT16 else view.dtype  # NumPy has no bfloat16 without ml_dtypes
-    values = _transfer.to_host(native, native.view(view, 0, view.shape, view.strides, plain), 0)
-    memory = _transfer.from_host(emulator(), values, 0, 0)
-    return emulator().view(memory, 0, view.shape, memory.strides, view.dtype)
 
 
 def dlpack_device(x: Any) -> tuple[int, int]:

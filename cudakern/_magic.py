@@ -11,9 +11,13 @@ from ._compile import compile
 
 class _Options(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        from IPython.core.error import UsageError  # of which IPython shows the message only
+        _refuse(f"{message}. {self.format_usage().strip()}")
 
-        raise UsageError(f"%%cuda: {message}. {self.format_usage().strip()}")
+
+def _refuse(message: str) -> NoReturn:
+    from IPython.core.error import UsageError  # of which IPython shows the message only
+
+    raise UsageError(f"%%cuda: {message}")
 
 
 def _options() -> _Options:
@@ -27,15 +31,18 @@ def _options() -> _Options:
 
 def cuda(shell: Any, line: str, cell: str) -> Any:
     """The cell magic."""
-    options = _options().parse_args(shlex.split(line))
-    # The magic's own line is the cell's first one, as editors number them.
-    program = compile(
-        "\n" + cell,
-        name=f"cell_{shell.execution_count}.cu",
-        flags=shlex.split(options.flags),
-        arch=options.arch,
-        instances=options.instances,
-    )
+    try:
+        options = _options().parse_args(shlex.split(line))
+        # The magic's own line is the cell's first one, as editors number them.
+        program = compile(
+            "\n" + cell,
+            name=f"cell_{shell.displayhook.prompt_count}.cu",
+            flags=shlex.split(options.flags),
+            arch=options.arch,
+            instances=options.instances,
+        )
+    except (TypeError, ValueError) as error:
+        _refuse(str(error))
     kernels = {name: getattr(program, name) for name in dir(program) if name in program.kernels}
     shell.push({options.name: program} | kernels)
     return program

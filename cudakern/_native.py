@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeAlias
 
 #: The version of this interface; INTERFACE_VERSION in csrc/python/module.c is the same number.
-INTERFACE = 6
+INTERFACE = 7
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, others a cudaStream_t.
 Stream = int
@@ -47,7 +47,7 @@ class Native(Protocol):
 
     __file__: str
     interface_version: int
-    #: The kind of a call -> the result of ``prepare``, or Python's Known; emptied by configure, trim and a fork.
+    #: The kind of a call -> the result of ``prepare``, or what Python remembers; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 
     # The variant table and calls of its kernels. All arrays are host buffers (with the strides that ck_execute in
@@ -62,11 +62,11 @@ class Native(Protocol):
                     shapes: tuple[Ints, ...], /) -> float: ...
     def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
 
-    # Plain calls on arrays of one device. ``prepare`` keeps ``known`` in the entry of ``memo``; ``shape`` is called if
-    # the inputs' shapes differ from the last call's; with ``out_needed``, calls without out do not fit.
+    # Plain calls on arrays of one device. ``prepare`` makes an entry of ``memo``; ``shape`` is called if the inputs'
+    # shapes differ from the last call's; with ``out_needed``, calls without out do not fit.
     def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, /) -> Any: ...
     def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any,
-                out_needed: bool, known: Any, /) -> Any: ...
+                out_needed: bool, /) -> Any: ...
     def call(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, out: Any, stream: Stream,
              /) -> Any: ...
 

@@ -13,9 +13,6 @@ from ._backend import Device, resolve
 from ._errors import CudaError
 from ._native import Native
 
-#: CUDA's predefined streams.
-DEFAULT, PER_THREAD = 0, 2
-
 
 class _OfDevice:
     """Common to streams and events: a handle that is valid for one device of one backend."""
@@ -191,7 +188,7 @@ def _same_backend(one: Native, other: Native, what: str) -> None:
 def stream_handle(stream: Any, native: Native, device: int) -> int:
     """The handle of a ``stream=`` argument: None, an int, or an object with ``__cuda_stream__``."""
     if stream is None:
-        return DEFAULT
+        return 0  # the default stream
     if isinstance(stream, Stream):
         _same_backend(native, stream._native, "a stream")
         if stream._device != device:

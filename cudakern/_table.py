@@ -292,20 +292,18 @@ def variants(op: str) -> Variants:
     """The variants of an operation, in the order of its ladder; ValueError for an unknown one."""
     if op not in operations():
         raise ValueError(unknown("operation", op, operations()))
-    kernels = [_kernel_variant(op, entry) for entry in operations()[op]["variants"]]
+    kernels = []
+    for entry in operations()[op]["variants"]:
+        fields = {name: entry[name] for name in Variant.__dataclass_fields__ if name in entry}
+        fields["parameters"] = tuple(Parameter(**p) for p in entry["parameters"])
+        fields["signatures"] = tuple(tuple(types) for types in entry["types"])
+        fields["types"] = tuple(dict.fromkeys(types[0] for types in entry["types"]))
+        kernels.append(Variant(operation=op, **fields))
     return Variants([_numpy_variant(op, kernels), *kernels])
 
 
 def _first_kernel(op: str) -> Variant:
     return next(variant for variant in variants(op) if not variant.on_host)
-
-
-def _kernel_variant(op: str, entry: dict[str, Any]) -> Variant:
-    fields = {name: entry[name] for name in Variant.__dataclass_fields__ if name in entry}
-    fields["parameters"] = tuple(Parameter(**p) for p in entry["parameters"])
-    fields["signatures"] = tuple(tuple(types) for types in entry["types"])
-    fields["types"] = tuple(dict.fromkeys(types[0] for types in entry["types"]))
-    return Variant(operation=op, **fields)
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias, overload
 
 from . import _display, _table
@@ -26,23 +26,14 @@ def operation_name(op: NameOrFunction) -> str:
     raise TypeError(f"an operation is a name or a function, such as 'matmul' or cudakern.matmul, not {actual}")
 
 
-class AllVariants(_display.Shown, Mapping[str, Variants]):
+class AllVariants(_display.Shown, dict[str, Variants]):
     """The variants of every operation, by the operation's name; displays as one table."""
 
-    def __init__(self, by_operation: Mapping[str, Variants]) -> None:
-        self._by_operation = by_operation
-
-    def __getitem__(self, op: NameOrFunction) -> Variants:
+    def __missing__(self, op: NameOrFunction) -> Variants:
         name = operation_name(op)
-        if name not in self._by_operation:
-            raise KeyError(unknown("operation", name, self._by_operation))
-        return self._by_operation[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_operation)
-
-    def __len__(self) -> int:
-        return len(self._by_operation)
+        if name not in self:
+            raise KeyError(unknown("operation", name, self))
+        return self[name]
 
     def table(self) -> _display.Table:
         """One row per variant."""
@@ -80,9 +71,9 @@ def variants(op: NameOrFunction | None = None) -> Variants | AllVariants:
     >>> "bfloat16" in variants["tiled"].types
     True
     """
-    from ._operations import kernels_only, names, operation
+    from ._operations import names, operation
 
     if op is not None:
         name = operation_name(op)
         return _table.variants(name if name in _table.operations() else operation(name).name)
-    return AllVariants({name: _table.variants(name) for name in (*names(), *kernels_only())})
+    return AllVariants({name: _table.variants(name) for name in (*names(), *_table.operations())})

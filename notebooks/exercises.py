@@ -2,13 +2,15 @@
 
 A notebook sets `answer = None` and calls `check("name", answer)`. None means "not answered yet", so that a notebook runs
 from top to bottom unsolved. A wrong answer shows a hint, and the notebook goes on; a right one shows the reason. Look
-below only when you have tried.
+below only when you have tried. Exercises that are kernels are in kernel_exercises.py.
 """
 
 from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+
+from kernel_exercises import KERNELS
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,18 @@ class Verdict:
 
     right: bool | None  # None: not answered yet
     text: str
+    output: str = ""  # a compiler's
 
     def __repr__(self) -> str:
-        return f"{self._word}: {self.text}"
+        return "\n".join(filter(None, (f"{self._word}: {self.text}", self.output)))
 
     def _repr_html_(self) -> str:
         color = {True: "#3a9a3a", False: "#d08020", None: "#808080"}[self.right]
+        text = html.escape(self.text).replace("\n", "<br>")
+        output = f"<pre>{html.escape(self.output)}</pre>" if self.output else ""
         return (
             f'<div style="border-left: 4px solid {color}; padding: 4px 10px">'
-            f'<b style="color: {color}">{self._word}.</b> {html.escape(self.text)}</div>'
+            f'<b style="color: {color}">{self._word}.</b> {text}{output}</div>'
         )
 
     @property
@@ -43,6 +48,8 @@ class Verdict:
 
 def check(name: str, answer: float | str | None) -> Verdict:
     """The reason if the answer is right, a hint if it is wrong."""
+    if name in KERNELS:
+        return Verdict(*KERNELS[name].check(answer))
     exercise = EXERCISES[name]
     if answer is None:
         return Verdict(None, "Replace None with your answer and run the cell again.")

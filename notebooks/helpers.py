@@ -1,4 +1,4 @@
-"""What the notebooks share: kernels as highlighted code, small tables, and plots that suit light and dark themes."""
+"""What the notebooks share: small tables, and plots that suit light and dark themes."""
 
 from __future__ import annotations
 
@@ -11,57 +11,11 @@ from dataclasses import dataclass
 
 from IPython import get_ipython
 from matplotlib.figure import Figure, FigureBase
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
 
-import cudakern as ck
 from cudakern import lab
-
-GRAY = "#808080"  # readable on white and on black
 
 #: A cell in a column of numbers: 1,024, 2.5%, 1.2e-07, 14 us, - or nothing.
 NUMBER = re.compile(r"-?|-?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:[num]?s|[kMG]?B))?")
-
-# JupyterLab's own colors, which follow its theme; elsewhere colors that are readable on white and on black.
-STYLE = """<style>
-.ck-code pre { font-family: var(--jp-code-font-family, monospace); line-height: 1.35; white-space: pre; overflow-x: auto; }
-.ck-code .k, .ck-code .kt, .ck-code .kr, .ck-code .kc { color: var(--jp-mirror-editor-keyword-color, #3a9a3a); font-weight: 600; }
-.ck-code .c1, .ck-code .cm { color: var(--jp-mirror-editor-comment-color, #6a9a9a); font-style: italic; }
-.ck-code .mi, .ck-code .mf, .ck-code .mh { color: var(--jp-mirror-editor-number-color, #3a9a6a); }
-.ck-code .s, .ck-code .se, .ck-code .sc { color: var(--jp-mirror-editor-string-color, #c05050); }
-.ck-code .nf, .ck-code .vg, .ck-code .nb { color: var(--jp-mirror-editor-def-color, #4a80e0); }
-.ck-code .cp, .ck-code .cpf { color: var(--jp-mirror-editor-meta-color, #a060d0); }
-</style>"""
-
-
-class Kernel:
-    """CUDA source that a notebook shows highlighted, and a terminal as plain text."""
-
-    def __init__(self, text: str, caption: str) -> None:
-        self.text = text
-        self.caption = caption
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        code = highlight(self.text, get_lexer_by_name("cuda"), HtmlFormatter(nowrap=True))
-        caption = f'<p style="color:{GRAY}; font-size:85%">{html.escape(self.caption)}</p>'
-        return f'{STYLE}<div class="ck-code"><pre>{code}</pre></div>{caption}'
-
-
-def show(op: str, variant: str, all: bool = False) -> Kernel:
-    """A variant's kernel, as it was compiled into the package.
-
-    Left out are the header comment, the include guard, the includes, the namespace, and what records the clock;
-    ``all=True`` shows the whole file.
-    """
-    source = ck.source(op, variant)
-    name = source.path.name
-    if all:
-        return Kernel(str(source), name)
-    return Kernel(source.kernel, f'{name}; the whole file: show("{op}", "{variant}", all=True)')
 
 
 @dataclass(frozen=True)

@@ -471,14 +471,14 @@ def test_the_plain_case_in_c(name):
     module.memo[key] = "something else"
     try:
         assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0) is NotImplemented
-        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 3, lambda x, y: x, False, None)
+        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 3, lambda x, y: x, False)
         assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0).get().tolist() == [0] * 10
         assert module.call("rule", "variant", {"n": 1}, (x, y), y, 0) is NotImplemented  # y is an input
         assert module.call("rule", "variant", {"n": 1}, (x, y[:3]), None, 0) is NotImplemented
         out = cudakern.DeviceArray(module.empty((10,), "float32", 0, 0), module)
         assert module.call("rule", "variant", {"n": 1}, (x, y), out, 0) is out
         shape = lambda *shapes: (5,)  # noqa: E731
-        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, shape, False, None)
+        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, shape, False)
         with pytest.raises(ValueError, match="array 2 has 5 elements, but array 0 has 10"):  # as its plan says
             module.call("rule", "variant", {"n": 1}, (x, y), None, 0)
         for bad, error in (
@@ -486,7 +486,7 @@ def test_the_plain_case_in_c(name):
             (lambda *s: (-1,), None),
             (lambda *s: "x", TypeError),
         ):
-            module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, bad, False, None)
+            module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, bad, False)
             if error is None:
                 assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0) is NotImplemented
             else:
@@ -495,10 +495,10 @@ def test_the_plain_case_in_c(name):
     finally:
         del module.memo[key]
     for wrong, words in (
-        (("no_operation", "naive", (), "float32", 0, (), False, None), "no operation"),
-        (("vector_add", "none", (), "float32", 0, (), False, None), "none"),
-        (("vector_add", "naive", (-1,), "float32", 0, (), False, None), "threads"),
-        (("vector_add", "naive", (64,), "float128", 0, (), False, None), "float128"),
+        (("no_operation", "naive", (), "float32", 0, (), False), "no operation"),
+        (("vector_add", "none", (), "float32", 0, (), False), "none"),
+        (("vector_add", "naive", (-1,), "float32", 0, (), False), "threads"),
+        (("vector_add", "naive", (64,), "float128", 0, (), False), "float128"),
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             module.prepare(*wrong)

@@ -79,7 +79,7 @@ def test_lab(backend, tmp_path):
         (["layouts", "3"], "write parameters as NAME=VALUE"),
         (["thread_map", "block=4"], "pass a grid, or the shape"),
         (["layouts", "n=0"], "n must be 1 or more, not 0"),
-        (["registers", "n=abc"], "registers: n must be an integer, not 'abc'"),
+        (["registers", "n=abc"], "registers: n must be an integer, 1 or more, not 'abc'"),
         (["registers", "n=8", "repeat=x"], "repeat must be an integer, 1 or more, not 'x'"),
         (
             ["thread_map", "grid=none", "block=2"],
@@ -191,15 +191,16 @@ def test_verify(backend, ops):
 def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     """Verification can fail."""
     from cudakern import _cli
-    from cudakern._operations import _execute
+    from cudakern._operations import _call, _execute
 
     right = _execute.execute
 
-    def wrong(variant, values, inputs, outputs, *where):
-        right(variant, values, inputs, outputs, *where)
-        if variant.name == "kahan" and outputs[0].size:
-            outputs[0].flat[-1] *= 1.001
+    def wrong(run):
+        right(run)
+        if run.variant.name == "kahan" and run.outputs[0].size:
+            run.outputs[0].flat[-1] *= 1.001
 
+    monkeypatch.setattr(_call, "plainly", lambda *_: NotImplemented)
     monkeypatch.setattr(_execute, "execute", wrong)
     assert _cli.main(["verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", "emulator", "--json"]) == 1
     output = json.loads(capsys.readouterr().out)

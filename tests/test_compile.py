@@ -1,5 +1,7 @@
 """compile: kernels of one's own, from their source to their results."""
 
+import builtins
+import errno
 import os
 import pathlib
 import re
@@ -117,7 +119,7 @@ def test_structs_by_value_and_by_pointer():
     points = np.zeros(3, point)
     program.move[1, 3](points, np.array((1, 2), point)[()])
     assert points.tolist() == [(1.0, 2.0)] * 3
-    with pytest.raises(TypeError, match="a struct of 16 bytes: pass a NumPy scalar of that size"):
+    with pytest.raises(TypeError, match="a struct or an enum of 16 bytes: pass a NumPy scalar of that size"):
         program.move[1, 3](points, 5)
     with pytest.raises(TypeError, match="elements of 16 bytes, but the array has 12 bytes"):
         program.move[1, 3](np.zeros(3, np.float32), points[0])
@@ -180,6 +182,29 @@ def test_arguments_that_do_not_fit(add_one):
 def test_sizes_that_do_not_fit(add_one, grid, block, kind, words):
     with pytest.raises(kind, match=words):
         add_one[grid, block](floats(), floats(), 1)
+
+
+def test_sizes_beyond_all_devices(add_one):
+    x = floats()
+    for grid in (2**31, (1, 2**40), 2**70):
+        with pytest.raises(ValueError, match=r"add_one: grid .*at most 2147483647 blocks along x"):
+            add_one[grid, 1](x, x, 1)
+    with pytest.raises(ValueError, match=r"add_one: block .* not 2147483648 .at most 1024 threads."):
+        add_one[1, 2**31](x, x, 1)
+    for kind, shared in ((ValueError, -1), (ValueError, 2**70), (TypeError, 1.5)):
+        with pytest.raises(
+            kind, match=re.escape(f"shared must be a number of bytes, an integer of at least 0, not {shared}")
+        ):
+            add_one(1, 1, x, x, 1, shared=shared)
+    with pytest.raises(cudakern.CudaError, match=r"dynamic shared memory|shared"):
+        add_one(1, 1, x, x, 1, shared=10**9)
+
+
+def test_a_launch_without_grid_and_block(add_one):
+    with pytest.raises(TypeError, match=r"not ndarray: grid and block come first, as in add_one\[grid, block\]"):
+        add_one(floats(), floats(), 1000)
+    with pytest.raises(TypeError, match=r"a launch is add_one\[grid, block\] or"):
+        add_one[4](floats(), floats(), 1000)
 
 
 def test_empty_arrays_and_no_arguments(add_one):
@@ -350,10 +375,11 @@ def test_errors_have_the_sources_lines():
             "__global__ void broken(int *x) {\n    x[0] = y;\n    extern __shared__ int s[];\n    z();\n}\n"
         )
     text = str(failure.value)
-    assert re.search(r"^kernels\.cu:2:(12:)? error: .*y.*(not declared|undefined)", text, re.M)
-    assert re.search(r"^kernels\.cu:4:(5:)? error: .*z.*(not declared|undefined)", text, re.M)
+    assert re.search(r"^kernels\.cu:2:(12:)? error: .*(y.*(not declared|undefined)|undeclared.*y)", text, re.M)
+    assert re.search(r"^kernels\.cu:4:(5:)? error: .*(z.*(not declared|undefined)|undeclared.*z)", text, re.M)
     assert "   x[0] = y;" in text
     assert "set.cuh" not in text
+    assert "generated" not in text
     assert text.split(":\n")[0] == "kernels.cu was not compiled"
     assert failure.value.log.count("error") >= 2
 
@@ -367,11 +393,20 @@ def test_errors_have_the_sources_lines():
             r"kernels\.cu:1:(10: fatal)? error: .*nowhere\.h|catastrophic",
         ),
         ("\n__global__ void f() {", r"kernels\.cu:2: a brace { is never closed"),
-        ("\n" * 9 + "#error no\n__global__ void f() {}", r"kernels\.cu:10:(2:)? (catastrophic )?error: #error.* no"),
+        ("\n" * 9 + "#error no\n__global__ void f() {}", r"kernels\.cu:10:(2:)? (catastrophic )?error: (#error.* )?no"),
         ("int x;\n__global__ int f() { return 1; }", r"kernels\.cu:2: f is a kernel, and must return void"),
         (
             "__global__ void f(int &x) {}",
             r"kernels\.cu:1: f is a kernel, whose parameters cannot be references: `int &x`",
+        ),
+        ("__global__ void f(int n, ...) {}", r"kernels\.cu:1: f is a kernel, which cannot have `...`"),
+        (
+            "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
+            r"kernels\.cu: the signature of f cannot be read \(.*name of its own",
+        ),
+        (
+            "__global__ void f() {}\nint main() {\n    f<<<1, 2>>>();\n}",
+            r"kernels\.cu:3: kernels are launched from Python, not with <<<...>>>: write program.f\[grid, block\]",
         ),
     ],
 )
@@ -380,7 +415,37 @@ def test_sources_that_do_not_compile(source, words):
         cudakern.compile(source)
 
 
+@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
+def test_a_function_that_is_nowhere():
+    source = "__device__ int g(int); __global__ void f(int *x) { x[0] = g(1); }"
+    for _ in range(2):
+        with pytest.raises(
+            cudakern.CompileError, match=r"kernels\.cu uses .*g.*, which it declares and does not define"
+        ):
+            cudakern.compile(source)
+
+
+def test_kernels_that_the_source_does_not_have():
+    program = cudakern.compile(ADD_ONE + "template <typename T> __global__ void scale(T *x) {}")
+    for name in ("add_tow", "nothing"):
+        for get in (program.__getitem__, program.__getattr__):
+            with pytest.raises(AttributeError, match=f"unknown kernel '{name}': .*known: add_one, scale"):
+                get(name)
+    with pytest.raises(TypeError, match=r"add_one is not a template: write program\['add_one'\]"):
+        program["add_one<float>"]
+    with pytest.raises(cudakern.CompileError, match=r"has no kernel scale<oops>: .*oops"):
+        program["scale<oops>"][1, 1](floats())
+    with pytest.raises(TypeError, match="a kernel is chosen by its name"):
+        program[0]
+    with pytest.raises(TypeError, match="float \\*\\*x`, points to pointers: pass a uint64 array of device addresses"):
+        cudakern.compile("__global__ void f(float **x) {}").f[1, 1](floats())
+
+
 def test_arguments_of_compile():
+    with pytest.raises(TypeError, match=r"instances must be a list of names, such as \['f<int>'\]"):
+        cudakern.compile(ADD_ONE, instances="f<int>")
+    with pytest.raises(ValueError, match="name must be the name of a file, without a folder, not 'a/b.cu'"):
+        cudakern.compile(ADD_ONE, name="a/b.cu")
     with pytest.raises(TypeError, match="source must be a str or a path, not int"):
         cudakern.compile(5)
     with pytest.raises(TypeError, match="flags must be a list"):
@@ -427,6 +492,33 @@ def test_the_cache(own_cache, monkeypatch):
     monkeypatch.setenv(_compilers.LIMIT, "much")
     with pytest.raises(ValueError, match="CUDAKERN_CACHE_LIMIT must be a number of bytes"):
         cudakern.compile(ADD_ONE, flags=["-DZ"])
+
+
+@pytest.mark.parametrize("where", ["compiler", "source", "result"])
+def test_a_full_disk(own_cache, monkeypatch, where):
+    def full(*arguments, **keywords):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if where == "source":
+        monkeypatch.setattr(_compilers.tempfile, "TemporaryDirectory", full)
+    elif where == "result":
+        monkeypatch.setattr(pathlib.Path, "replace", full)
+    elif cudakern.backend().emulated:
+        (own_cache.parent / "g++").write_text(
+            "#!/bin/sh\necho '/usr/bin/ld: final link failed: No space left on device' >&2\nexit 1"
+        )
+        (own_cache.parent / "g++").chmod(0o755)
+        monkeypatch.setenv("CXX", str(own_cache.parent / "g++"))
+        _compilers._compiler.cache_clear()
+    else:
+        pytest.skip("NVRTC writes no file")
+    with pytest.raises(
+        cudakern.CompileError, match=r"cannot be written to .*cache: No space left on device. Make room"
+    ):
+        cudakern.compile(ADD_ONE + f"// {where}")
+    monkeypatch.undo()
+    _compilers._compiler.cache_clear()
+    assert list(own_cache.iterdir()) == []
 
 
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
@@ -506,11 +598,14 @@ def test_tools_take_a_kernel(add_one):
         cudakern.kernel_resources(add_one, dtype="float32")
 
 
-def test_the_cell_magic(capsys):
+def test_the_cell_magic(capsys, monkeypatch):
+    monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)  # and removed after the test
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
     shell.run_line_magic("load_ext", "cudakern")
     cell = f"%%cuda --name p --flags '-DX=1 -DY=2' --arch 80\n{ADD_ONE}\n__global__ void b(int *x) {{ x[0] = X + Y; }}"
-    assert shell.run_cell(cell).success
+    run = shell.run_cell(cell, store_history=True)
+    assert run.success
+    assert shell.user_ns["add_one"].program.table().title == f"cell_{run.execution_count}.cu: kernels"
     assert shell.user_ns["p"].kernels == ("add_one", "b")
     x = np.zeros(1, np.int32)
     shell.user_ns["b"][1, 1](x)
@@ -520,9 +615,29 @@ def test_the_cell_magic(capsys):
     shown = capsys.readouterr().out
     assert re.search(r"cell_\d+\.cu:3:(5:)? error", shown)  # the magic's line is the first
     assert "Traceback" not in shown
+    shell.push({"x": x})
+    for call in ("b[1, 1](5)", "b(1, 1, 5)", "b[1, 2.5]", "b[1, 2048](x)"):
+        shell.run_cell(f"1 + 1\n{call}")
+        shown = re.sub("\x1b[^m]*m", "", capsys.readouterr().out)
+        assert f"----> 2 {call}" in shown
+        assert len(re.findall(r"cudakern/_\w+\.py", shown)) == 1  # one step of this package
+    if cudakern.backend().emulated:
+        shell.run_cell("%%cuda\n__global__ void b(int *x) {\n    __shfl_sync(2, *x, 0);\n}", store_history=True)
+        capsys.readouterr()
+        shell.run_cell("b[1, 1](x)")
+        shown = re.sub("\x1b[^m]*m", "", capsys.readouterr().out)
+        assert re.search(r"cell_\d+\.cu:3: __shfl_sync\(2, \*x, 0\);", shown)
     shell.run_cell("%%cuda --wrong\nint x;")
     shown = capsys.readouterr()
     assert "unrecognized arguments: --wrong" in shown.out + shown.err
+    for options, words in (
+        ("--arch hopper", "arch must be a compute capability"),
+        ("--flags '-DX", "No closing quota"),
+    ):
+        shell.run_cell(f"%%cuda {options}\n{ADD_ONE}")
+        shown = capsys.readouterr()
+        assert f"%%cuda: {words}" in (shown.out + shown.err).replace("compile: ", "")
+        assert "Traceback" not in shown.out
 
 
 def test_reading_a_source():
@@ -596,5 +711,14 @@ def test_nvrtcs_errors_have_the_sources_lines(own_cache):
         r"kernels\.cu was not compiled:\nkernels\.cu:3: error: identifier .y. is undefined", str(failure.value)
     )
     assert "unused" not in str(failure.value)
-    with pytest.raises(cudakern.CompileError, match=r"kernels\.cu has no kernel g<1>"):
-        by_nvrtc("__global__ void f() {}", ["g<1>"])
+    for source, wanted, words in (
+        ("__global__ void f() {}", ["g<1>"], "has no kernel g<1>: .*g"),
+        ("__device__ int g(int); __global__ void f(int *x) { x[0] = g(1); }", [], "uses .*g.*, which it declares"),
+        (
+            "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
+            [],
+            "the signature of f cannot be read .*overl",
+        ),
+    ):
+        with pytest.raises(cudakern.CompileError, match=words):
+            by_nvrtc(source, wanted)

@@ -10,7 +10,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import native, numbers
-from cudakern._operations import _execute
+from cudakern._operations import _call, _execute
 
 A, B = (300, 400), (400, 200)
 
@@ -45,13 +45,14 @@ HOST = {
 def test_host_operands_go_as_they_lie(backend, monkeypatch, left, right):
     """Nothing is written out on the host where a leading dimension, or a stride of 0, can say it."""
     given, execute = [], _execute.execute
-    monkeypatch.setattr(_execute, "execute", lambda *arguments: given.append(arguments) or execute(*arguments))
+    monkeypatch.setattr(_call, "plainly", lambda *_: NotImplemented)
+    monkeypatch.setattr(_execute, "execute", lambda run: given.append(run) or execute(run))
     a, b = HOST[left](A), HOST[right](B)
     for variant in ("tiled", "naive"):
         result = cudakern.matmul(a, b, variant=variant)
         assert np.allclose(result, a @ b, rtol=1e-4, atol=1e-4)
-        (_, _, inputs, *_), = given  # fmt: skip
-        assert [np.shares_memory(x, mine) for x, mine in zip(inputs, (a, b), strict=True)] == [True, True]
+        (run,) = given
+        assert [np.shares_memory(x, mine) for x, mine in zip(run.inputs, (a, b), strict=True)] == [True, True]
         given.clear()
 
 

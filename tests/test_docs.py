@@ -3,6 +3,7 @@ what holds a promise of the contract exists."""
 
 import ast
 import doctest
+import importlib
 import json
 import re
 import subprocess
@@ -76,14 +77,14 @@ def test_excerpts_occur_in_their_kernels():
 def test_exercises_accept_their_own_answers(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
     monkeypatch.delitem(sys.modules, "exercises", raising=False)
-    from exercises import EXERCISES, check
+    from exercises import EXERCISES, KERNELS, check
 
     asked = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for cell in json.loads(path.read_text())["cells"]:
             asked += re.findall(r'^check\("(.+)", answer\)$', "".join(cell["source"]), re.M)
-    assert sorted(asked) == sorted(EXERCISES)
-    for exercise in asked:
+    assert sorted(asked) == sorted([*EXERCISES, *KERNELS])
+    for exercise in EXERCISES:
         assert check(exercise, None).right is None
         right = check(exercise, EXERCISES[exercise].expected)
         assert right.right is True
@@ -97,24 +98,82 @@ def test_exercises_accept_their_own_answers(monkeypatch):
     assert check("words read with tiles", 126e6).right
 
 
-def test_notebooks_show_kernels_without_boilerplate(monkeypatch):
-    pytest.importorskip("IPython")
-    pytest.importorskip("matplotlib")
-    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
-    monkeypatch.delitem(sys.modules, "helpers", raising=False)
-    from helpers import show
+#: Typical mistakes: what to replace in the solution, by what, and words of the verdict.
+MISTAKES = [
+    ("squares", "if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
+    ("squares", "i < n", "i <= n", r"y\[1000\]"),
+    ("squares", "blockIdx.x * blockDim.x + ", "", r"After squares\[4, 256\], y\[256\] is -1.0"),
+    ("squares", "int n", "int count", "does not accept it.*answer:4:13: error: .*n"),
+    ("squares", "squares(", "square(", "name must be squares: unknown kernel 'squares'"),
+    ("squares", "float", "double", "must be a float64 array, not float32"),
+    ("squares", "i < n", "i < n && __ballot_sync(1, 1)", "the mask must contain the calling lane"),
+    ("add_to_all", "; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[2, 32\], x\[64\]"),
+    ("add_to_all", "gridDim.x * ", "", r"x\[\d+\]"),
+    ("mirror", " && y < height", "", r"out\[4712\] is .*, not 255"),
+    ("mirror", " + width - 1 - x]", " + x]", r"out\[0\]"),
+    ("reverse_blocks", "__syncthreads();", "", r"x\[\d+\] is .* all threads must wait"),
+    ("strided_sums", "gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),
+    ("block_max", "__syncthreads();", "", r"result\[0\] is .* A barrier must come before each step"),
+    ("block_max", "if (t == 0) ", "if (t == 1) ", r"result\[\d\]"),
+    ("warp_dot", "offset = 16", "offset = 8", r"result\[0\]"),
+    ("warp_dot", "if (threadIdx.x == 0) ", "", r"result\[0\]"),
+    ("transpose", "row < rows && ", "", r"b\["),
+    ("transpose", "column * rows + row", "column * columns + row", r"b\["),
+    ("times_transposed", "if (row >= m || column >= n) return;", "", r"c\["),
+    ("times_transposed", "b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
+    ("tiled", "__syncthreads();\n        for", "for", r"c\[0\] .*needs a barrier"),
+    ("tiled", "        __syncthreads();\n    }", "    }", r"c\[\d+\] .*needs a barrier"),
+]
 
+
+@pytest.fixture
+def exercises(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
+    for name in ("exercises", "kernel_exercises"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module("exercises")
+
+
+def test_exercises_that_are_kernels_accept_their_solutions(exercises):
+    """... and unfinished cells of the notebooks give a hint, and go on."""
+    cells = {}
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text())["cells"]:
+            text = "".join(cell["source"])
+            cells |= dict.fromkeys(re.findall(r'^check\("(.+)", answer\)$', text, re.M), text)
+    for name, exercise in exercises.KERNELS.items():
+        verdict = exercises.check(name, exercise.solution)
+        assert verdict.right is True, f"{name}: {verdict}"
+        assert verdict.text == exercise.why
+        verdicts = []
+        exec(cells[name], {"check": lambda *both: verdicts.append(exercises.check(*both))})  # noqa: B023
+        assert verdicts[0].right is None, f"{name}: {verdicts[0]}"
+        declared = exercise.solution.partition("{")[0]
+        assert declared in cells[name]
+    assert exercises.check("squares", 5).right is False
+    assert exercises.check("squares", None).right is None
+
+
+@pytest.mark.parametrize("name, part, instead, words", MISTAKES)
+def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, words):
+    solution = exercises.KERNELS[name].solution
+    assert part in solution
+    verdict = exercises.check(name, solution.replace(part, instead))
+    assert verdict.right is False
+    assert re.search(words, repr(verdict).replace("\n", " "))
+    assert "border-left" in verdict._repr_html_()
+
+
+def test_sources_are_displayed_without_boilerplate():
     for op in names():
         for variant in cudakern.variants(op):
             if not variant.kernels:
                 continue
-            text = repr(show(op, variant.name))
+            text = repr(cudakern.source(op, variant.name))
             assert not re.search(
                 r"^(#ifndef CK_|#include|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
             )
             assert text.count("{") == text.count("}")
-    whole = repr(show("sum_of_squares", "coalesced", all=True))
-    assert whole == str(cudakern.source("sum_of_squares", "coalesced"))
 
 
 # --- the contract ----------------------------------------------------------------------------------------------------

@@ -101,8 +101,17 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
     assert ("idle threads,\nbeyond the array" in labels) == any(row["idle"] for row in result.rows)
     assert ("elements without\na thread" in labels) == bool((result.block < 0).any())
 
+    def color(axes, x, y):
+        """That of the image of blocks at the place."""
+        for image in axes.images:
+            left, right, bottom, top = image.get_extent()
+            if left < x < right and top < y < bottom:
+                rows, columns = image.get_array().shape
+                at = int((y - top) / (bottom - top) * rows), int((x - left) / (right - left) * columns)
+                yield tuple(image.cmap(image.norm(image.get_array()[at])))
+
     def over(axes, x, y):
-        """What covers the place, the lowest first."""
+        """The patches that cover the place, the lowest first."""
         for patch in axes.patches:
             if (
                 patch.get_fill()
@@ -117,7 +126,7 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
         patches = [*over(shown[z], x, y)]
         element = all(at < n for at, n in zip(place, shape[::-1], strict=True))
         thread = all(at < n for at, n in zip(place, threads, strict=True))
-        colors = [kind for patch in patches for kind, color in kinds.items() if patch.get_facecolor() == color]
+        colors = [kind for at in color(shown[z], x, y) for kind, its in kinds.items() if at == its]
         assert len(colors) == thread, place
         assert [patch.get_hatch() for patch in patches if patch.get_hatch()] == (
             ["////"] if thread and not element else ["xx"] if element and not thread else []
@@ -196,8 +205,8 @@ def test_thread_map_refuses(backend, arguments, words):
 
 def test_thread_map_takes_numbers_of_fitting_rank():
     number_elements = registry()["thread_map"].call
-    with pytest.raises(ValueError, match="1 to 3 axes"):
-        number_elements(np.zeros((2, 2), int), np.zeros((2, 2), int))
+    with pytest.raises(ValueError, match="axes"):
+        number_elements(np.zeros((2, 2), int), np.zeros((2, 2), int), variant="coordinates")
     assert cudakern.variants("thread_map")["coordinates"].types == ("int32", "int64")
 
 
@@ -323,8 +332,8 @@ def test_slices_refuse(backend):
     for wrong in ({"offset": -1}, {"stride": 0}, {"idle": 33}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             slices(x, variant="elementwise", **wrong)
-    with pytest.raises(ValueError, match="x must be 1-D"):
-        slices(x.reshape(2, 4))
+    with pytest.raises(ValueError, match="the output has 2 elements, but the result has 8"):
+        slices(x.reshape(2, 4), variant="elementwise", offset=0)
 
 
 def test_vectors_lie_as_the_variant_asks(backend):
@@ -339,7 +348,7 @@ def test_vectors_lie_as_the_variant_asks(backend):
                 np.testing.assert_allclose(vec3(on_device, variant=entry.name).get(), expected, rtol=1e-6)
     for wrong in ((100, 4), (300,), (1, 100, 3)):
         with pytest.raises(ValueError, match=r"\(n, 3\)"):
-            vec3(np.zeros(wrong, np.float32))
+            vec3(np.zeros(wrong, np.float32), variant="staged")
 
 
 # --- layouts ---------------------------------------------------------------------------------------------------------
@@ -391,9 +400,9 @@ def test_fields_are_added_wherever_they_lie(backend, variant, rounds):
 def test_fields_refuse():
     add_fields = registry()["add_fields"].call
     x = np.zeros((5, 4), np.int32)
-    for wrong in (np.zeros((5, 3), np.int32), np.zeros((6, 4), np.int32), np.zeros(20, np.int32)):
-        with pytest.raises(ValueError, match=r"\(n, 4\)"):
-            add_fields(x, wrong)
+    for wrong in (np.zeros((5, 3), np.int32), np.zeros((6, 4), np.int32), np.zeros(19, np.int32)):
+        with pytest.raises(ValueError, match=r"array 1 (has 24 elements, but array 0 has 20|must have shape \(n, 4\))"):
+            add_fields(x, wrong, variant="array_of_structs")
     for rounds in (0, 1001):
         with pytest.raises(ValueError, match="rounds"):
             add_fields(x, x, rounds=rounds, variant="array_of_structs")

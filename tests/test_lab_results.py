@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import pickle
@@ -188,7 +189,7 @@ def test_a_chips_times_have_no_mark():
 
     columns = (Column("time", "ns", _display.duration, timed=True), Column("what", "what"))
     rows = ({"ns": 5.0, "what": "a", "cpu": True}, {"ns": None, "what": "b"})
-    result = Experiment("x", "x", Chip(here.name, here.device, here.why, here.native), columns, rows, "x", "x.")
+    result = Experiment("x", "x", Chip(here.name, here.device, here.why, here.native), columns, rows, "x", "x.", lines)
     assert result.table().columns == ["time", "what"]
     assert result.table().rows == [["5 ns", "a"], ["-", "b"]]
     emulated = dataclasses.replace(result, backend=here)
@@ -204,22 +205,13 @@ def test_a_chips_times_have_no_mark():
 def test_lines_on_each_other_are_all_seen(backend):
     rows = [{"x": x, "y": x * (2 if who == "c" else 1), "who": who} for who in "abcd" for x in (1, 2)]
     draw = functools.partial(lines, x="x", y="y", x_name="x", y_name="y", by="who")
-    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw=draw)
-    (axes,) = result.plot().axes
-    assert [line.get_linestyle() for line in axes.lines] == ["-", "--", "-", ":"]
-    with cudakern.use_backend("emulator"):
-        late, early, *_ = lab.latency(n=100, repeat=1).plot().axes[0].lines
-    assert (late.get_label(), early.get_label()) == ("late", "early")
-    assert late.get_linestyle() != early.get_linestyle()
-
-
-def test_every_memorys_rate_is_seen(backend):
-    (axes,) = lab.host_memory([4096, 1 << 16], repeat=1).plot().axes
-    assert axes.get_yscale() == "log"
-    there, back = axes.lines[::2], axes.lines[1::2]
-    for one, other in zip(there, back, strict=True):
-        assert one.get_color() == other.get_color()
-        assert one.get_linewidth() > 2 * other.get_linewidth()  # what lies on it does not hide it
-        assert one.get_zorder() <= other.get_zorder()
-    assert len({line.get_color() for line in there}) == 3
-    assert {line.get_linestyle() for line in back} == {"--"}
+    result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw)
+    for picture, count in ((result.plot(), 4), (lab.host_memory([4096, 1 << 16], repeat=1).plot(), 6)):
+        (axes,) = picture.axes
+        widths = [line.get_linewidth() for line in axes.lines]
+        assert len(widths) == count
+        assert all(one - next >= 0.5 for one, next in itertools.pairwise(widths))
+        assert [line.get_zorder() for line in axes.lines] == sorted(line.get_zorder() for line in axes.lines)
+        assert [line.get_linestyle() for line in axes.lines] == ["-", "--"] * (count // 2)
+        assert len({line.get_color() for line in axes.lines}) == count
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")

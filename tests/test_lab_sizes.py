@@ -18,15 +18,15 @@ def test_a_size_that_is_not_an_integer(backend, wrong):
     counted = {name: what for name, what in _by_name.experiments().items() if " n=" in f" {_by_name.about(what)[1]}"}
     assert len(counted) > 10
     for name, what in counted.items():
-        with pytest.raises(TypeError, match=f"^{name}: n must be an integer, not {re.escape(repr(wrong))}$"):
+        with pytest.raises(TypeError, match=f"^{name}: n must be an integer, .*, not {re.escape(repr(wrong))}$"):
             what(n=wrong)
-        with pytest.raises(ValueError, match="n must be 1 or more, not 0"):
+        with pytest.raises(ValueError, match="n must be (1 or more|from 1 to 65536), not 0"):
             what(n=0)
 
 
 def test_other_counts(backend):
     for name, key, others in (("hello", "blocks", {}), ("hello", "threads", {}), ("overlap", "work", {"n": 8})):
-        with pytest.raises(TypeError, match=f"^{name}: {key} must be an integer, not '2'$"):
+        with pytest.raises(TypeError, match=f"^{name}: {key} must be an integer, 1 or more, not '2'$"):
             getattr(lab, name)(**others, **{key: "2"})
     with pytest.raises(TypeError, match="block must be an integer or a sequence of integers, not"):
         lab.thread_map(2, (4, 1.5))

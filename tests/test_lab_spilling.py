@@ -34,7 +34,7 @@ def test_auto_has_the_default_window():
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3, 4)])
 def test_an_array_of_other_than_two_axes_is_refused(backend, shape):
     for x in (np.ones(shape, np.float32), cudakern.asarray(np.ones(shape, np.float32))):
-        with pytest.raises(ValueError, match="two axes"):
+        with pytest.raises(ValueError, match="must have two: rows and columns"):
             moving_sum(x, variant="spilled")
 
 

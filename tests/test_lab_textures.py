@@ -106,7 +106,7 @@ def test_tiles_are_read_one_after_another():
 
 
 def test_what_is_refused(backend):
-    with pytest.raises(ValueError, match="n must be 1 or more, not 0"):
+    with pytest.raises(ValueError, match="n must be from 1 to 65536, not 0"):
         lab.textures(0)
-    with pytest.raises(ValueError, match="n must be at most 65,536"):
+    with pytest.raises(ValueError, match="n must be from 1 to 65536"):
         lab.textures(65537)

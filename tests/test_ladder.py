@@ -7,7 +7,7 @@ import pytest
 
 import cudakern
 from cases import HAS_BFLOAT16
-from cudakern import _ladder, _table
+from cudakern import _steps, _table
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import names, operation, widened
 
@@ -193,8 +193,8 @@ def test_nan_is_right_where_it_should_be(backend):
         assert [step.error for step in steps] == [(0, 0), (0, 0)]
         json.dumps(steps.to_dict(), allow_nan=False)
     wrong, right = np.float32([1, np.nan]), np.float32([np.nan, 1])
-    assert np.isnan(_ladder._errors(wrong, right, None).max)
-    assert _ladder._errors(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
+    assert np.isnan(_steps.errors_of(wrong, right, None).max)
+    assert _steps.errors_of(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
 
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")
@@ -204,3 +204,115 @@ def test_types_that_numpys_variant_has_not(backend):
     assert [step.error for step in steps] == [None, (0, 0)]
     assert steps["numpy"].note.startswith("not for this input: takes")
     assert "auto" not in steps["numpy"].note
+
+
+# --- kernels of one's own --------------------------------------------------------------------------------------------
+OWN = r"""
+__global__ void one(const float *x, float *y, float *total, int n) {
+    for (int i = 0; i < n; ++i) {
+        *total += x[i];
+        y[i] = x[i] - 1;
+    }
+}
+__global__ void many(const float *x, float *y, float *total, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        atomicAdd(total, x[i]);
+        y[i] = x[i] - 1;
+    }
+}
+__global__ void wrong(const float *x, float *y, float *total, int n) { y[0] = 8; }
+__global__ void doubles(const double *x, double *y, double *total, int n) {}
+__global__ void in_place(float *x) { x[threadIdx.x] += 1; }
+__global__ void only_reads(const float *x) {}
+"""
+
+
+@pytest.fixture
+def own(backend):
+    return cudakern.compile(OWN)
+
+
+def both(x, y, total, n):
+    assert x.dtype == np.float64
+    total += x.sum()  # in place, as the kernels do
+    return x - 1, total
+
+
+def test_kernels_of_ones_own_are_compared_with_a_reference(own):
+    x = np.arange(1, 101, dtype=np.float32)
+    inputs = [x, np.zeros(100, np.float32), np.array([5], np.float32), 100]
+    kernels = [own.one[1, 1], own.many[4, 32], own.many[2, (8, 8)], own.wrong[1, 1], own.doubles[1, 1]]
+    steps = cudakern.ladder(kernels, reference=both, inputs=inputs, repeat=3)
+    assert [step.variant.name for step in steps] == ["one", "many[4, 32]", "many[2, (8, 8)]", "wrong", "doubles"]
+    assert steps["one"].error == steps["many[4, 32]"].error == (0, 0)  # also where 0 is expected, and after repeats
+    assert steps["wrong"].error.max == 1  # y[1:] and the total; y[0] should be 0, and is 8 of 99
+    assert steps["many[2, (8, 8)]"].error.max == 1  # its threads differ in y too
+    assert steps["doubles"].profile is None
+    assert "argument 1, `const double *x`, must be a float64 array" in steps["doubles"].note
+    assert (inputs[1].any(), inputs[2][0]) == (False, 5)  # kernels have copies
+    text = repr(steps)
+    emulated = cudakern.backend().emulated
+    for word in ("time", "speed-up"):
+        assert (f"{word}" in text.splitlines()[2]) is not emulated
+    assert "There is no GPU here, so there are no times." in " ".join(text.split()) or not emulated
+    assert [step.speedup is None for step in steps] == [emulated] * 4 + [True]
+    (row,) = (line.split() for line in text.splitlines() if line.startswith("many[4, 32]"))
+    assert row[2:6] == ["1", "4", "32", "exact"]
+    assert "emulated" in steps.table(emulated=True).columns[-1] or not emulated
+    json.dumps(steps.to_dict())
+    if emulated:
+        with pytest.raises(ValueError, match="nothing to plot: without a GPU"):
+            steps.plot()
+    else:
+        assert steps.plot()
+
+
+def test_a_kernel_that_works_in_place_and_results_that_do_not_matter(own):
+    x = np.arange(32, dtype=np.float32)
+    (step,) = cudakern.ladder(own.in_place[1, 32], reference=lambda x: x + 1, inputs=[x], repeat=5)
+    assert step.error == (0, 0)
+    assert x[0] == 0
+    inputs = [x, np.zeros(32, np.float32), np.zeros(1, np.float32), 32]
+    (step,) = cudakern.ladder([own.one[1, 1]], reference=lambda x, y, total, n: (None, x.sum()), inputs=inputs)
+    assert step.error == (0, 0)
+    nan = np.full(32, np.nan, np.float32)
+    (step,) = cudakern.ladder([own.in_place[1, 32]], reference=lambda x: np.zeros(32), inputs=[nan])
+    assert np.isnan(step.error.max)
+    (step,) = cudakern.ladder([own.in_place[1, 32]], reference=lambda x: x, inputs=[nan])
+    assert step.error == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "kind, words, kernels, arguments",
+    [
+        (TypeError, r"in_place has neither grid nor block: write in_place\[grid", lambda p: [p.in_place], {}),
+        (TypeError, "must contain launches of kernels", lambda p: ["matmul"], {}),
+        (ValueError, "the list of kernels is empty", lambda p: [], {}),
+        (TypeError, "only_reads has no result", lambda p: [p.only_reads[1, 1]], {}),
+        (TypeError, "reference= must be a function .*; it is missing", None, {"reference": None}),
+        (TypeError, "reference= must be a function .*; it is of type ndarray", None, {"reference": np.zeros(4)}),
+        (TypeError, "inputs= must be a list .*; it is missing", None, {"inputs": None}),
+        (TypeError, "expected contents of `float .x`, not None", None, {"reference": lambda x: None}),
+        (TypeError, "may write `float .x`, so reference must return 1 results, not 2", None,
+         {"reference": lambda x: (x, x)}),
+        (ValueError, r"`float .x`, has shape \(4,\), and reference returned shape \(2,\)", None,
+         {"reference": lambda x: x[:2]}),
+        (TypeError, "n= is for operations", None, {"n": 5}),
+        (TypeError, "tile= is for operations", None, {"tile": 5}),
+        (TypeError, "in_place has 1 parameters", None, {"inputs": []}),
+        (TypeError, "must be a NumPy array .*, not list", None, {"inputs": [[1.0]]}),
+    ],
+)  # fmt: skip
+def test_ladders_of_kernels_refuse(own, kind, words, kernels, arguments):
+    launches = kernels(own) if kernels else [own.in_place[1, 4]]
+    arguments = {"reference": lambda *x: x[0] if x else 0, "inputs": [np.zeros(4, np.float32)]} | arguments
+    with pytest.raises(kind, match=words):
+        cudakern.ladder(launches, **arguments)
+
+
+def test_ladders_of_kernels_take_host_arrays(own):
+    with pytest.raises(TypeError, match=r"inputs= must be host arrays.*pass x.get\(\)"):
+        cudakern.ladder([own.in_place[1, 4]], reference=abs, inputs=[cudakern.zeros(4, np.float32)])
+    with pytest.raises(TypeError, match="reference= is for kernels of your own"):
+        cudakern.ladder("sort", reference=np.sort)

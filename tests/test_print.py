@@ -295,7 +295,7 @@ def test_hello_shows_the_order_that_is_set(order):
 def test_hello_refuses(backend):
     for wrong in ((0, 4), (1, 0), (-1, 1), (16_385, 1), (17, 1024)):
         with pytest.raises(
-            ValueError, match=r"^hello: (blocks|threads|blocks \* threads) must be (1 or|at most 16,384)"
+            ValueError, match=r"^hello: (blocks|threads|blocks \* threads) must be (1 or|from 1 to 16384)"
         ):
             lab.hello(*wrong)
     with pytest.raises(ValueError, match="threads"):

@@ -591,10 +591,10 @@ def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
 
     right = _execute.execute
 
-    def fails(variant, *arguments):
-        if variant.name == "coalesced":
+    def fails(run):
+        if run.variant.name == "coalesced":
             raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
-        right(variant, *arguments)
+        right(run)
 
     monkeypatch.setattr(_execute, "execute", fails)
     steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)

@@ -31,7 +31,6 @@ typedef struct prepared {
     unsigned alike;  // a mask: inputs that must have the same shape
     PyObject *shape; // a function that computes the result's shape from the inputs' shapes
     int out_needed;  // 1: a call without `out` is refused, in Python
-    PyObject *known; // Python's data on calls of this kind
     // Its slot in the module's `front` and its key there; NULL: it is not in `front`.
     struct prepared **place;
     PyObject *rule, *name; // of the variant
@@ -179,7 +178,7 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     ck_error error = {0};
     int64_t values[CK_MAX_PARAMETERS];
     int dtype, inputs[CK_MAX_VIEWS];
-    if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, out_needed, known)", count, 8) < 0)
+    if (check_count("prepare(operation, variant, parameters, dtype, alike, shape, out_needed)", count, 7) < 0)
         return NULL;
     const ck_operation *operation;
     const ck_variant *variant = read_variant(state, arguments, &operation);
@@ -198,9 +197,7 @@ static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_
     for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&kind->kept[i], NULL);
     kind->shape = arguments[5];
     kind->out_needed = arguments[6] == Py_True;
-    kind->known = arguments[7];
     Py_INCREF(kind->shape);
-    Py_INCREF(kind->known);
     PyObject_GC_Track(kind);
     for (int i = 0; i < operation->inputs; i++) inputs[i] = dtype;
     if (ck_check_types(operation, variant, inputs, operation->inputs, -1, &kind->types, &error) != CK_OK ||
@@ -492,7 +489,6 @@ static PyObject *call(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 static int prepared_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((prepared *)self)->shape);
-    Py_VISIT(((prepared *)self)->known);
     for (int i = 0; i < CK_MAX_VIEWS; i++) {
         const number *number = atomic_load(&((prepared *)self)->kept[i]);
         if (number != NULL) Py_VISIT(number->view);
@@ -503,7 +499,6 @@ static int prepared_traverse(PyObject *self, visitproc visit, void *arg) {
 static int prepared_clear(PyObject *self) {
     leave_front((prepared *)self);
     Py_CLEAR(((prepared *)self)->shape);
-    Py_CLEAR(((prepared *)self)->known);
     PyMem_Free(atomic_exchange(&((prepared *)self)->last, NULL));
     for (int i = 0; i < CK_MAX_VIEWS; i++) drop(atomic_exchange(&((prepared *)self)->kept[i], NULL));
     return 0;
@@ -517,26 +512,12 @@ static void prepared_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-static PyObject *get_known(PyObject *self, void *unused) {
-    PyObject *known = ((prepared *)self)->known;
-    (void)unused;
-    if (known == NULL) return none();
-    Py_INCREF(known);
-    return known;
-}
-
-static PyGetSetDef prepared_attributes[] = {
-    {"known", get_known, NULL, PyDoc_STR("Python's data on calls of this kind."), NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
 PyTypeObject *make_prepared_type(PyObject *module) {
     PyType_Slot slots[] = {
         {Py_tp_doc, (void *)PyDoc_STR("A variant and its parameters, checked for inputs of one type.")},
         {Py_tp_dealloc, (void *)prepared_dealloc},
         {Py_tp_traverse, (void *)prepared_traverse},
         {Py_tp_clear, (void *)prepared_clear},
-        {Py_tp_getset, prepared_attributes},
         {0, NULL},
     };
     PyType_Spec spec = {
@@ -554,7 +535,7 @@ PyMethodDef prepared_methods[] = {
      PyDoc_STR("key(rule, variant, parameters, inputs, /)\n--\n\n"
                "The kind of a call on arrays of one device of this module; None for other inputs.")},
     {"prepare", FAST(prepare),
-     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, out_needed, known, /)\n--\n\n"
+     PyDoc_STR("prepare(operation, variant, parameters, dtype, alike, shape, out_needed, /)\n--\n\n"
                "An entry of memo for call: alike is a mask of inputs that must have the same shape; shape is a "
                "function that computes the result's shape from the inputs' shapes.")},
     {"call", FAST(call),

@@ -129,14 +129,9 @@ def headlines() -> tuple[str, ...]:
     return tuple(name for name, what in registry().items() if what.headline)
 
 
-def kernels_only() -> tuple[str, ...]:
-    """Operations of the table that have no module here (yet): they can be listed and read, not called."""
-    return tuple(name for name in _table.operations() if name not in registry())
-
-
 def note_on_skipped() -> str:
     """A sentence on what was left out because nothing in Python calls it; "" if nothing was."""
-    return "; ".join(f"{name} is left out, since {NO_FUNCTION}" for name in kernels_only())
+    return "; ".join(f"{name} is left out, since {NO_FUNCTION}" for name in _table.operations() if name not in names())
 
 
 def operation(name: str) -> Operation:
@@ -144,6 +139,6 @@ def operation(name: str) -> Operation:
     known = registry()
     if name in known:
         return known[name]
-    if name in kernels_only():
+    if name in _table.operations():
         raise ValueError(f"operation {name!r} cannot be called, since {NO_FUNCTION}")
     raise ValueError(unknown("operation", name, public()))

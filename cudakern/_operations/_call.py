@@ -17,9 +17,8 @@ from .._observer import observer
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, check_own
 from . import _checks
-from ._execute import named
-from ._on_device import on_device, variant_on_device
-from ._on_host import check_stream, common_type, on_host, plainly
+from ._on_device import on_device
+from ._on_host import on_host, plainly
 from ._rule import Inputs, Named, Rule
 
 NOTHING: Named = {}
@@ -53,17 +52,3 @@ def call(
     out = _checks.only(rule.name, out)
     elsewhere = any(isinstance(x, DeviceArray) for x in (*inputs, out))
     return (on_device if elsewhere else on_host)(rule, inputs, out, variant, stream, parameters, own)
-
-
-def check(rule: Rule, x: Any, variant: str, stream: Any, parameters: Named, own: Named) -> None:
-    """What ``call`` refuses, for a caller that has to copy its one input before."""
-    entry, _ = named(rule, variant, parameters, own)
-    (name,) = rule.operands
-    if isinstance(x, DeviceArray):
-        stream_handle(stream, x._native, x._view.device)
-        _checks.check_type(rule, entry, x._view.dtype)
-        variant_on_device(rule, entry, x._view.dtype, name, x)
-        return
-    check_stream(stream)
-    if _checks.are_numbers(rule, entry, {name: x}, rule.others):
-        common_type(rule, entry, {name: x})

@@ -51,14 +51,11 @@ def vector_add(
         variant takes two arrays of one type. One may be a Python number or a NumPy scalar, also where the other is on
         the device.
     <out>
-    <call>
 
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
         An array of the broadcast shape and the common type; integers wrap. It is on the device if the inputs are.
-
-    <raises>
 
     Notes
     -----
@@ -158,7 +155,6 @@ def saxpy(
         ``a * x + y`` gives, also where the product has another type than the sum, and leaves host arrays of dates,
         time spans and objects to NumPy; a named variant takes arrays of one type. Each may be the ``out`` as well.
     <out>
-    <call>
 
     Returns
     -------

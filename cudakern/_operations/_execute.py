@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from .._native import Native
 from .._observer import Run, observer
@@ -13,18 +11,6 @@ from . import _checks
 from ._rule import Inputs, Named, Rule
 
 MOST = 4096  #: kinds of calls that a memo keeps
-
-
-class Known(NamedTuple):
-    """The result of the checks of one kind of call."""
-
-    variant: Variant
-    values: tuple[int, ...]  #: of the variant's parameters
-    dtype: str  #: that the inputs are brought to
-    result: str  #: the type of the variant's result
-    final: str  #: the type of the call's result
-    #: Of host arrays that need no conversion: their type and the result's.
-    plain: tuple[np.dtype[Any], np.dtype[Any]] | None = None
 
 
 def remember(module: Native, key: Any, what: Any) -> None:
@@ -42,22 +28,13 @@ def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Vari
     return entry, entry.values(parameters if entry.on_host or not own else {**parameters, **own})
 
 
-def execute(
-    variant: Variant,
-    values: tuple[int, ...],
-    inputs: Inputs,
-    outputs: Inputs,
-    module: Native,
-    device: int,
-    stream: int = 0,
-    dtype: str = "",
-) -> None:
+def execute(run: Run) -> None:
     """Runs a kernel variant on host buffers, or on Views."""
     by = observer.get()
     if by is None:
-        module.execute(variant.operation, variant.name, values, inputs, outputs, device, 0, stream)
+        run.execute()
     else:
-        by.kernel(Run(module, device, variant, values, inputs, outputs, stream, dtype))
+        by.kernel(run)
 
 
 def by_numpy(rule: Rule, inputs: Inputs, own: Named) -> Any:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._array import DeviceArray
 from .._layout import Shape
 from .._table import AUTO
 from .._transfer import Array
@@ -20,44 +19,22 @@ from ._rule import Rule, same_shape
 
 
 def experiment(
-    preferred: str,
-    *,
-    shape: Callable[..., Shape] = same_shape,
-    fits: Callable[..., bool] = lambda *shapes: True,
-    wants: str = "",
-    only: tuple[str, ...] = (),
-    check: Callable[..., None] | None = None,
-    **facts: Any,
+    preferred: str, *, shape: Callable[..., Shape] = same_shape, only: tuple[str, ...] = (), **facts: Any
 ) -> Callable[[Callable[..., Array]], Callable[..., Any]]:
-    """Makes an operation of a function of NumPy. ``preferred`` is the variant of "auto" on a device; ``fits`` is True
-    for shapes that it takes, and ``wants`` describes them; ``check`` gets variant and inputs first. The rest are fields
-    of Operation: by default, ``reference`` is the function and ``default_dtype`` the first of ``only``."""
+    """Makes an operation of a function of NumPy, for shapes that C checks. ``preferred`` is the variant of "auto" on a
+    device. The rest are fields of Operation: ``reference`` is the function, ``default_dtype`` the first of ``only``."""
 
     def of(by_numpy: Callable[..., Array]) -> Callable[..., Any]:
         arguments = inspect.signature(by_numpy).parameters.values()
         operands = tuple(p.name for p in arguments if p.default is p.empty)
         own = {p.name: p.default for p in arguments if p.default is not p.empty}
-
-        def fitting(*shapes: Shape, **keywords: Any) -> Shape:
-            if not fits(*shapes):
-                inputs = " and ".join(f"{name} has shape {x}" for name, x in zip(operands, shapes, strict=True))
-                raise ValueError(f"{rule.name}: {inputs}: {wants}")
-            return shape(*shapes, **keywords)
-
-        rule = Rule(by_numpy.__name__, operands, by_numpy, preferred=(preferred,), shape=fitting, only=only)
+        rule = Rule(by_numpy.__name__, operands, by_numpy, preferred=(preferred,), shape=shape, only=only)
 
         def function(*inputs: Any, out: Any = None, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Any:
-            if len(inputs) != len(operands):
-                raise TypeError(f"{rule.name} takes {', '.join(operands)}: {len(operands)} inputs, not {len(inputs)}")
-            if check is not None:
-                check(variant, *inputs)
             keywords = {name: parameters.pop(name, default) for name, default in own.items()}
             return call(rule, inputs, out, variant, stream, parameters, keywords)
 
         function.__name__ = function.__qualname__ = rule.name
-        kinds = [p.replace(kind=p.KEYWORD_ONLY if p.name in own else p.POSITIONAL_ONLY) for p in arguments]
-        others = list(inspect.signature(function).parameters.values())[1:]
-        function.__signature__ = inspect.Signature(kinds + others)  # type: ignore[attr-defined]
         defaults: dict[str, Any] = {"reference": by_numpy, "default_dtype": (*only, "float32")[0], "own": tuple(own)}
         return registered(200, **defaults | facts)(function)
 
@@ -79,8 +56,6 @@ def _numbered(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...
 
 @experiment(
     "coordinates",
-    fits=lambda x, numbers: 1 <= len(x) <= 3 and len(numbers) == 2 * len(x),
-    wants="x must have 1 to 3 axes, and numbers the grid's axes and then as many of the block",
     make=_numbered,
     default_dtype="int64",
     default_shape=(62, 76),
@@ -117,24 +92,7 @@ def _mixed(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return np.random.default_rng(seed).integers(0, 2**32, shape, np.uint32).astype(dtype), LITERALS.astype(dtype)
 
 
-def _check_literals(variant: str, x: Any, table: Any) -> None:
-    if variant == "literal":
-        numbers = table.get() if isinstance(table, DeviceArray) else np.asarray(table)
-        if (numbers.dtype, numbers.shape) == (LITERALS.dtype, LITERALS.shape) and numbers.tolist() != LITERALS.tolist():
-            raise ValueError(
-                f"constant_memory: the numbers of variant 'literal' are part of its code: {LITERALS.tolist()}, not "
-                f"{numbers.tolist()}"
-            )
-
-
-@experiment(
-    "array",
-    check=_check_literals,
-    fits=lambda x, table: len(table) == 1 and 1 <= table[0] <= 1024,
-    wants="the table must be 1-D, with 1 to 1024 numbers",
-    only=("uint32",),
-    make=_mixed,
-)
+@experiment("array", only=("uint32",), make=_mixed)
 def constant_memory(x: Array, table: Array, index: str = "uniform") -> Array:
     # 64 times d = (d ^ number) * ODD, with the table's numbers in order, again and again: from the first for all
     # elements ("uniform"), or from number i for element i ("divergent"). A compiler computes M's own chain in advance.
@@ -174,8 +132,6 @@ def bank_conflicts(x: Array, stride: int = 16) -> Array:
 
 @experiment(
     "elementwise",
-    fits=lambda x: len(x) == 1,
-    wants="x must be 1-D",
     shape=lambda x, offset, stride, idle: (len(range(offset, x[0], stride)),),
     shape_help="the array's length",
     fixed_rank=True,
@@ -196,8 +152,6 @@ def unpack_bytes(x: Array) -> Array:
 
 @experiment(
     "staged",
-    fits=lambda vectors: len(vectors) == 2 and vectors[1] == 3,
-    wants="the vectors' shape must be (n, 3)",
     shape=lambda vectors: vectors[:1],
     magnitude=lambda vectors: np.sum(vectors * vectors, axis=1),
     default_shape=(1 << 18, 3),
@@ -212,8 +166,6 @@ def vec3(vectors: Array) -> Array:
 
 @experiment(
     "struct_of_arrays",
-    fits=lambda begin, source: len(begin) == 2 and begin[1] == 4 and source == begin,
-    wants="both shapes must be (n, 4), one row per struct",
     make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape, shape),
     default_dtype="int32",
     default_shape=(1 << 18, 4),
@@ -312,8 +264,6 @@ def _arguments(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ..
 
 @experiment(
     "full",
-    fits=lambda x, y: x == y,
-    wants="they must have one shape",
     only=("float32",),
     reference=_function,
     magnitude=lambda x, y, **own: np.full(np.shape(x), 16.0),
@@ -341,8 +291,6 @@ def _weighted(x: Array, window: int = WINDOW) -> Array:
 
 @experiment(
     "compile_time_index",
-    fits=lambda x: len(x) == 2,
-    wants="it must have two axes: rows, over which the window moves, and columns; x[:, None] makes a column of a list",
     magnitude=lambda x, window=WINDOW: _weighted(np.abs(x), window),
     default_shape=(256, 4096),
     shape_help="rows and columns",
@@ -358,8 +306,6 @@ def moving_sum(x: Array, window: int = WINDOW) -> Array:
 
 @experiment(
     "packed",
-    fits=lambda image: len(image) == 3 and image[2] == 4,
-    wants="it must be (rows, columns, 4)",
     only=("uint8",),
     reference=lambda image: np.divide(image, 255, dtype=np.float64),
     magnitude=lambda image: np.ones(np.shape(image)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,7 @@ def _number(value: Any, name: str) -> Any:
 def _end(fp: Any, index: int) -> Any:
     """A table's first or last value; 0.0 for a table of a wrong shape, which is refused later."""
     if isinstance(fp, DeviceArray):
-        view, module = fp._view, fp._native
-        if len(view.shape) != 1 or not view.shape[0]:
-            return 0.0
-        offset = index % view.shape[0] * view.strides[0]  # (as fp[index], in less time)
-        return DeviceArray(module.view(view, offset, (), (), view.dtype), module)
+        return fp[index] if fp.ndim == 1 and fp.size else 0.0
     if is_elsewhere(fp):
         return 0.0
     values = fp if type(fp) is np.ndarray else host_array(fp, "fp")
@@ -115,26 +112,15 @@ def _points(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return tuple(np.asarray(v, dtype) for v in (x, table, values, -3.0, 4.0))
 
 
-def _cells(x: Array, xp: Array) -> Array:
-    return np.clip(np.searchsorted(xp, np.nan_to_num(x), side="right") - 1, 0, max(xp.size - 2, 0))
-
-
 def _interpolate(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> Array:
     """numpy.interp in the inputs' own type: NumPy's is in float64 alone."""
     x, xp, fp = (np.asarray(v, np.result_type(v, np.float64)) for v in (x, xp, fp))
-    i = _cells(x, xp)
+    i = np.clip(np.searchsorted(xp, np.nan_to_num(x), side="right") - 1, 0, max(xp.size - 2, 0))
     j = np.minimum(i + 1, xp.size - 1)
     with np.errstate(all="ignore"):
         inside = fp[i] + (x - xp[i]) * ((fp[j] - fp[i]) / np.where(xp[j] == xp[i], 1, xp[j] - xp[i]))
     inside = np.where(x == xp[i], fp[i], np.where(x == xp[-1], fp[-1], inside))
     return np.asarray(np.where(x < xp[0], left, np.where(x > xp[-1], right, inside)))
-
-
-def _magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
-    """The values near a point: of its cell and one on each side."""
-    i, size = _cells(x, xp), np.abs(fp)
-    near = [size[np.clip(i + k, 0, size.size - 1)] for k in (-1, 0, 1, 2)]
-    return np.asarray(2 * np.max(near, axis=0))
 
 
 @registered(
@@ -144,7 +130,7 @@ def _magnitude(x: Array, xp: Array, fp: Array, *ends: Array) -> Array:
     fixed_rank=True,
     make=_points,
     reference=_interpolate,
-    magnitude=_magnitude,
+    magnitude=lambda x, xp, fp, *ends: 2 * np.max(np.abs(fp)),
     ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
     cancels=True,
 )
@@ -173,15 +159,12 @@ def interp(
     left, right : float, optional
         The values before and after the table. Without them: its first and its last value.
     <out>
-    <call>
 
     Returns
     -------
     ndarray, NumPy scalar or DeviceArray
         An array of x's shape. ``auto`` gives float64 for host arrays, as NumPy always does; a named kernel, and
         any call on device arrays, gives the arrays' own type, and float64 for integers.
-
-    <raises>
 
     Notes
     -----
@@ -232,34 +215,6 @@ def _element(i: Array, n: int, mode: str) -> Array:
     return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
 
 
-def _along(x: Array, n: int, mode: str, filter: str) -> tuple[Array, Array, Array]:
-    """(element, next element, the next one's weight) in one axis, as lookup_along in lookup.cuh; x has no NaN."""
-    below = np.floor(x)
-    weight = x - below
-    i = below.astype(np.int64)
-    if filter == "nearest":
-        first = _element(i + (weight >= 0.5), n, mode)
-        return first, first, np.zeros_like(x)
-    alone = weight == 1  # a tiny negative x, rounded: only the next element counts
-    return _element(i + alone, n, mode), _element(i + 1, n, mode), np.where(alone, 0, weight)
-
-
-def _interpolated(table: Array, axes: list[tuple[Array, Array, Array]], index: tuple[Array, ...] = ()) -> Array:
-    """The values between the elements of all axes after those of ``index``, one axis after the other."""
-    if not axes:
-        return np.asarray(table[index])
-    (first, second, weight), *rest = axes
-
-    def at(i: Array) -> Array:
-        return np.where(i >= 0, _interpolated(table, rest, (*index, np.maximum(i, 0))), 0)
-
-    value = at(first)
-    if not weight.any():
-        return value
-    with np.errstate(all="ignore"):
-        return np.where(weight == 0, value, (1 - weight) * value + weight * at(second))
-
-
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
     shape = broadcast_shapes(*map(np.shape, coordinates))
@@ -269,13 +224,26 @@ def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: st
     coordinates = np.broadcast_arrays(*coordinates)
     dtype = np.result_type(table, *coordinates)
     unknown = np.zeros(coordinates[0].shape, bool)
-    axes = []
+    axes = []  # of each: the two neighbors, as pairs of index and weight
     for x, n in zip(coordinates, table.shape, strict=True):
         with np.errstate(invalid="ignore"):
             x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
         unknown |= np.isnan(x)
-        axes.append(_along(np.where(np.isnan(x), 0, x), n, mode, filter))
-    return np.asarray(np.where(unknown, np.nan, _interpolated(table, axes)).astype(dtype))
+        x = np.where(np.isnan(x), 0, x)
+        below = np.floor(x)
+        i, weight = below.astype(np.int64), x - below
+        if filter == "nearest":
+            weight = (weight >= 0.5).astype(weight.dtype)
+        axes.append(((_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)))
+    total = np.zeros(shape, np.result_type(dtype, np.float32))
+    for corner in itertools.product(*axes):
+        index, weights = zip(*corner, strict=True)
+        inside = np.logical_and.reduce([i >= 0 for i in index])
+        values = np.where(inside, table[tuple(np.maximum(i, 0) for i in index)], 0)
+        with np.errstate(all="ignore"):  # where an axis has a weight of 0, infinities do not count
+            counts = np.logical_and.reduce([weight != 0 for weight in weights])
+            total += np.where(counts, functools.reduce(np.multiply, weights, values), 0)
+    return np.asarray(np.where(unknown, np.nan, total).astype(dtype))
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -307,15 +275,12 @@ filter : str
     "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the later
     one of two that are equally near.
 <out>
-<call>
 
 Returns
 -------
 ndarray, NumPy scalar or DeviceArray
     An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
     does an infinite one with "wrap" and "mirror".
-
-<raises>
 
 Notes
 -----
@@ -331,7 +296,12 @@ Source: M, image transformations and volume textures; T6, textures; see docs/sou
 
 Examples
 --------
-<example>
+>>> import cudakern, numpy
+>>> square, cube = numpy.arange(4.0).reshape(2, 2), numpy.arange(8.0).reshape(2, 2, 2)
+>>> cudakern.lookup_2d(square, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
+array([0.5, 1.5, 3. ])
+>>> cudakern.lookup_3d(cube, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
+array([2. , 3.5])
 """
 
 
@@ -367,15 +337,7 @@ LOOKUP: dict[str, Any] = {
     ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
     **LOOKUP,
 )
-@documented(
-    DOCSTRING,
-    coordinates="y, x",
-    example="""\
->>> import cudakern, numpy
->>> table = numpy.array([[0.0, 10.0], [20.0, 30.0]])
->>> cudakern.lookup_2d(table, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
-array([ 5., 15., 30.])""",
-)
+@documented(DOCSTRING, coordinates="y, x")
 def lookup_2d(
     table: ArrayLike,
     y: ArrayLike,
@@ -397,15 +359,7 @@ def lookup_2d(
     ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
     **LOOKUP,
 )
-@documented(
-    DOCSTRING,
-    coordinates="z, y, x",
-    example="""\
->>> import cudakern, numpy
->>> table = numpy.arange(8.0).reshape(2, 2, 2)
->>> cudakern.lookup_3d(table, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
-array([2. , 3.5])""",
-)
+@documented(DOCSTRING, coordinates="z, y, x")
 def lookup_3d(
     table: ArrayLike,
     z: ArrayLike,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,22 @@ from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind
 from .._exchange import is_elsewhere
 from .._host import host_array
 from .._native import Native
+from .._observer import Run
 from .._streams import stream_handle
 from .._table import Variant, find, variants
 from . import _checks, _execute
-from ._execute import Known, named, remember
+from ._execute import named, remember
 from ._rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
+
+
+class Known(NamedTuple):
+    """The result of the checks of one kind of call."""
+
+    variant: Variant
+    values: tuple[int, ...]  #: of the variant's parameters
+    dtype: str  #: that the inputs are brought to
+    result: str  #: the type of the variant's result
+    final: str  #: the type of the call's result
 
 
 def on_device(
@@ -28,11 +39,9 @@ def on_device(
 ) -> DeviceArray:
     """The result of a call whose arrays are all on one device."""
     key = known = None
-    if isinstance(inputs[rule.first], DeviceArray):
-        module = inputs[rule.first]._native
-        key = module.key(rule.key, variant, {**own, **parameters}, inputs)
-        known = None if key is None else module.memo.get(key)
-        known = getattr(known, "known", known)  # what C prepared contains it
+    if isinstance(first := inputs[rule.first], DeviceArray):
+        key = first._native.key(rule.key, variant, {**own, **parameters}, inputs)
+        known = None if key is None else first._native.memo.get((key,))
     entry, values = named(rule, variant, parameters, own) if known is None else (known.variant, known.values)
     if out is ... and rule.numpys_own is not None:  # results on the device are arrays anyway
         out = None
@@ -56,7 +65,8 @@ def on_device(
     for n in rule.numbers:
         _checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
     if new and key is not None and not (VALUES_COUNT and numbers):
-        remember(module, key, _prepared(rule, known, arrays, own, module) or known)
+        remember(module, (key,), known)  # for calls that C does not take
+        _prepare(rule, known, arrays, own, module, key)
     target = None if out is None else out._view
     _checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
@@ -79,7 +89,7 @@ def on_device(
     )
     result = target if direct and target is not None else module.empty(shape, known.result, device, handle)
     arranged, written = rule.arranged.on_device(module, ordered, result)
-    _execute.execute(known.variant, known.values, arranged, (written,), module, device, handle, known.dtype)
+    _execute.execute(Run(module, device, known.variant, known.values, arranged, (written,), handle, known.dtype))
     if not direct:
         result = _transfer.converted(module, result, known.final, handle)
     if target is None:
@@ -106,16 +116,15 @@ def _decide(
     return Known(entry, entry.values(own) if variant is None else values, dtype, result, final)
 
 
-def _prepared(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native) -> Any:
-    """What the C module needs for more calls of this kind; None if their arrays have to be converted or arranged."""
+def _prepare(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native, key: Any) -> None:
+    """Remembers what C needs for more calls of this kind, unless their arrays have to be converted or arranged."""
     views = [x._view for x in arrays.values()]
     shapes, contiguous = tuple(x.shape for x in views), all(x.contiguous for x in views)
-    if {x.dtype for x in views} != {known.dtype} or not rule.arranged.is_plain(shapes, contiguous):
-        return None
-    alike = sum(1 << i for i in rule.alike)
-    shape = functools.partial(rule.shape, **own) if own else rule.shape
-    out_needed = bool(known.variant.out_type(known.dtype))
-    return module.prepare(rule.name, known.variant.name, known.values, known.dtype, alike, shape, out_needed, known)
+    if {x.dtype for x in views} == {known.dtype} and rule.arranged.is_plain(shapes, contiguous):
+        alike = sum(1 << i for i in rule.alike)
+        shape = functools.partial(rule.shape, **own) if own else rule.shape
+        of_kind = (rule.name, known.variant.name, known.values, known.dtype, alike, shape)
+        remember(module, key, module.prepare(*of_kind, bool(known.variant.out_type(known.dtype))))
 
 
 def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, x: DeviceArray) -> Variant:
@@ -147,16 +156,14 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     )
 
 
-def _has(rule: Rule, name: str) -> bool:
-    return any(name in entry.types for entry in variants(rule.name))
-
-
 def _common_name(rule: Rule, operands: Named, names: Mapping[str, str]) -> str:
     """The type that "auto" brings all inputs to: that of the arrays, unless a number makes another of it."""
     kinds = [type(x) for n, x in operands.items() if n not in names]
     first, *others = set(names.values())
     # NumPy's own rule does not know bfloat16, which stays with Python's real numbers.
-    if not others and (set(kinds) <= {int, float, bool} if first == BFLOAT16 else not kinds and _has(rule, first)):
+    if not others and (
+        set(kinds) <= {int, float, bool} if first == BFLOAT16 else not kinds and first in variants(rule.name).types
+    ):
         return first
     if rule.common_on_device is not None:
         return rule.common_on_device(*names.values())

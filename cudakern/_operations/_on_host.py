@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,17 @@ import numpy as np
 from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import host_array, host_operand, host_result, native
-from .._layout import MAX_DIMS, Shape
+from .._layout import MAX_DIMS
+from .._observer import Run
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .._transfer import Array, buffer_of, refuse_masked
 from . import _checks, _execute
-from ._execute import Known, by_numpy, named, remember
+from ._execute import by_numpy, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
 
 #: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-SHAPE = attrgetter("shape")
 
 
 def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Named, own: Named) -> Any:
@@ -32,7 +31,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         known = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
         if known is None:
             return NotImplemented
-        dtype, result = known.plain
+        values, dtype, result = known
         number = dtype.num  # which tells longlong from int64, though the two are equal
         arrays = []
         for x in inputs:
@@ -47,7 +46,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             ):
                 return NotImplemented
             arrays.append(x)
-        shapes = tuple(map(SHAPE, arrays))
+        shapes = (*[x.shape for x in arrays],)
         of = shapes.__getitem__
         if any(map(of, rule.places)) or len(set(map(of, rule.alike))) > 1:
             return NotImplemented
@@ -62,7 +61,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             return NotImplemented
     except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
         return NotImplemented
-    _execute.execute(known.variant, known.values, tuple(arrays), (target,), module, device)
+    module.execute(rule.name, variant, values, tuple(arrays), (target,), device, 0, 0)
     return target if shape or out is not None else target[()]
 
 
@@ -97,9 +96,17 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         out = None
     result_type, out_type = None, ""
     if dtype is not None and entry is not None and not entry.on_host:
-        result_type, out_type = _result_type(entry, dtype), entry.out_type(type_name(dtype))
-        _checks.check_out_type(entry, type_name(dtype), type_name(out.dtype) if isinstance(out, np.ndarray) else None)
-    shape = _check_out(rule, out, result_type, operands, own)
+        name, _, result_name = entry.signature(dtype)
+        result_type, out_type = dtype if result_name == name else from_name(result_name), entry.out_type(name)
+        _checks.check_out_type(entry, name, type_name(out.dtype) if isinstance(out, np.ndarray) else None)
+    if out is not None:
+        _checks.check_is_array(rule.name, out, (np.ndarray,))
+        refuse_masked(out, f"{rule.name}: out", "out.data")
+        _check_takes(rule, out, out.dtype if result_type is None else result_type)
+    shapes = [np.shape(x) for x in operands.values()]
+    shape = rule.shape(*shapes, **own)
+    if out is not None:
+        _checks.check_shape(rule, out.shape, shape, *shapes)
     if dtype is None or entry is None:
         return _into(rule, out, _others_by_numpy(rule, operands, own))
     arrays = tuple(np.asarray(x, dtype) for x in operands.values())
@@ -115,12 +122,12 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     here = backend()
     _checks.check_place(entry, here)
     buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
-    _execute.execute(entry, values, buffers, (buffer_of(result),), here.native, here.device, 0, name)
+    _execute.execute(Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name))
     plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
     if variant != AUTO and not out_type and all(plain):
-        known = Known(entry, values, name, *2 * (name_in_numpy(result_type),), (dtype, result_type))
         with contextlib.suppress(TypeError):  # a parameter that has no hash
-            remember(here.native, _key(rule, variant, here.device, inputs, own, parameters), known)
+            key = _key(rule, variant, here.device, inputs, own, parameters)
+            remember(here.native, key, (values, dtype, result_type))
     return out if straight else target if dots else _into(rule, out, target)
 
 
@@ -157,25 +164,6 @@ def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
             if name in variant.types and not variant.why_not(here):
                 return variant
     return find(rule.name, NUMPY)
-
-
-def _result_type(variant: Variant, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of a kernel's result. Where it is the inputs' type it is theirs exactly: longlong stays longlong."""
-    name, _, result = variant.signature(dtype)
-    return dtype if result == name else from_name(result)
-
-
-def _check_out(rule: Rule, out: Any, result_type: np.dtype[Any] | None, operands: Named, own: Named) -> Shape:
-    """The result's shape, if out, where there is one, takes the result."""
-    if out is not None:
-        _checks.check_is_array(rule.name, out, (np.ndarray,))
-        refuse_masked(out, f"{rule.name}: out", "out.data")
-        _check_takes(rule, out, out.dtype if result_type is None else result_type)
-    shapes = [np.shape(x) for x in operands.values()]
-    shape = rule.shape(*shapes, **own)
-    if out is not None:
-        _checks.check_shape(rule, out.shape, shape, *shapes)
-    return shape
 
 
 def _check_takes(rule: Rule, out: Array, result: np.dtype[Any]) -> None:

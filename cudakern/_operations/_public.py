@@ -49,15 +49,23 @@ CudaError
 }
 
 
+def filled(doc: str, **words: str) -> str:
+    """A docstring in which each <word> is replaced by one of ``words``."""
+    for _ in range(2):  # paragraphs may contain words
+        doc = re.sub(r"<(\w+)>", lambda match: words[match[1]], doc)
+    return doc
+
+
 def documented(text: str | None = None, **words: str) -> Callable[[F], F]:
-    """Fills in a docstring, or ``text``: <word> is replaced by a paragraph of SHARED or by one of ``words``."""
+    """Completes the docstring of an operation, or ``text``: <call> ends its Parameters, <raises> comes before its
+    Notes, and <word> is replaced by a paragraph of SHARED or by one of ``words``."""
 
     def of(function: F) -> F:
         doc = inspect.cleandoc(text or function.__doc__ or "")
-        known = SHARED | {"name": function.__name__} | words
-        for _ in range(2):  # paragraphs may contain words
-            doc = re.sub(r"<(\w+)>", lambda match: known[match[1]], doc)
-        function.__doc__ = doc
+        for paragraph, heading in (("\n<call>", "\n\nReturns\n"), ("\n\n<raises>", "\n\nNotes\n")):
+            if paragraph not in doc:
+                doc = doc.replace(heading, paragraph + heading)
+        function.__doc__ = filled(doc, **SHARED | {"name": function.__name__} | words)
         return function
 
     return of

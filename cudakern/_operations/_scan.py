@@ -27,15 +27,12 @@ x : array_like or DeviceArray
     in float32, and rounds the sums; complex numbers are for the host.
 out : ndarray or DeviceArray, optional
     Array for the result: one axis with as many elements as ``x``, of a type it can be cast to ("same_kind").
-<call>
 
 Returns
 -------
 ndarray or DeviceArray
     An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
     stays float32. It is on the device if the input is.
-
-<raises>
 
 Notes
 -----
@@ -48,8 +45,8 @@ Source: M, the prefix sum of sample sort; see docs/sources.md.
 Examples
 --------
 >>> import cudakern
->>> cudakern.<name>([3, 1, 4, 1, 5]).tolist()
-<example>
+>>> cudakern.exclusive_scan([3, 1, 4, 1, 5]).tolist(), cudakern.inclusive_scan([3, 1, 4, 1, 5]).tolist()
+([0, 3, 4, 8, 9], [3, 4, 8, 9, 14])
 """
 
 
@@ -81,7 +78,7 @@ EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refus
 
 
 @registered(31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x)))
-@documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...", example="[0, 3, 4, 8, 9]")
+@documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...")
 def exclusive_scan(
     x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
@@ -89,9 +86,7 @@ def exclusive_scan(
 
 
 @registered(32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
-@documented(
-    DOCSTRING, sum="Sum the elements up to and including each, as ``numpy.cumsum``.", example="[3, 4, 8, 9, 14]"
-)
+@documented(DOCSTRING, sum="Sum the elements up to and including each, as ``numpy.cumsum``.")
 def inclusive_scan(
     x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:

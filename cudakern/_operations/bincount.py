@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import functools
-import operator
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .._array import DeviceArray
-from .._backend import backend
 from .._dtypes import INTEGERS
 from .._host import host_array
 from .._layout import Shape
-from .._table import AUTO, NUMPY
+from .._profile import integer
+from .._table import AUTO
 from .._transfer import Array
 from . import registered
 from ._call import call
-from ._on_host import answers_at_once
 from ._public import ArrayLike, Result, documented
 from ._rule import Rule
 
@@ -29,12 +27,8 @@ FOR_FEW, FOR_MANY = ("shared_atomics",), ("warp_aggregated", "global_atomics")
 
 
 def by_numpy(x: Array, minlength: int = 0) -> Array:
-    """NumPy's own. (Older versions refuse uint64: numbers from 2**63 become negative, and are refused too.)"""
-    try:
-        return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
-    except ValueError:
-        _bins(x, None)  # whose error names the number or the shape
-        raise
+    """NumPy's own. (Older versions refuse uint64.)"""
+    return np.bincount(x.astype(np.int64) if x.dtype == np.uint64 else x, minlength=minlength)
 
 
 RULE = Rule(
@@ -43,13 +37,10 @@ RULE = Rule(
 
 
 @functools.lru_cache(maxsize=64)
-def _rule(least: int, bins: int | None) -> Rule:
-    """For this many bins; None: as many as NumPy needs."""
-    rule = replace(RULE, by_numpy=lambda x: by_numpy(x, least))
-    if bins is None:
-        return rule
-    preferred = FOR_FEW if bins <= FEW_BINS else FOR_MANY
-    return replace(rule, fixed=(bins,), counted=lambda x: (x, (bins,)), preferred=preferred)
+def _rule(bins: int) -> Rule:
+    """For this many bins."""
+    preferred, numpys = FOR_FEW if bins <= FEW_BINS else FOR_MANY, functools.partial(by_numpy, minlength=bins)
+    return replace(RULE, by_numpy=numpys, fixed=(bins,), counted=lambda x: (x, (bins,)), preferred=preferred)
 
 
 def _bins(x: Any, stream: Any) -> int:
@@ -121,7 +112,6 @@ def bincount(
         Not supported: ``numpy.bincount(x, weights)`` adds weights, on the host.
     minlength : int
         The smallest number of bins.
-    <call>
 
     Returns
     -------
@@ -147,18 +137,12 @@ def bincount(
     """
     if weights is not None:
         raise TypeError("bincount: weights are not supported: numpy.bincount(x, weights) adds them, on the host")
-    try:
-        least = operator.index(minlength)
-    except TypeError:
-        raise TypeError(f"bincount: minlength must be an integer, not {minlength!r:.60}") from None
-    if least < 0:
-        raise ValueError(f"bincount: minlength must be 0 or more, not {least}")
+    least = integer("bincount: minlength", minlength, 0)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
     on_device = isinstance(x, DeviceArray)
-    by_host = not on_device and (variant == NUMPY or (variant == AUTO and not answers_at_once(backend())))
-    bins = None if by_host else max(_bins(x if on_device else host_array(x, "x"), stream), least)
-    return call(_rule(least, bins), (x,), None, variant, stream, parameters)
+    bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
+    return call(_rule(bins), (x,), None, variant, stream, parameters)
 
 
 @registered(

@@ -79,14 +79,11 @@ def grayscale(
         One picture of uint8, with shape (height, width, 3) for red, green and blue, or (height, width, 4) with an alpha
         channel, which is ignored. Any size and strides.
     <out>
-    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of uint8 with shape (height, width). It is on the device if the image is.
-
-    <raises>
 
     Notes
     -----

@@ -17,7 +17,7 @@ from .._streams import stream_handle
 from .._table import AUTO, NUMPY
 from .._transfer import Array
 from . import registered
-from ._call import call, check
+from ._call import call
 from ._checks import axis_of
 from ._public import ArrayLike, Result, documented
 from ._rule import Rule
@@ -103,15 +103,12 @@ def packbits(
         an axis is given.
     bitorder : {"big", "little"}
         Whether the first of eight flags becomes the highest bit of its byte ("big") or the lowest ("little").
-    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of uint8 with one axis, or with a's axes and an eighth of the elements along ``axis``. Missing bits of
         the last byte are 0. It is on the device if the input is.
-
-    <raises>
 
     Notes
     -----
@@ -137,7 +134,6 @@ def packbits(
         return call(RULE, (x,), None, variant, stream, parameters, own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, NUMPY):
         return call(ALONG_AN_AXIS, (x,), None, variant, stream, parameters, own | {"axis": index})
-    check(RULE, x, variant, stream, parameters, own)
     last = x.ndim - 1
     rows = x.transpose(*range(index), *range(index + 1, x.ndim), index)
     packed = call(RULE, (_as_one_row(rows, stream),), None, variant, stream, parameters, own)

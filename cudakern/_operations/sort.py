@@ -76,15 +76,12 @@ def sort(a: ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: An
     axis : int or None
         The axis to sort along, which must hold all elements for a kernel (NumPy's AxisError if ``a`` does not have it).
         None sorts all elements as one row.
-    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of a's type, in native byte order, and of a's shape (one row for ``axis=None``). It is on the device
         if a is.
-
-    <raises>
 
     Notes
     -----

@@ -75,15 +75,12 @@ def stencil_1d(
     radius : int
         Number of elements on each side that belong to a sum: 0 to 1024.
     <out>
-    <call>
 
     Returns
     -------
     ndarray or DeviceArray
         An array of x's length and type; integers wrap. It is on the device if x is. All kernels add from left to right
         and give the same bits.
-
-    <raises>
 
     Notes
     -----

@@ -18,6 +18,8 @@ from ._call import call
 from ._public import ArrayLike, Result, documented
 from ._rule import Arrangement, HostArrays, Rule, Views
 
+PIECE = 1 << 16  #: elements
+
 
 class InMemorysOrder(Arrangement):
     """All elements as one row; in memory's order if there are no gaps, since a sum may take them in any order."""
@@ -50,16 +52,8 @@ def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def on_host(x: Array) -> Any:
     """NumPy's way: numpy.dot of pieces that fit the cache, converted as they come, their sums in double or more."""
-    result = result_type(x.dtype)
-    nditer: Any = np.nditer  # NumPy's stubs do not know "contig"
-    pieces = nditer(
-        [np.atleast_1d(x)],  # (NumPy 1.26 does not convert a 0-d array's element)
-        ["external_loop", "buffered", "zerosize_ok"],
-        [["readonly", "nbo", "aligned", "contig"]],
-        op_dtypes=[result],
-        casting="same_kind",
-        buffersize=1 << 16,
-    )
+    result, flat = result_type(x.dtype), x.ravel(order="K")
+    pieces = (flat[i : i + PIECE].astype(result, copy=False) for i in range(0, flat.size, PIECE))
     with np.errstate(over="ignore"):
         if result.kind in "iu":
             total = sum(int(np.dot(piece, piece)) for piece in pieces)
@@ -99,7 +93,6 @@ def sum_of_squares(x: ArrayLike, variant: str = AUTO, *, stream: Any = None, **p
     ----------
     x : array_like or DeviceArray
         Real numbers or bools, of any shape and strides. ``auto`` takes every type, a named variant the types it lists.
-    <call>
 
     Returns
     -------
@@ -107,8 +100,6 @@ def sum_of_squares(x: ArrayLike, variant: str = AUTO, *, stream: Any = None, **p
         The sum: int64 for bool and signed integers and uint64 for unsigned ones (modulo 2**64), float32 for float16,
         bfloat16 and float32, float64 for float64; 0 if there are no elements. A device array gives a DeviceArray of
         shape (); ``float()`` and ``int()`` wait for its value.
-
-    <raises>
 
     Notes
     -----

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .. import _display, _profile
 from .._backend import Backend, backend
 from .._errors import unknown
-from .._operations._public import F, documented
+from .._operations._public import F, filled
+from .._profile import integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from .._plots import Picture
@@ -37,7 +40,9 @@ repeat : int, optional
 repeat : int, optional
     How many times to measure; the figures are medians. Default: 5.""",
     "returns": "Returns\n-------\nExperiment",
-    "raises": """\
+}
+#: What they have before their examples.
+RAISES = """\
 Raises
 ------
 TypeError
@@ -51,8 +56,7 @@ CudaError
 
 Notes
 -----
-Source: <source>; see docs/sources.md.""",
-}
+Source: <source>; see docs/sources.md."""
 
 
 class Description(NamedTuple):
@@ -65,17 +69,23 @@ class Description(NamedTuple):
 
 
 EXPERIMENTS: dict[str, Description] = {}
+#: What was measured on an H200: a text for each experiment that has run on one, and the commit.
+H200 = tomllib.loads(Path(__file__).with_name("h200.toml").read_text(encoding="utf-8"))
 
 
-def experiment(*columns: Column, claim: str, on_an_h200: str) -> Callable[[F], F]:
+def experiment(*columns: Column, claim: str) -> Callable[[F], F]:
     """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share.
 
     The ``claim`` begins with its source, "T6: ". What was measured ``on_an_h200`` is the same for every run.
     """
 
     def of(function: F) -> F:
-        EXPERIMENTS[function.__name__] = Description(function, columns, claim, on_an_h200)
-        return documented(**PARAGRAPHS, source=claim.partition(": ")[0])(function)
+        EXPERIMENTS[function.__name__] = Description(
+            function, columns, claim, H200.get(function.__name__, "not measured.")
+        )
+        doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", f"\n\n{RAISES}\n\nExamples\n")
+        function.__doc__ = filled(doc, **PARAGRAPHS, source=claim.partition(": ")[0])
+        return function
 
     return of
 
@@ -98,18 +108,7 @@ def ratio(row: dict[str, Any], base: dict[str, Any], key: str = "kernel_ns") -> 
 
 def size(name: str, n: int | None, chip: int, emulator: int, most: int | None = None) -> int:
     """``n``, or by default a size large enough for a chip to show its speed, or small enough for the emulator."""
-    return (emulator if backend().emulated else chip) if n is None else number(name, "n", n, most)
-
-
-def number(name: str, key: str, value: Any, most: int | None = None) -> int:
-    """``value`` as an int; TypeError unless it is an integer, ValueError unless it is from 1 to ``most``."""
-    try:
-        n = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: {key} must be an integer, not {value!r}") from None
-    if n < 1 or (most is not None and n > most):
-        raise ValueError(f"{name}: {key} must be {'1 or more' if n < 1 else f'at most {most:,}'}, not {n:,}")
-    return n
+    return (emulator if backend().emulated else chip) if n is None else integer(f"{name}: n", n, 1, most)
 
 
 def numbers(
@@ -162,8 +161,8 @@ class Experiment(_display.Shown):
     rows: tuple[dict[str, Any], ...]
     documents: str  #: the claim that is tested, after its source: "T6: a conflict of 16 lanes takes 16 times as long"
     on_an_h200: str  #: what was measured on an H200: a fixed text, independent of this run
+    draw: Draw
     note: str = ""  #: a remark about this run
-    draw: Draw | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "backend", self.backend.as_it_is())
@@ -207,8 +206,6 @@ class Experiment(_display.Shown):
         """A plot, also saved to ``path`` if given; needs matplotlib (``pip install cudakern[plot]``)."""
         from .._plots import Picture
 
-        if self.draw is None:
-            raise ValueError(f"{self.name} has no plot; its table has all its figures")
         picture = Picture(figsize=(9, 4), layout="constrained")
         self.draw(self, picture)
         picture.suptitle(f"{self.title}; {self.backend.device_name}", fontsize=10)
@@ -216,12 +213,14 @@ class Experiment(_display.Shown):
 
 
 def report(
-    name: str, title: str, rows: Iterable[dict[str, Any]], note: str = "", draw: Draw | None = None
+    name: str, title: str, rows: Iterable[dict[str, Any]], draw: Callable[..., None], note: str = "", **options: Any
 ) -> Experiment:
-    """The result of the experiment ``name``, on this machine; figures that a row lacks are None."""
+    """The result of the experiment ``name``, on this machine; figures that a row lacks are None. ``draw`` gets the
+    result, a Picture and the ``options``."""
     _, columns, claim, on_an_h200 = EXPERIMENTS[name]
     rows = tuple(dict.fromkeys(column.key for column in columns) | row for row in rows)
-    return Experiment(name, title, backend(), columns, rows, claim, on_an_h200, note, draw)
+    drawing = functools.partial(draw, **options) if options else draw
+    return Experiment(name, title, backend(), columns, rows, claim, on_an_h200, drawing, note)
 
 
 def plural(n: int, what: str) -> str:
@@ -229,71 +228,60 @@ def plural(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def bars(label: str, value: str, unit: str, timed: bool = False) -> Draw:
-    """A ``draw`` with one labeled bar per row: keys of its name and value, and the value's unit.
-
-    If the values are ``timed``, they are nanoseconds of what ``unit`` names, and the axis has a fitting unit of time.
-    """
-    return functools.partial(_draw_bars, label=label, value=value, unit=unit, timed=timed)
-
-
-def _draw_bars(result: Experiment, picture: Picture, **keywords: Any) -> None:
-    bars_in(picture.subplots(), result, **keywords)
-
-
-def bars_in(
-    axes: Axes, result: Experiment, label: str, value: str, unit: str, timed: bool = False, **only: object
+def bars(
+    result: Experiment, picture: Picture, label: str, value: str, axis: str, axes: Axes | None = None, **only: object
 ) -> None:
-    """The bars of ``bars()`` in one part of a plot, of the rows that have a value and the items of ``only``."""
+    """Draws one bar per row that has a value and the items of ``only``: keys of its label and value, and the axis's
+    name. ``axes``: a part of the picture."""
     from .. import _plots
 
+    axes = axes or picture.subplots()
+    column, axis, unit = _axis(result, value, axis)
     rows = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
-    values = [float(row[value]) for row in rows]
-    labels = [(_display.duration if timed else _display.figure)(each) for each in values]
-    if timed:
-        time_unit, ns = _display.axis_unit(max(values, default=1))
-        unit = f"{unit}, {time_unit}" + f" {EMULATED}" * result.backend.emulated
-        values = [each / ns for each in values]
     colors = [_plots.HOST_BAR if row.get("cpu") else _plots.BAR for row in rows]
-    _plots.bars(axes, [str(row[label]) for row in rows], values, labels, colors)
-    axes.set_xlabel(f"{unit}; gray: measured on the CPU" if _plots.HOST_BAR in colors else unit, fontsize=9)
+    names, values = [str(row[label]) for row in rows], [row[value] / unit for row in rows]
+    _plots.bars(axes, names, values, [column.text(float(row[value])) for row in rows], colors)
+    axes.set_xlabel(f"{axis}; gray: measured on the CPU" if _plots.HOST_BAR in colors else axis, fontsize=9)
 
 
-def label_axes(axes: Axes, x_name: str, y_name: str, legend: bool = True) -> None:
+def _axis(result: Experiment, key: str, name: str) -> tuple[Column, str, float]:
+    """The column of values, their axis's name, and its unit: one that fits if the values are times in nanoseconds."""
+    column = next((column for column in result.columns if column.key == key), Column("", key))
+    one = 1.0
+    if column.show is _display.duration:
+        unit, one = _display.axis_unit(max((row[key] for row in result.rows if row.get(key) is not None), default=1))
+        name = f"{name}, {unit}"
+    return column, name + f" {EMULATED}" * column.timed * result.backend.emulated, one
+
+
+def label_axes(axes: Axes, x_name: str, y_name: str) -> None:
     """Labels and style of axes with points and lines."""
-    if legend:
-        axes.legend(fontsize=8)
     axes.set_xlabel(x_name, fontsize=9)
     axes.set_ylabel(y_name, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def logarithmic(axis: Axis, show: Callable[[float], str] = _display.figure, at: Iterable[float] = ()) -> None:
-    """Labels of a logarithmic axis as plain numbers, and only ``at`` these values, if any."""
-    if at:
-        axis.set_ticks(sorted(set(at)), minor=False)
-        axis.set_ticks([], minor=True)
-    axis.set_major_formatter(lambda value, _: show(value))
-    axis.set_minor_formatter(lambda value, _: show(value) if f"{value:e}"[0] in "25" else "")
-
-
 def lines(
-    result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str, timed: bool = False
+    result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str, log: bool = False
 ) -> None:
-    """Draws y over x, both keys of the rows, with one line per value of the key ``by``.
+    """Draws y over x, both keys of the rows, with one line per value of the key ``by``; ``log``: on logarithmic axes.
 
-    If y is ``timed``, it is in nanoseconds, and the axis has a fitting unit of time.
+    Each line is thinner than the ones before, and every second one is dashed: all remain visible where they coincide.
     """
     axes = picture.subplots()
-    earlier: list[list[Any]] = []
-    ns = 1.0
-    if timed:
-        unit, ns = _display.axis_unit(max(result[y]))
-        y_name = f"{y_name}, {unit}"
-    for group in dict.fromkeys(result[by]):
-        points = [(row[x], row[y] / ns) for row in result.rows if row[by] == group]
-        # Where lines coincide, the later ones are dashed, so that the first one remains visible.
-        style = ("-", "--", ":")[min(earlier.count(points), 2)]
-        earlier.append(points)
-        axes.plot(*zip(*points, strict=True), style, marker="o", markersize=3, label=str(group))
+    _, y_name, unit = _axis(result, y, y_name)
+    groups = list(dict.fromkeys(result[by]))
+    for i, group in enumerate(groups):
+        points = [(row[x], row[y] / unit) for row in result.rows if row[by] == group]
+        look: dict[str, Any] = {"ls": ("-", "--")[i % 2], "lw": 1 + 4 * (1 - i / len(groups)), "marker": "o", "ms": 4}
+        axes.plot(*zip(*points, strict=True), label=str(group), **look)
+    if log:
+        axes.set(xscale="log", yscale="log")
+        axes.set_xticks(sorted(set(result[x])), minor=False)
+        axes.set_xticks([], minor=True)
+        column, _, _ = _axis(result, x, "")
+        axes.xaxis.set_major_formatter(lambda value, _: column.text(value))
+        axes.yaxis.set_major_formatter(lambda value, _: _display.figure(value))
+        axes.yaxis.set_minor_formatter(lambda value, _: _display.figure(value) if f"{value:e}"[0] in "25" else "")
+    axes.legend(fontsize=8)
     label_axes(axes, x_name, y_name)

@@ -14,28 +14,15 @@ from .._backend import backend, current
 from .._creation import asarray, empty, empty_pinned, zeros
 from .._operations._experiments import EXACT, intrinsics
 from .._operations._experiments import hello as add_numbers
-from .._profile import Profile
+from .._profile import Profile, integer
 from .._streams import Stream, synchronize
 from .._transfer import Array
-from ._experiment import (
-    Column,
-    Experiment,
-    experiment,
-    label_axes,
-    logarithmic,
-    measure,
-    number,
-    numbers,
-    plural,
-    report,
-    size,
-)
+from ._experiment import Column, Experiment, experiment, lines, measure, numbers, plural, report, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
 
-COLORS = {"pageable": "#4c78a8", "pinned": "#f28e2b", "mapped": "#59a14f"}
-MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
+MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", "to host")))
 
 
 @experiment(
@@ -46,12 +33,11 @@ MOVES = tuple(itertools.product(COLORS, ("to device", "to host")))
     Column("GB/s", "gb_per_s", timed=True),
     claim="T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that "
     "is not pinned is first copied to a pinned buffer",
-    on_an_h200="Copies of 67.1 MB from pageable memory run at 7.33 GB/s to the device and 13.4 GB/s back. From pinned "
-    "memory they run at 54.8 GB/s and 54.9 GB/s, which is 7.48 and 4.11 times as fast, and far more than the 8 GB/s "
-    "of the claim. A kernel reads mapped memory at 51 GB/s and writes it at 52.3 GB/s.",
 )
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
+
+    The kernels on mapped memory follow source M.
 
     Parameters
     ----------
@@ -63,10 +49,6 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
         One row per size, direction and kind of memory. ``pageable`` (NumPy's) and ``pinned``
         (``cudakern.empty_pinned``) memory is copied, timed by events around the copies. ``mapped`` memory is
         pinned and not copied: the time is that of a kernel that reads it and writes device memory, or vice versa.
-
-    <raises>
-
-    The kernels on mapped memory follow M.
 
     Examples
     --------
@@ -80,7 +62,8 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     byte_counts = numbers("host_memory", "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     title = "Transfers between host memory and the device"
-    return report("host_memory", title, rows, draw=_draw_rates)
+    axes = {"x": "bytes", "y": "gb_per_s", "x_name": "size", "y_name": "GB/s"}
+    return report("host_memory", title, rows, lines, by="label", log=True, **axes)
 
 
 def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
@@ -103,24 +86,6 @@ def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
     for (memory, direction), ns in zip(MOVES, (*times, reads.kernel_ns, writes.kernel_ns), strict=True):
         row = {"memory": memory, "direction": direction, "label": f"{memory}, {direction}", "bytes": 4 * n}
         yield row | {"ns": ns, "gb_per_s": 4 * n / max(ns, 1), "clock": reads.clock}
-
-
-def _draw_rates(result: Experiment, picture: Picture) -> None:
-    """One color per kind of memory; to the device as a broad pale line, back as a thin dashed one, which may cover it.
-
-    Rates differ by orders of magnitude, so their axis is logarithmic.
-    """
-    axes = picture.subplots()
-    looks: tuple[dict[str, Any], ...] = ({"lw": 5, "alpha": 0.4}, {"lw": 1.2, "ls": "--", "marker": "v", "ms": 4})
-    for (memory, direction), look in zip(MOVES, itertools.cycle(looks), strict=False):
-        points = [row for row in result.rows if (row["memory"], row["direction"]) == (memory, direction)]
-        sizes, rates = [row["bytes"] for row in points], [row["gb_per_s"] for row in points]
-        axes.plot(sizes, rates, color=COLORS[memory], label=f"{memory}, {direction}", **look)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    logarithmic(axes.xaxis, _display.size, at=result["bytes"])
-    logarithmic(axes.yaxis)
-    label_axes(axes, "size", "GB/s" + (" (emulated)" if result.backend.emulated else ""))
 
 
 def mapped(array: Array) -> DeviceArray:
@@ -177,9 +142,6 @@ STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
     Column("duration", "ns", _display.duration, timed=True),
     Column("total", "whole_ns", _display.duration, timed=True),
     claim="M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle",
-    on_an_h200="16,777,216 sines in four pieces take 4.54 ms in one stream and 2.62 ms in four streams, where 11 of "
-    "the 12 steps overlap with a step of another piece. From the first kernel's start to the last kernel's end, a "
-    "kernel is running 100% of the time; that period is 73% of the whole time.",
 )
 def overlap(
     n: int | None = None,
@@ -190,6 +152,8 @@ def overlap(
     repeat: int | None = None,
 ) -> Experiment:
     """Overlap of copies and kernels: pieces of data copied in, processed and copied out, in one stream or several.
+
+    The host memory is pinned, because copies of pageable memory make the host wait.
 
     Parameters
     ----------
@@ -208,10 +172,6 @@ def overlap(
         One row per step of each piece: its start and duration, by events in its stream, and as ``whole_ns`` the total
         time of the run. ``plot()`` draws both timelines.
 
-    <raises>
-
-    The host memory is pinned, because copies of pageable memory make the host wait.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -220,10 +180,10 @@ def overlap(
     """
     here = backend()
     n = size("overlap", n, chip=1 << 24, emulator=1 << 14)
-    pieces = number("overlap", "pieces", pieces, min(n, MOST_PIECES))
-    streams = pieces if streams is None else number("overlap", "streams", streams, MOST_PIECES)
-    work = (1 if here.emulated else 100) if work is None else number("overlap", "work", work)
-    repeat = 5 if repeat is None else number("overlap", "repeat", repeat)
+    pieces = integer("overlap: pieces", pieces, 1, min(n, MOST_PIECES))
+    streams = pieces if streams is None else integer("overlap: streams", streams, 1, MOST_PIECES)
+    work = (1 if here.emulated else 100) if work is None else integer("overlap: work", work, 1)
+    repeat = 5 if repeat is None else integer("overlap: repeat", repeat, 1)
     values, back = empty_pinned(n, "float32"), empty_pinned(n, "float32")
     values[:] = np.random.default_rng(0).uniform(-3, 3, n)
     expected = EXACT["sin"](values.astype(np.float64), None).astype(np.float32)
@@ -244,7 +204,7 @@ def overlap(
         best = min(runs[1:], key=lambda run: run[-1]["whole_ns"])  # the first run allocates memory
         rows += [{"way": way} | row | {"clock": "emulated" if here.emulated else "gpu"} for row in best]
     title = f"{plural(n, 'sine')} in {plural(pieces, 'piece')}: copied to the device, computed, copied back"
-    return report("overlap", title, rows, draw=_draw_timelines)
+    return report("overlap", title, rows, _draw_timelines)
 
 
 def _run(parts: Sequence[tuple[DeviceArray, ...]], count: int, work: int) -> list[dict[str, Any]]:

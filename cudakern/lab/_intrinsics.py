@@ -69,12 +69,6 @@ PAIRS = (
     claim="T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
     "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
     "similar functions are faster and less precise",
-    on_an_h200="`__fdividef` is 1.8 times as fast as division but less precise (errors of up to 1.99 units in the "
-    "last place, division 0.5), and it is wrong for divisors from 2^126.01 to 2^127.99. `__expf` is 1.21 times as "
-    "fast as `expf`, with errors of up to 61 units in the last place; `__sinf` is 3.69 times as fast as `sinf`, with "
-    "errors of 1.4e-04 for large angles; `expf` and `sinf` stay within 1.84 units there. Among the functions with "
-    "correct results, `__powf` gains most: it is 4.66 times as fast as `powf`. 24-bit products no longer help: "
-    "`__mul24` runs at 81.3% of the rate of `x * y`.",
 )
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
@@ -90,8 +84,6 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         between neighboring float32 numbers at the exact result), the fast version's absolute error, the error that CUDA
         documents, the time per evaluation in picoseconds (for the whole chip), and the speed-up. On a GPU each
         evaluation is repeated 64 times, so that arithmetic is timed rather than memory.
-
-    <raises>
 
     Examples
     --------
@@ -124,5 +116,5 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
         rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
-    draw = bars("label", "fast_ulp", "largest error of the fast function, ulp")
-    return report("intrinsics", title, rows, draw=draw)
+    axis = "largest error of the fast function, ulp"
+    return report("intrinsics", title, rows, bars, label="label", value="fast_ulp", axis=axis)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,21 +16,7 @@ from .._dtypes import itemsize
 from .._operations._experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
 from .._operations._experiments import bank_conflicts as read_strided
 from .._operations._experiments import coalescing as read_slice
-from .._operations._public import documented
-from ._experiment import (
-    Column,
-    Experiment,
-    bars,
-    bars_in,
-    experiment,
-    lines,
-    measure,
-    numbers,
-    plural,
-    ratio,
-    report,
-    size,
-)
+from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -39,27 +24,14 @@ if TYPE_CHECKING:
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32
 
-_paragraphs = documented(
-    addresses="""\
-Parameters
-----------
-addresses : int or iterable of int
-    The byte addresses that the lanes access, at most 32. Leave out inactive lanes.""",
-    raises="""\
-Raises
-------
-TypeError
-    An address that is not an integer.
-ValueError
-    More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.""",
-)
 
-
-@_paragraphs
 def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many passes shared memory needs to serve one request of a warp.
 
-    <addresses>
+    Parameters
+    ----------
+    addresses : int or iterable of int
+        The byte addresses that the lanes access, at most 32. Leave out inactive lanes.
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16. Requests for 8 bytes are served half a warp at a time, for 16 a quarter.
 
@@ -69,7 +41,12 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
         The largest number of different words in one bank, summed over the parts of the warp that are served together.
         Lanes that access the same word share it.
 
-    <raises>
+    Raises
+    ------
+    TypeError
+        An address that is not an integer.
+    ValueError
+        More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.
 
     Examples
     --------
@@ -85,11 +62,13 @@ def wavefronts(addresses: int | Iterable[int], width: int = WORD) -> int:
     return passes
 
 
-@_paragraphs
 def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     """How many different 32-byte sectors of global memory one request of a warp touches.
 
-    <addresses>
+    Parameters
+    ----------
+    addresses : int or iterable of int
+        The byte addresses that the lanes access, at most 32. Leave out inactive lanes.
     width : int
         Bytes per lane: 1, 2, 4, 8 or 16.
 
@@ -98,7 +77,12 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
     int
         The number of sectors: 4 for 32 neighboring 4-byte words, up to 32 if each lane accesses its own.
 
-    <raises>
+    Raises
+    ------
+    TypeError
+        An address that is not an integer.
+    ValueError
+        More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.
 
     Examples
     --------
@@ -133,9 +117,6 @@ REQUESTS = THREADS // LANES * ROUNDS
     claim="T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n "
     "lanes takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that "
     "all lanes read is broadcast (the card of T had 16 banks for half a warp)",
-    on_an_h200="A stride of 32 takes 30.3 times as long as a stride of 1: lanes that access the same bank are still "
-    "served one after the other. With one word of padding, it takes about as long as a stride of 1, and so does a "
-    "word that all lanes read.",
 )
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
@@ -156,8 +137,6 @@ def bank_conflicts(
     <returns>
         One row per form and stride: the passes (wavefronts) per request computed from the addresses, and on a GPU the
         cycles per request measured with the multiprocessor's clock.
-
-    <raises>
 
     Examples
     --------
@@ -182,8 +161,8 @@ def bank_conflicts(
     title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
     timed = rows[1]["cycles"] is not None
     key, what = ("cycles", "cycles per request") if timed else ("wavefronts", "passes per request (computed)")
-    draw = functools.partial(lines, x="stride", y=key, x_name="stride in words", y_name=what, by="form")
-    return report("bank_conflicts", title, rows, draw=draw)
+    axes = {"x": "stride", "y": key, "x_name": "stride in words", "y_name": what}
+    return report("bank_conflicts", title, rows, lines, by="form", **axes)
 
 
 IDLE = 3  #: the lane that does not read
@@ -205,11 +184,6 @@ Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Req
     "bytes are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory "
     "(T6). The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read "
     "as words (M)",
-    on_an_h200="With 16,777,216 threads, a stride of 32 runs at 20.3% of the rate of a stride of 1. Alignment no "
-    "longer matters: an offset of one element is about as fast as no offset. A warp without lane 3 is about as fast "
-    "as a full one. Loads of 16 bytes are not slow but 1.56 times as fast as loads of 4, and bytes read as words are "
-    "1.87 times as fast as bytes read one by one. Structs of 12 bytes need no special layout: no other layout is "
-    "faster than reading them unchanged.",
 )
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
@@ -226,8 +200,6 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         One row per case: offsets and strides in elements of 4 bytes; 1, 4, 8 and 16 bytes per thread; a warp whose
         lane 3 does not read; bytes read one by one and as words; vectors of three floats in four layouts. The sectors
         per warp are computed from the addresses. The rate (on a GPU only) counts the useful bytes read and written.
-
-    <raises>
 
     Examples
     --------
@@ -246,7 +218,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         times = {"gb_per_s": rate, "kernel_ns": profile.kernel_ns, "clock": profile.clock}
         rows.append(row | {"share": useful / (count * SECTOR)} | times)
     title = f"coalescing: {n:,} threads, 4 bytes per thread"
-    return report("coalescing", title, rows, draw=_draw)
+    return report("coalescing", title, rows, _draw)
 
 
 def _cases(n: int) -> Iterator[Case]:
@@ -294,7 +266,7 @@ def _draw(result: Experiment, picture: Picture) -> None:
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
-        bars_in(axes, result, "case", key, name, experiment=group)
+        bars(result, picture, "case", key, name, axes, experiment=group)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)
 
@@ -319,11 +291,6 @@ FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
     Column("relative to\narrays", "relative"),
     claim="M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate "
     "arrays on a GPU (11 times on the oldest), and a tenth of the time on a CPU",
-    on_an_h200="On the GPU, 4,096 structs take 2.02 times as long as arrays, less than the claimed three to four "
-    "times, and 4,194,304 structs take 3.64 times as long. Structs that are loaded 16 bytes at once take 72.7% of the "
-    "arrays' time with 4,096 structs, and about the same time with 4,194,304. With NumPy on the CPU, structs take 2.6 "
-    "and 3.71 times as long as arrays. NumPy traverses all structs once per field, whereas the C loop of the source "
-    "processes one struct at a time, so this does not test the claim about CPUs.",
 )
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.
@@ -337,8 +304,6 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     <returns>
         One row per processor, size and layout: the time to add all structs once (not measured on the emulator). On the
         CPU, NumPy adds field by field: views into one array of structs, or separate arrays.
-
-    <raises>
 
     Examples
     --------
@@ -368,5 +333,5 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")
     title = "layouts: four fields of 4 bytes, added in place"
-    draw = bars("label", "relative", "time relative to arrays of the same size, on the same processor")
-    return report("layouts", title, rows, draw=draw)
+    axis = "time relative to arrays of the same size, on the same processor"
+    return report("layouts", title, rows, bars, label="label", value="relative", axis=axis)

@@ -15,8 +15,9 @@ import numpy as np
 
 from .._backend import backend
 from .._operations._experiments import hello as greet
+from .._profile import integer
 from .._streams import synchronize
-from ._experiment import Column, Experiment, experiment, label_axes, number, plural, report
+from ._experiment import Column, Experiment, experiment, label_axes, plural, report
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -138,8 +139,6 @@ LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
     Column("block", "block"),
     Column("thread", "thread"),
     claim="P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3",
-    on_an_h200="Four threads of one block printed their lines in the order of their numbers, 0 to 3. CUDA does not "
-    "guarantee it.",
 )
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
@@ -154,16 +153,14 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     <returns>
         One row per line: its text, and the block and thread that it names.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab
     >>> sorted(lab.hello(blocks=1, threads=4)["thread"])
     [0, 1, 2, 3]
     """
-    blocks, threads = number("hello", "blocks", blocks), number("hello", "threads", threads)
-    count = number("hello", "blocks * threads", blocks * threads, 16_384)  # lines for which a device has a buffer
+    blocks, threads = integer("hello: blocks", blocks, 1), integer("hello: threads", threads, 1)
+    count = integer("hello: blocks * threads", blocks * threads, 1, 16_384)  # lines for which a device has a buffer
     with printed() as out:
         numbers = greet(np.zeros(count, np.int32), variant="greeting", threads=threads, lines=count)
     greetings = filter(None, map(LINE.fullmatch, out.lines))
@@ -174,7 +171,7 @@ def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     if not np.array_equal(numbers, np.arange(count)):
         raise RuntimeError("hello: the threads wrote wrong numbers")
     title = f"{plural(blocks, 'block')} of {plural(threads, 'thread')}"
-    return report("hello", title, rows, draw=_draw)
+    return report("hello", title, rows, _draw)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
@@ -183,5 +180,5 @@ def _draw(result: Experiment, picture: Picture) -> None:
     blocks = result["block"]
     axes.scatter(range(1, len(blocks) + 1), result["thread"], c=blocks, cmap="tab20", s=12 if len(blocks) > 100 else 40)
     order = "line, in order of arrival" + ("; colors: blocks" if max(blocks) else "")
-    label_axes(axes, order, "thread in its block", legend=False)
+    label_axes(axes, order, "thread in its block")
     axes.locator_params(integer=True)

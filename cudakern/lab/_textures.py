@@ -12,7 +12,7 @@ from .. import _display
 from .._operations._experiments import rgba_to_float
 from .._operations._lookup import MODES, interp, lookup_2d
 from .._transfer import Array
-from ._experiment import Column, Experiment, bars_in, experiment, kernel_times, label_axes, measure, ratio, report, size
+from ._experiment import Column, Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
 
 if TYPE_CHECKING:
     from .._plots import Picture
@@ -36,12 +36,6 @@ STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
     claim="T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global "
     "memory are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low "
     "resolution (M); how much precision it costs is an open question (T)",
-    on_an_h200="A texture's weights are multiples of 1/256, rounded to nearest, with an error of up to 0.002 of a "
-    "step. In a table of 2048 x 2048, reading column by column takes about as long as row by row, and random order "
-    "takes 1.62 times as long. A look-up through a texture takes 47.1% of the time of a look-up in global memory row "
-    "by row, and 44.9% column by column; in global memory the kernel itself computes indices and handles edges, and a "
-    "plain coalesced read is not measured. RGBA is converted to floats with an error of up to 3e-08, in 76.2% of the "
-    "time that a kernel needs to convert whole words.",
 )
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.
@@ -60,8 +54,6 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     <returns>
         One row per case: values and errors for the first two parts, errors and kernel times for the others.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab
@@ -76,7 +68,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         if row["part"] == "locality":
             row["times"] = ratio(row, row_wise[row["variant"]])
     title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
-    return report(NAME, title, rows, draw=_draw)
+    return report(NAME, title, rows, _draw)
 
 
 def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> dict[str, Any]:
@@ -167,8 +159,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
     edges.set_ylim(top=5)
     edges.set_title("a texture beyond the edges of the table 1, 2, 3, 4", fontsize=9)
     for axes, columns in ((steps, 1), (edges, 4)):
-        label_axes(axes, "coordinate", "value", legend=False)
+        label_axes(axes, "coordinate", "value")
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:
-        bars_in(times[0], result, "label", "kernel_ns", "kernel time", timed=True)
+        bars(result, picture, "label", "kernel_ns", "kernel time", times[0])

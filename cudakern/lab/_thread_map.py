@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +25,10 @@ MOST = 1 << 26  #: threads, and elements: both have an array of numbers
 NUMBERED, ACROSS = 600, 100
 #: The most layers that a plot shows, and the most blocks along an axis for which it has outlines and numbers of blocks.
 LAYERS, OUTLINED = 6, 40
-#: One color per kind of block: inside, at edges and corners, outside.
+#: The kinds of blocks, inside the array, cut by its edge along x (1), y (2) and z (4), and outside, and their colors.
+EDGES = ("right edge", "bottom edge", "right and bottom edge", "back edge", "right and back edge")
+KINDS = ("inside", *EDGES, "bottom and back edge", "right and bottom and back edge", "outside")
+OUTSIDE = len(KINDS) - 1
 COLORS = ("#9ecae1", "#fdd0a2", "#a1d99b", "#dadaeb", "#fcbba1", "#c7e9c0", "#fee391", "#d9d9d9", "#bdbdbd")
 IDLE: dict[str, Any] = {"fc": "#ffffffa0", "ec": "#aaaaaa", "hatch": "////", "lw": 0}
 MISSED: dict[str, Any] = {"fc": "white", "ec": "#eeb4b4", "hatch": "xx", "lw": 0}
@@ -61,9 +63,6 @@ class ThreadMap(Experiment):
     Column("idle\nin total", "idle_in_all"),
     claim="P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, "
     "and there are four kinds of blocks",
-    on_an_h200="A picture of 76 x 62 pixels in blocks of 16 x 16 takes 80 x 64 threads, which is 5,120 for 4,712 "
-    "pixels: 408 of them are idle (8.0%). There are four kinds of blocks: inside, right edge, bottom edge, and right "
-    "and bottom edge.",
 )
 def thread_map(
     grid: int | Sequence[int] | None = None,
@@ -91,8 +90,6 @@ def thread_map(
         One row per kind of block (inside, at an edge, at a corner, outside the array) with its idle threads. ``block``
         and ``thread`` hold the numbers for each element. ``plot()`` draws them, with one color per kind of block and
         hatched idle threads.
-
-    <raises>
 
     Examples
     --------
@@ -131,44 +128,31 @@ def thread_map(
         f"Idle threads: {started - active:,} of {started:,}. "
         f"Elements without a thread: {elements - active:,} of {elements:,}."
     )
-    rows = _kinds(block_of, blocks, threads, array)
+    kinds = _kinds(blocks, threads, array).ravel()
+    busy_threads = np.bincount(block_of[block_of >= 0], minlength=kinds.size)
+    rows: list[dict[str, Any]] = []
+    for kind, name in enumerate(KINDS):
+        of_kind = busy_threads[kinds == kind]
+        if count := of_kind.size:  # the blocks of a kind have equally many active threads
+            busy, idle = int(of_kind[0]), size - int(of_kind[0])
+            row = {"kind": name, "blocks": count, "threads": size, "busy": busy, "idle": idle}
+            rows.append(row | {"idle_in_all": count * size - int(of_kind.sum())})
     numbered = {"grid": blocks, "threads": threads, "block": block_of, "thread": thread_of}
-    return ThreadMap(**vars(report("thread_map", title, rows, note, _draw)), **numbered)
+    return ThreadMap(**vars(report("thread_map", title, rows, _draw, note)), **numbered)
 
 
 def _by(lengths: Sequence[int], what: str) -> str:
     return f"{' x '.join(f'{n:,}' for n in lengths)} {what}{'s' * (math.prod(lengths) != 1)}"
 
 
-def _parts(n: int, count: int, length: int) -> dict[str, slice]:
-    """The blocks along one axis: inside the array, cut by its edge, and outside."""
-    inside, reached = min(n // length, count), min(-(-n // length), count)
-    parts = {"inside": slice(0, inside), "cut": slice(inside, reached), "outside": slice(reached, count)}
-    return {name: part for name, part in parts.items() if part.start < part.stop}
-
-
-def _kind(parts: Sequence[str]) -> str:
-    """The kind of a block, from its part along x, y, z."""
-    if "outside" in parts:
-        return "outside"
-    cut = [edge for edge, part in zip(("right", "bottom", "back"), parts, strict=False) if part == "cut"]
-    return f"{' and '.join(cut)} edge" if cut else "inside"
-
-
-def _kinds(block_of: Array, blocks: Lengths, threads: Lengths, array: Lengths) -> tuple[dict[str, Any], ...]:
-    """One row per kind of block. A block's position determines its kind; its active threads are those that wrote."""
-    size = math.prod(threads)
-    active = np.bincount(block_of[block_of >= 0], minlength=math.prod(blocks)).reshape(blocks[::-1])
-    rows: dict[str, dict[str, Any]] = {}
-    along = [_parts(*lengths).items() for lengths in zip(array, blocks, threads, strict=True)]
-    for parts in itertools.product(*along[::-1]):
-        names, slices = zip(*parts, strict=True)
-        busy = int(active[slices].flat[0])
-        counts = {"blocks": 0, "threads": size, "busy": busy, "idle": size - busy, "idle_in_all": 0}
-        row = rows.setdefault(kind := _kind(names[::-1]), {"kind": kind, **counts})
-        row["blocks"] += active[slices].size
-        row["idle_in_all"] += active[slices].size * size - int(active[slices].sum())
-    return tuple(sorted(rows.values(), key=lambda row: row["kind"] == "outside"))
+def _kinds(blocks: Lengths, threads: Lengths, array: Lengths) -> Array:
+    """The kind of each block, as an index of KINDS."""
+    kinds = np.zeros(blocks[::-1], np.uint8)
+    for axis, (count, length, n) in enumerate(zip(blocks, threads, array, strict=True)):
+        ends = length * np.arange(1, count + 1)
+        along = np.where(ends - length >= n, OUTSIDE, (ends > n) << axis)
+        kinds |= along.astype(np.uint8).reshape(-1, *[1] * axis)
+    return np.minimum(kinds, OUTSIDE)
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
@@ -181,12 +165,12 @@ def _draw(result: Experiment, picture: Picture) -> None:
     rows = 1 if layers <= 3 else 2
     panels = picture.subplots(rows, -(-min(layers, LAYERS) // rows), squeeze=False)
     small = wide * high <= NUMBERED and wide * panels.shape[1] <= ACROSS  # room for a number in each thread
-    colors = dict(zip((row["kind"] for row in result.rows), COLORS, strict=False))
+    kinds = _kinds(grid, threads, array)
     for z, axes in enumerate(panels.flat):
         if z >= layers:
             axes.axis("off")
             continue
-        _draw_layer(axes, z, result, colors, small)
+        _draw_layer(axes, z, result, kinds, small)
         axes.set_xlim(-0.7, wide - 0.3)
         axes.set_ylim(high - 0.3, -0.7)  # y grows downwards, as rows do
         axes.set_title(f"z = {z}" if layers > 1 else "", fontsize=8)
@@ -199,8 +183,10 @@ def _draw(result: Experiment, picture: Picture) -> None:
         else:
             axes.set_ylabel("y", fontsize=8)
             axes.set_aspect("equal")
-    counts = {row["kind"]: plural(row["blocks"], "block") for row in result.rows}
-    legend = [Patch(fc=color, ec="#555555", label=f"{kind}: {counts[kind]}") for kind, color in colors.items()]
+    legend = [
+        Patch(fc=COLORS[KINDS.index(row["kind"])], label=f"{row['kind']}: {plural(row['blocks'], 'block')}")
+        for row in result.rows
+    ]
     if any(row["idle"] for row in result.rows):
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
     if np.any(result.block < 0):
@@ -219,8 +205,9 @@ def _three_axes(result: ThreadMap) -> list[Lengths]:
     return [(*lengths, 1, 1)[:3] for lengths in (result.grid, result.threads, result.block.shape[::-1])]
 
 
-def _draw_layer(axes: Axes, z: int, result: ThreadMap, colors: dict[str, str], small: bool) -> None:
+def _draw_layer(axes: Axes, z: int, result: ThreadMap, kinds: Array, small: bool) -> None:
     """Regions, and numbers of blocks or, if ``small``, of threads as they wrote them (for idle threads, computed)."""
+    from matplotlib.colors import ListedColormap
     from matplotlib.patches import Rectangle
 
     def fill(x: int, y: int, x_end: int, y_end: int, **look: Any) -> None:
@@ -234,13 +221,9 @@ def _draw_layer(axes: Axes, z: int, result: ThreadMap, colors: dict[str, str], s
     # A layer beyond the grid has no threads, and a layer beyond the array no elements.
     wide, high = (grid[0] * threads[0], grid[1] * threads[1]) if z < grid[2] * threads[2] else (0, 0)
     nx, ny = array[:2] if z < array[2] else (0, 0)
-    along = [_parts(*lengths).items() for lengths in zip(array, grid, threads, strict=True)]
-    for parts in itertools.product(*along):
-        names, (columns, rows, layers) = zip(*parts, strict=True)
-        if layers.start <= z // threads[2] < layers.stop:
-            left, right = columns.start * threads[0], columns.stop * threads[0]
-            top, bottom = rows.start * threads[1], rows.stop * threads[1]
-            fill(left, top, right, bottom, fc=colors[_kind(names)], lw=0)
+    if wide:
+        look: Any = {"cmap": ListedColormap(COLORS), "vmin": 0, "vmax": OUTSIDE, "interpolation": "nearest"}
+        axes.imshow(kinds[z // threads[2]], extent=(-0.5, wide - 0.5, high - 0.5, -0.5), aspect="auto", **look)
     fill(nx, 0, wide, high, **IDLE)
     fill(0, ny, min(nx, wide), high, **IDLE)
     fill(wide, 0, nx, ny, **MISSED)

@@ -15,10 +15,10 @@ from .._errors import unknown
 from .._observer import observed
 from .._operations.sort import sort
 from .._operations.sum_of_squares import sum_of_squares
-from .._profile import Times
+from .._profile import Times, integer
 from .._streams import Event, synchronize
 from .._table import find, variants
-from ._experiment import Column, Experiment, bars, experiment, measure, number, plural, report, size
+from ._experiment import Column, Experiment, bars, experiment, measure, plural, report, size
 
 
 @experiment(
@@ -30,13 +30,13 @@ from ._experiment import Column, Experiment, bars, experiment, measure, number, 
     claim="P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the "
     "chip's cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, "
     "L)",
-    on_an_h200="With 1,048,576 int32, the blocks of `multi_block` run for 6.02 us from the first start to the last "
-    "end: 11,912 cycles at the chip's clock rate, compared with 150 thousand in the claim. Events give 8.96 us for "
-    "the kernel. A call with NumPy arrays takes 539 us by the host's clock, 89.7 times as long as the blocks run; the "
-    "kernel is 1.7% of that. A call that does not wait returns after 21.7 us, which is only the time of the launch.",
 )
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
+
+    ``clock64`` counts the cycles of one multiprocessor. A difference within one block is exact, but counts of different
+    blocks cannot be compared, so intervals over several blocks use the nanosecond timer that all multiprocessors share.
+    A launch returns before the kernel has finished, so with the host's clock you must wait for the device.
 
     Parameters
     ----------
@@ -49,12 +49,6 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     <returns>
         One row per interval: the clock, the interval, nanoseconds, and cycles if the kernel counted them.
 
-    <raises>
-
-    ``clock64`` counts the cycles of one multiprocessor. A difference within one block is exact, but counts of different
-    blocks cannot be compared, so intervals over several blocks use the nanosecond timer that all multiprocessors share.
-    A launch returns before the kernel has finished, so with the host's clock you must wait for the device.
-
     Examples
     --------
     >>> from cudakern import lab
@@ -62,7 +56,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ['chip', 'chip', 'events', 'events', 'events', 'host', 'host', 'host', 'host']
     """
     n = size("timing", n, chip=1 << 20, emulator=1 << 16)
-    repeat = 5 if repeat is None else number("timing", "repeat", repeat)
+    repeat = 5 if repeat is None else integer("timing: repeat", repeat, 1)
     if not find("sum_of_squares", variant).reads_clock:
         names = ", ".join(entry.name for entry in variants("sum_of_squares") if entry.reads_clock)
         raise ValueError(f"timing: variant {variant!r} does not read the chip's clock; these do: {names}")
@@ -92,8 +86,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     rows[0]["cycles"] = cycles
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
-    draw = bars("label", "ns", "time", timed=True)
-    return report("timing", title, rows, draw=draw)
+    return report("timing", title, rows, bars, label="label", value="ns", axis="time")
 
 
 def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
@@ -137,10 +130,6 @@ STAGES = {
     claim="M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count "
     "17 ms, prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the "
     "CPU), qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time",
-    on_an_h200="1,048,576 random keys take 120 us, 2.66% of the time of `numpy.sort`; nearly sorted keys take 119 us, "
-    "2.18% of it. Sorting the samples is still the longest stage: it takes 52% of the stages' time in both cases. It "
-    "is no longer faster to sort the samples of nearly sorted keys on the CPU: copying them to the host, sorting them "
-    "and copying them back takes 1.94 times as long.",
 )
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
@@ -163,8 +152,6 @@ def sample_sort_stages(
         only if there are samples, since a single bin needs none), and for ``numpy.sort`` of all keys. If the samples
         are themselves sorted by sample sort, that counts as ``sort_samples``.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab
@@ -173,7 +160,7 @@ def sample_sort_stages(
     """
     if data not in DATA:
         raise ValueError(f"sample_sort_stages: {unknown('data', data, DATA)}")
-    repeat = 5 if repeat is None else number("sample_sort_stages", "repeat", repeat)
+    repeat = 5 if repeat is None else integer("sample_sort_stages: repeat", repeat, 1)
     n = size("sample_sort_stages", n, chip=1 << 20, emulator=1 << 17)
     random = np.random.default_rng(6)
     keys = random.integers(0, 1 << 32, n, dtype=np.uint32)
@@ -200,8 +187,7 @@ def sample_sort_stages(
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
     title = f"Sample sort of {plural(n, f'{data} key')}, stage by stage"
-    draw = bars("stage", "ns", "time", timed=True)
-    return report("sample_sort_stages", title, rows, draw=draw)
+    return report("sample_sort_stages", title, rows, bars, label="stage", value="ns", axis="time")
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:

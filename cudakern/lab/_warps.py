@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,23 +17,8 @@ from .._operations._experiments import divergence as take_paths
 from .._operations._experiments import latency as load
 from .._profile import Profile
 from .._transfer import Array
-from ._experiment import (
-    Column,
-    Experiment,
-    bars,
-    experiment,
-    kernel_times,
-    lines,
-    logarithmic,
-    measure,
-    ratio,
-    report,
-    size,
-)
+from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
 from ._memory import LANES
-
-if TYPE_CHECKING:
-    from .._plots import Picture
 
 CONDITIONS = {
     "first": "no branch, first path",
@@ -57,11 +42,6 @@ CONDITIONS = {
     claim="P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by "
     "`threadIdx.x / warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of "
     "1000 additions (3%)",
-    on_an_h200="A warp that a branch splits still executes both paths: `lane % 2 == 1` takes 1.86 times as long as "
-    "the mean of the two paths alone. Compared with `threadIdx.x / warpSize >= 2`, which costs no more than its paths "
-    "alone, `lane > 2` takes 1.84 times as long and `threadIdx.x > 2` 1.11 times. An edge check splits one warp (25% "
-    "of the warps of 100 additions, 3.1% of the warps of 1,000). Among many warps it costs little: 4,194,303 "
-    "additions, with one split warp in 131,072, took 6.5% longer than 4,194,304 in that run.",
 )
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
@@ -78,8 +58,6 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         One row per condition: how many warps it splits, the mean number of paths that a warp executes, and the kernel's
         time relative to the branch that splits no warp; then rows for ``if (i < n)`` in a vector addition, whose last
         warp may be split. The emulator runs each lane separately, so it measures no times.
-
-    <raises>
 
     Examples
     --------
@@ -110,8 +88,7 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
     timed = rows[0]["kernel_ns"] is not None
     key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
-    draw = bars("label", key, what)
-    return report("divergence", title, rows, draw=draw)
+    return report("divergence", title, rows, bars, label="label", value=key, axis=what)
 
 
 def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:
@@ -142,10 +119,6 @@ FORMS: dict[str, dict[str, Any]] = {
     Column("relative\nto late", "relative", timed=True),
     claim="M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; "
     "about ten threads per access hide the latency, and beyond that several elements per thread do",
-    on_an_h200="With 32 threads per multiprocessor, early loads take 60.1% of the time of late loads, and eight "
-    "elements per thread take 32% of it. With 2,048 threads per multiprocessor, early loads take about as long as "
-    "late loads, and several elements per thread take about as long as one: that many threads hide the latency by "
-    "themselves.",
 )
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.
@@ -162,8 +135,6 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     <returns>
         One row per number of threads and form: the most bytes that its loads can have in flight, and on a GPU the
         kernel's time. Each element takes a load and a chain of 64 multiply-adds.
-
-    <raises>
 
     Examples
     --------
@@ -185,14 +156,7 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, late[row["threads"]])
     title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
-    return report("latency", title, rows, draw=_draw)
-
-
-def _draw(result: Experiment, picture: Picture) -> None:
-    timed = result.rows[0]["kernel_ns"] is not None
+    timed = rows[0]["kernel_ns"] is not None
     key, name = ("kernel_ns", "kernel time") if timed else ("under_way", "most bytes in flight per multiprocessor")
-    lines(result, picture, "threads", key, "threads per multiprocessor", name, by="form", timed=timed)
-    picture.axes[0].set_xscale("log", base=2)
-    picture.axes[0].set_yscale("log", base=10 if timed else 2)
-    logarithmic(picture.axes[0].xaxis, at=result["threads"])
-    logarithmic(picture.axes[0].yaxis)
+    axes = {"x": "threads", "y": key, "x_name": "threads per multiprocessor", "y_name": name}
+    return report("latency", title, rows, lines, by="form", log=True, **axes)

@@ -32,14 +32,15 @@ ROWS = 256  #: of the moving sum
     claim="M: accumulating in a register is 1.7 times as fast as in global memory, on the average of four chips, and "
     "the unrolled loop is up to 3.4 times as fast again (GTX470). Its first figure, 7.7, is not comparable: there all "
     "threads read and write the same word, which is a race; and its loop ends at `i < 31`, which loses a flag",
-    on_an_h200="With 67,108,864 flags, accumulating in a register is 2.66 times as fast as in global memory, more "
-    "than the claimed 1.7. The unrolled loop is only 1.05 times as fast as the loop, and a warp vote 1.02 times as "
-    "fast again.",
 )
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, with an unrolled loop, by a warp vote.
 
     The forms are variants of ``packbits``, in which each thread has its own word.
+
+    If no other thread can access a word, the compiler may keep it in a register although the source accumulates it in
+    memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
+    one word, is a race and is left out.
 
     Parameters
     ----------
@@ -50,12 +51,6 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     <returns>
         One row per form: registers per thread (from ``kernel_resources``; None if unknown), kernel time, rate, and
         speed-ups (None if the times are emulated).
-
-    <raises>
-
-    If no other thread can access a word, the compiler may keep it in a register although the source accumulates it in
-    memory. ``global_memory`` prevents this by ``volatile``. The first form of the source, in which all threads share
-    one word, is a race and is left out.
 
     Examples
     --------
@@ -68,20 +63,17 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     expected = np.packbits(flags, bitorder="little")
     on_device = asarray(flags)  # copied once
     rows: list[dict[str, Any]] = []
-    unknown = ""
     for form in ("global_memory", "register", "unrolled", "ballot"):
         profile, result = measure(packbits, (on_device,), {"variant": form, "bitorder": "little"}, repeat)
         if not np.array_equal(result.get(), expected):
             raise RuntimeError(f"registers: the result of {form} differs from NumPy's")
         resources = kernel_resources("packbits", form, flags.dtype)[0]
-        unknown = unknown or resources.why
         rows.append({"variant": form, "registers": resources.registers, **kernel_times(profile)})
     for previous, row in zip((None, *rows), rows, strict=False):
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
     title = f"{n:,} flags packed into bits"
-    draw = bars("variant", "kernel_ns", "kernel time", timed=True)
-    return report("registers", title, rows, _missing(unknown), draw)
+    return report("registers", title, rows, bars, label="variant", value="kernel_ns", axis="kernel time")
 
 
 @experiment(
@@ -95,9 +87,6 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     claim="P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do "
     "not fit into registers slow a kernel down severely (P9); an array declared in a kernel may be placed in slow "
     "global memory (M)",
-    on_an_h200="In the moving sum of 256 x 65,536 float32, an array of 32 floats that is indexed at run time occupies "
-    "128 bytes of local memory per thread and takes 2.08 times as long as an array in registers. A spilled array "
-    "takes 1.39 times as long, and an array in shared memory 1.67 times.",
 )
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
     """A thread's array indexed at run time or at compile time, spilled, or in shared memory: one sum, four locations.
@@ -117,8 +106,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
         One row per form and window: registers and local memory per thread (from ``kernel_resources``; None if unknown),
         kernel time, rate, and the time relative to ``compile_time_index``.
 
-    <raises>
-
     Examples
     --------
     >>> from cudakern import lab
@@ -131,7 +118,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     windows = sorted(parameter.choices) if window is None else [parameter.check(window)]
     x = asarray(random_array(np.random.default_rng(0), (ROWS, n), np.dtype(np.float32)))  # copied once
     rows: list[dict[str, Any]] = []
-    unknown = ""
     for length in windows:
         first = None
         for form in forms:
@@ -143,7 +129,6 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
                 names = f"{form.name} and {forms[0].name}"
                 raise RuntimeError(f"spilling: the results of {names} differ for window={length}")
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
-            unknown = unknown or resources.why
             keys = ("registers", "local_bytes", "spill_stores", "spill_loads")
             row = {"variant": form.name, "window": length, "label": f"{form.name}, {length}"}
             rows.append(row | {key: getattr(resources, key) for key in keys} | kernel_times(profile))
@@ -151,18 +136,12 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
-    draw = bars("label", "kernel_ns", "kernel time", timed=True)
-    return report("spilling", title, rows, _missing(unknown), draw)
+    return report("spilling", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
 
 
 def _on_device(operation: str) -> list[Variant]:
     """The variants that run on this device."""
     return [form for form in variants(operation) if not form.on_host and not form.why_not(backend())]
-
-
-def _missing(why: str) -> str:
-    """A note for tables of registers, if ``kernel_resources`` had none."""
-    return why and f"Registers and local memory are unknown on this machine: {why}."
 
 
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
@@ -180,17 +159,14 @@ CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared betw
     "are 40 times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a "
     "cache; as an array, which the compiler does not turn into literals, they are as fast as global memory on chips "
     "that cache it; 32 different addresses in a warp take at least 32 times as long as one",
-    on_an_h200="With 4,194,304 elements and a uniform index, literals take 32.3 us and named constants 33.6 us, which "
-    "is 2.93 times as fast as global memory. An array of 32 constants takes 91.4 us, about as long as global memory "
-    "(98.3 us), which is cached. When the lanes of a warp read 32 different addresses, the array takes 2.08 ms: the "
-    "addresses are served one after the other, in 22.7 times the time of a single address rather than 32 times. "
-    "Global memory takes 103 us in that case.",
 )
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.
 
     Each element is mixed with 64 numbers from the table. With a *uniform* index, all lanes of a warp read the same
     number at the same time; with a *divergent* index, each lane starts at a different number.
+
+    The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
 
     Parameters
     ----------
@@ -200,10 +176,6 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
 
     <returns>
         One row per storage, table and index: kernel time, time per number, and the time relative to literals.
-
-    <raises>
-
-    The arithmetic is chosen so that the compiler cannot reduce it to a constant, unlike the source's own kernels.
 
     Examples
     --------
@@ -236,12 +208,5 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
             rows.append(row | kernel_times(profile))
     for row in rows:
         row["times"] = ratio(row, rows[0])
-    tables = (LITERALS, LITERALS[::-1].copy(), ~LITERALS)
-    for table, storage in itertools.product(tables, storages):  # each call has its own table, unless it is in the code
-        if storage != "literal":
-            result = mix(x[:1000], table, variant=storage)
-            if not np.array_equal(result, mix(x[:1000], table, variant="numpy")):
-                raise RuntimeError(f"constant_memory: {storage} did not use the changed table")
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
-    draw = bars("label", "kernel_ns", "kernel time", timed=True)
-    return report("constant_memory", title, rows, draw=draw)
+    return report("constant_memory", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")

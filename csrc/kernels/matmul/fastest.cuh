@@ -16,6 +16,7 @@
 #include "split_fp16.cuh" // the kernel for large products of float32 on compute capability 9.0
 #include "plans.cuh"
 #include "split_launches.cuh"
+#include "split_plans.cuh"
 
 namespace matmul {
 
@@ -30,14 +31,14 @@ inline double time_of_warp_tiles(const ck_call *call) {
     return 3 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
 }
 
-// "warp_tiles_split": the same for parts of k, and with several groups, a launch that adds their sums.
+// "warp_tiles_split": the same for parts of k, which are added, and with several groups, a launch that adds their sums.
 inline double time_of_warp_tiles_split(const ck_call *call) {
     const auto [tiles, parts, groups] = parts_of_warp_tiles(call, 0, 0);
     const double all = static_cast<double>(product(product(tiles, products(call)), parts * groups));
     const double blocks = ceil(all / call->limits->multiprocessors) * 0.0245;
     const double bytes =
         static_cast<double>(product(product(rows(call), columns(call)), products(call) * groups)) * 8;
-    return 4 +
+    return 5 + static_cast<double>(parts) +
            static_cast<double>(inner(call)) / static_cast<double>(parts * groups) *
                (blocks > 0.034 ? blocks : 0.034) +
            (groups > 1 ? 3 + bytes / 3e6 : 0);
@@ -60,7 +61,8 @@ inline const char *fastest_of_halves(const ck_call *call) {
     const int64_t tiles = product(product(divide_up(rows(call), 128), divide_up(n, 64)), products(call));
     if (tiles * 3 <= call->limits->multiprocessors * 2 && k >= 2048) return "wgmma_split";
     const bool in_place = n % 8 == 0 && k % 8 == 0, lines = n % 64 == 0 && k % 64 == 0;
-    return in_place && !lines && tiles >= call->limits->multiprocessors ? "wgmma_multicast" : "wgmma_persistent";
+    return in_place && !lines && tiles * 4 >= call->limits->multiprocessors * 3 ? "wgmma_multicast"
+                                                                                : "wgmma_persistent";
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
@@ -73,8 +75,11 @@ inline const char *fastest_of(const ck_call *call) {
         if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         if (hopper) {
             const double plain = time_of_warp_tiles(call), parts = time_of_warp_tiles_split(call);
-            if (time_of_split(call) < (plain < parts ? plain : parts)) return "split_fp16";
-            return parts < plain ? "warp_tiles_split" : "warp_tiles";
+            const double split = time_of_split(call), least = plain < parts ? plain : parts;
+            const double inside = split_inside_tiling_of(call, 0, 0, 0).time;
+            // (For a k of less than 64, the sums of the tensor cores would be less accurate than those of float32.)
+            if (inside < least && inside < split && inner(call) >= 64) return "split_inside";
+            return split < least ? "split_fp16" : parts < plain ? "warp_tiles_split" : "warp_tiles";
         }
         return capability >= 80 ? "warp_tiles" : "vectorized";
     case CK_FLOAT64: return capability >= 90 ? "tensor_cores_double" : "register_tile";

@@ -26,6 +26,7 @@ ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_mult
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
 ck_run run_split_fp16, run_split_bf16;                                                 // split.cu
+ck_run run_split_inside;                                                               // split_inside.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
 
 namespace {
@@ -231,6 +232,10 @@ const ck_variant variants[] = {
             depth_of_splits, KERNELS("split_product", "split_pieces"),
             "float32 as the sum of three bfloat16: six products on tensor cores, for any range",
             "A third piece buys range with twice the work", "Henry, Tang and Heinecke 2019; PTX: wgmma"),
+    VARIANT(split_inside, AFTER(split_bf16), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC, SPLIT,
+            depth_of_splits, KERNELS("split_inside"),
+            "The pieces of split_bf16, made inside the kernel: one launch, for any strides",
+            "If data passes through registers anyway, it can be changed there for little", "cudakern"),
     VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
             "Tensor cores for int8, with exact sums in int32; only with out= of int32",
@@ -238,7 +243,7 @@ const ck_variant variants[] = {
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
-    VARIANT(fastest, AFTER(split_bf16), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+    VARIANT(fastest, AFTER(split_inside), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_of_fastest, KERNELS("split_product"),
             "The variant that is estimated to be the fastest for the type, the sizes and the chip",
             "No variant is the fastest everywhere: choose by a model of their times", "cudakern"),

@@ -57,17 +57,26 @@ inline int plan_width(int64_t width, const ck_call *call, ck_plan *plan, ck_erro
     return plan_tiles_of(call, plan, error);
 }
 
-// A block per multiprocessor, which computes tiles of 128 rows: the widest that give every multiprocessor one, unless the caller
-// chooses.
+// The width of the tiles with the shortest time, unless the caller chooses: each of the blocks (or clusters) that run at
+// once computes a tile in each round, which takes as long as its columns and some more, here 32.
+template <typename Count> int64_t width_of_tiles(int64_t choice, int64_t at_once, Count tiles_of_width) {
+    if (choice != 0) return choice;
+    int64_t best = 0, least = 0;
+    for (int64_t width = 256; width >= 64; width /= 2) {
+        const int64_t time = product(divide_up(tiles_of_width(width), at_once > 0 ? at_once : 1), width + 32);
+        if (best == 0 || time < least) best = width, least = time;
+    }
+    return best;
+}
+
+// A block per multiprocessor, which computes tiles of 128 rows.
 inline int plan_persistent(const ck_call *call, ck_plan *plan, ck_error *error, ck_plan_of *plan_256,
                            ck_plan_of *plan_128, ck_plan_of *plan_64) {
     const auto blocks_of = [&](int64_t columns_of_tile) {
         return product(product(divide_up(rows(call), 128), divide_up(columns(call), columns_of_tile)),
                        products(call));
     };
-    int64_t width = call->parameters[0];
-    if (width == 0) width = 256;
-    while (call->parameters[0] == 0 && width > 64 && blocks_of(width) < call->limits->multiprocessors) width /= 2;
+    const int64_t width = width_of_tiles(call->parameters[0], call->limits->multiprocessors, blocks_of);
     CK_TRY((width == 256 ? plan_256 : width == 128 ? plan_128 : plan_64)(call, plan, error));
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
@@ -96,9 +105,7 @@ inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *er
         return product(product(down, divide_up(columns(call), width == 64 ? 128 : width)), products(call));
     };
     const int64_t most = call->limits->multiprocessors / PAIR;
-    int64_t width = call->parameters[0];
-    if (width == 0) width = 256;
-    while (call->parameters[0] == 0 && width > 64 && pairs_of(width) < most) width /= 2;
+    const int64_t width = width_of_tiles(call->parameters[0], most, pairs_of);
     CK_TRY(plan_width(width, call, plan, error));
     // What one block copies is half of what both need.
     if (width == 64)
