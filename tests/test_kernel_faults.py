@@ -284,14 +284,14 @@ def test_every_byte_around_an_allocation(beyond, size):
 def test_a_write_through_a_pointer_in_memory_is_found_when_it_is_freed(beyond, library):
     """The arguments do not show where the kernel writes."""
     data = library.buffer(np.zeros(100, np.int8))
-    pointers = library.buffer(np.array([data.address.value], np.int64))
+    pointers = library.buffer(np.array([data.address.value], np.uint64))
     for i in (100, -1):
         beyond.through[1, 1](cudakern.asarray(pointers.get()), i)
         codes = [library.code("api_synchronize"), library.code("api_free", data.address)]
         assert sorted(codes) == [0, ADDRESS], codes
         assert "a kernel wrote " in library.detail()
         data = library.buffer(np.zeros(100, np.int8))
-        pointers = library.buffer(np.array([data.address.value], np.int64))
+        pointers = library.buffer(np.array([data.address.value], np.uint64))
     assert library.code("api_synchronize") == 0
 
 
