@@ -14,7 +14,9 @@ from ._installed import HEADERS, LIBRARY
 __all__ = ["compile_flags", "configure"]
 
 #: The settings without the environment and configure().
-_DEFAULTS = {"devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0"}
+_DEFAULTS = {
+    "devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0", "print": "1"
+}  # fmt: skip
 _configured: dict[str, str] = {}
 
 
@@ -30,6 +32,7 @@ def configure(
     order: str | int | None = None,
     workers: int | None = None,
     stack: int | None = None,
+    print: bool | None = None,
     fail_allocation: int | None = None,
     **others: NoReturn,
 ) -> None:
@@ -48,6 +51,8 @@ def configure(
     order : str or int
         The order in which blocks and threads run: "fixed" (the default), "reversed", or a seed (an int, or
         "seed:7") for a random one. A missing barrier that one order hides may show in another.
+    print : bool
+        Whether the error of a kernel is also printed to standard error. Default: True.
     fail_allocation : int
         The number of the allocation, counted from now, that fails; 0 for none.
 
@@ -64,6 +69,7 @@ def configure(
         raise ValueError("devices must be at least 1, not 0 (use_backend and CUDAKERN_BACKEND choose another backend)")
     order = f"seed:{order}" if isinstance(order, int) else order
     settings = {"devices": devices, "memory": memory, "chip": chip, "workers": workers, "stack": stack, "order": order}
+    settings["print"] = None if print is None else int(print)
     settings["fail_allocation"] = fail_allocation  # last, because nothing can reset it
     for name in others:
         raise TypeError(unknown("setting", name, settings, of="emulator.configure"))
@@ -114,7 +120,9 @@ def compile_flags(compiler: str | None = None) -> list[str]:
         raise TypeError(f"compile_flags: compiler must be a str, not {type(compiler).__name__}")
     # Without -fno-gnu-unique, kernel libraries built by g++ would share the __shared__ variables of equal templates.
     unique = [] if _is_clang(compiler) else ["-fno-gnu-unique"]
+    # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
     language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
+    language += ["-fstack-clash-protection"]
     # malloc and new in kernels: see device_memory.h. new may return NULL there.
     functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
     heap = [

@@ -11,6 +11,8 @@ import pytest
 # CUDA loads a kernel at its first launch, and waits for running ones to do so: a test whose kernel waits for another
 # kernel would wait for ever. So all are loaded at the start; the setting is read when CUDA starts.
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
+# Many tests break rules: their errors are not printed, except where a test looks at them.
+os.environ.setdefault("CUDAKERN_EMULATOR_PRINT", "0")
 
 import cases
 import cudakern

@@ -157,6 +157,29 @@ __global__ void grid_skipped(int *out) {
 }
 BROKEN(grid_skipped)
 
+// A wild write in one block, while the others wait at barriers.
+__global__ void writes_wild(int *out) {
+    for (int i = 0; i < 100; ++i) {
+        __syncthreads();
+        if (i == 50 && blockIdx.x == 2 && threadIdx.x == 9) out[1ll << 40] = 1; // HERE: writes_wild
+    }
+}
+BROKEN(writes_wild)
+
+__device__ int deep(volatile int *out, int n) {
+    volatile char local[100];
+    local[n % 100] = (char)n;
+    return n < out[1] ? n : deep(out, n + 1) + local[3];
+}
+
+// While all threads of the grid wait, the last thread of block out[0] overflows its stack.
+__global__ void overflows(int *out) {
+    cooperative_groups::this_grid().sync();
+    if ((int)blockIdx.x == out[0] && threadIdx.x == blockDim.x - 1) out[1] = deep(out, 0); // HERE: overflows
+    cooperative_groups::this_grid().sync();
+}
+BROKEN(overflows)
+
 // A kernel without fault, to show that the device lives on.
 __global__ void sound(int *out) {
     __shared__ int tile[1024];

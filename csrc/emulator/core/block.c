@@ -18,7 +18,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "region.h"
+
+enum { SHARED_GRAIN = 1024 }; // a box that is copied with a swizzle begins at a multiple of it
 
 #define STATIC_TLS __attribute__((tls_model("initial-exec")))
 EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
@@ -60,7 +66,7 @@ static const char NO_STACKS[] = "out of host memory for the stacks of a block's 
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     thread->fiber = idle_fiber(block);
     if (!thread->fiber) {
-        emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS);
+        emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS, 0);
         emu_block_abandon(block);
     }
     return thread->fiber;
@@ -184,11 +190,12 @@ static int grid_barrier(emu_block *block) {
     return emu_block_stopped(block);
 }
 
-void emu_grid_fail(emu_grid *grid, int code, const char *message) {
+void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address) {
     pthread_mutex_lock(&grid->lock);
     if (!grid->code) {
         grid->code = code;
-        snprintf(grid->message, EMU_MESSAGE, "%s", message);
+        snprintf(grid->error->message, EMU_MESSAGE, "%s", message);
+        grid->error->address = address;
     }
     atomic_store(&grid->stop, 1);
     pthread_cond_broadcast(&grid->all_here);
@@ -271,6 +278,42 @@ int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int l
     return block->result;
 }
 
+// --- Dynamic shared memory ----------------------------------------------------------------------------------------
+
+static void free_shared(emu_block *block) {
+    if (block->shared_map) munmap(block->shared_map, block->shared_room + (size_t)sysconf(_SC_PAGESIZE));
+    block->shared_map = NULL;
+}
+
+// Bytes between the end of dynamic shared memory and the guard page hold canaries.
+static int place_shared(emu_block *block, size_t bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    block->shared_bytes = (bytes + SHARED_GRAIN - 1) / SHARED_GRAIN * SHARED_GRAIN;
+    if (!block->shared_map || block->shared_bytes > block->shared_room) {
+        free_shared(block);
+        block->shared_room = bytes / page * page + page;
+        block->shared_map =
+            mmap(NULL, block->shared_room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (block->shared_map == MAP_FAILED) return block->shared_map = NULL, -1;
+        mprotect(block->shared_map + block->shared_room, page, PROT_NONE);
+    }
+    char *end = block->shared_map + block->shared_room;
+    block->shared = end - block->shared_bytes;
+    emu_canaries_write(block->shared + bytes, end);
+    return 0;
+}
+
+static void check_shared(const emu_block *block) {
+    const size_t bytes = block->grid->launch->dynamic_shared;
+    size_t count;
+    if (EMU_UNLIKELY(emu_canaries_check(block->shared + bytes, block->shared + block->shared_bytes, &count) != NULL))
+        emu_block_fail_as(
+            cudaErrorIllegalAddress, NULL, 0,
+            "a thread of this block wrote beyond the end of the %zu bytes of dynamic shared memory (%zu "
+            "bytes have changed). Launch the kernel with more, or use less",
+            bytes, count);
+}
+
 // --- Running ------------------------------------------------------------------------------------------------------
 
 // The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another fiber.
@@ -286,8 +329,7 @@ static void fiber_main(void) {
         launch->trampoline(launch->function, launch->arguments);
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
-            emu_block_fail(NULL, 0, "the thread overflowed its stack of %zu bytes; raise the setting \"stack\"",
-                           fiber->size);
+            emu_block_fail_as(cudaErrorHardwareStackError, NULL, 0, EMU_STACK_OVERFLOW, fiber->size);
         self->state = EMU_EXITED;
         self->fiber = NULL;
         --block->live;
@@ -304,6 +346,7 @@ static void fiber_main(void) {
         emu_thread *next = emu_block_take(block, from);
         if (EMU_UNLIKELY(!next)) {
             if (!block->live) {
+                check_shared(block);
                 for (int i = 0; i < EMU_SERVICES; ++i)
                     if (block->hooks[i] && block->hooks[i]->end) block->hooks[i]->end(block);
                 block->idle[block->idle_count++] = fiber;
@@ -358,13 +401,7 @@ int emu_block_attach(emu_block *block, emu_grid *grid) {
         emu_stacks_free(&block->stacks);
         block->idle_count = 0;
     }
-    if (launch->dynamic_shared > block->shared_bytes || !block->shared) {
-        free(block->shared);
-        block->shared_bytes = (launch->dynamic_shared + 4096) / 4096 * 4096;
-        block->shared = aligned_alloc(4096, block->shared_bytes);
-        if (!block->shared) block->shared_bytes = 0;
-    }
-    return block->shared ? 0 : -1;
+    return place_shared(block, launch->dynamic_shared);
 }
 
 void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
@@ -402,19 +439,22 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
 void emu_block_enter(emu_block *block) {
     emu_blockIdx = block->index;
     if (block->parked) {
+        block->inside = 1;
         emu_fiber_go(&block->main, block->parked, 0, 0);
     } else {
         emu_thread *first = emu_block_take(block, 0);
         first->fiber = idle_fiber(block);
         if (!first->fiber) {
-            emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS);
+            emu_grid_fail(block->grid, cudaErrorMemoryAllocation, NO_STACKS, 0);
             block->abandoned = 1;
             return;
         }
         block->current = first;
         emu_threadIdx = first->index;
+        block->inside = 1;
         emu_fiber_go(&block->main, first->fiber, 0, 0);
     }
+    block->inside = 0;
     if (!block->live) block->current = NULL;
 }
 
@@ -436,13 +476,17 @@ void emu_block_discard(emu_block *block) {
     block->failed = 0;
     emu_grid *grid = block->grid;
     const emu_dim3 index = block->index;
-    char name[256], place[300] = "", message[EMU_MESSAGE];
+    char name[256], file[200], place[300] = "", message[EMU_MESSAGE];
+    if (block->fail_code_at) {
+        block->fail_line = emu_source_line(block->fail_code_at, file, sizeof file);
+        block->fail_file = block->fail_line ? file : NULL;
+    }
     emu_kernel_name(grid->launch->function, name, sizeof name);
     if (block->fail_file) snprintf(place, sizeof place, "%s:%d, ", block->fail_file, block->fail_line);
     emu_dim3 thread = block->fail_thread;
     snprintf(message, sizeof message, "kernel %s, %sblock (%u,%u,%u), thread (%u,%u,%u): %s", name, place, index.x,
              index.y, index.z, thread.x, thread.y, thread.z, block->fail_text);
-    emu_grid_fail(grid, cudaErrorLaunchFailure, message);
+    emu_grid_fail(grid, block->fail_code, message, block->fail_address);
 }
 
 void emu_block_abandon(emu_block *block) {
@@ -451,17 +495,28 @@ void emu_block_abandon(emu_block *block) {
     abort(); // unreachable: an abandoned thread is never resumed
 }
 
-void emu_block_fail(const char *file, int line, const char *format, ...) {
+static _Noreturn void fail(int code, const char *file, int line, const char *format, va_list arguments) {
     emu_block *block = emu_current;
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(block->fail_text, sizeof block->fail_text, format, arguments);
-    va_end(arguments);
+    block->fail_code = code;
     block->fail_file = file;
     block->fail_line = line;
     block->fail_thread = block->current->index;
+    block->fail_code_at = block->fail_address = 0;
     block->failed = 1;
     emu_block_abandon(block);
+}
+
+void emu_block_fail(const char *file, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail(cudaErrorLaunchFailure, file, line, format, arguments);
+}
+
+void emu_block_fail_as(int code, const char *file, int line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail(code, file, line, format, arguments);
 }
 
 void emu_fail(const char *what, const char *file, int line) {
@@ -522,7 +577,7 @@ void emu_block_free(emu_block *block) {
     for (int i = 0; i < EMU_SERVICES; ++i)
         if (block->services[i].state) block->services[i].release(block->services[i].state);
     emu_stacks_free(&block->stacks);
-    free(block->shared);
+    free_shared(block);
     free(block->statics);
     free(block);
 }

@@ -22,6 +22,7 @@
 #endif
 
 #include <pthread.h>
+#include <setjmp.h>
 
 #include "core.h"
 #include "device_core.h"
@@ -43,12 +44,13 @@ typedef struct emu_grid {
     uint64_t total;        // number of blocks, or of clusters
     _Atomic uint64_t next; // position in the order of blocks
     atomic_int stop;       // a block has failed: all blocks stop
+    atomic_int asserted;   // an assert has failed, and been printed
     pthread_mutex_t lock;  // for the members below
     pthread_cond_t all_here;
     int waiting, finished; // cooperative launches only: blocks at the grid barrier; blocks that have ended
     unsigned generation;   // number of grid barriers passed
     int code;
-    char *message;
+    emu_grid_error *error;
 } emu_grid;
 
 typedef enum emu_state {
@@ -119,6 +121,9 @@ typedef struct emu_block {
     unsigned slot; // the current thread's
     emu_grid *grid;
     int live, arrived;
+    int inside; // a thread runs, on a fiber: the OS thread is not on its own stack
+    // Where to continue after a fault in a copy that the OS thread itself carries out; NULL: it carries out none.
+    sigjmp_buf *recover;
     const char *site_file; // where the first thread waits at the barrier
     int site_line, barrier;
     int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
@@ -152,12 +157,17 @@ typedef struct emu_block {
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
     int abandoned, failed;
-    const char *fail_file; // the error to report once back on the OS thread's own stack
+    int fail_code;         // the error to report once back on the OS thread's own stack
+    const char *fail_file; // NULL: unknown
     int fail_line;
     emu_dim3 fail_thread;
     char fail_text[EMU_MESSAGE / 2];
-    void *shared;
-    size_t shared_bytes;
+    uintptr_t fail_code_at, fail_address; // of a fault: the kernel's instruction, and what it accessed; 0: unknown
+    pthread_t thread;                     // the OS thread (in its own block)
+    struct emu_block *next_runner;        // grid.c
+    // Dynamic shared memory: as much as the launch asks for, rounded up, at the end of a mapping before its guard page.
+    char *shared, *shared_map;
+    size_t shared_bytes, shared_room;
     emu_stacks stacks;
 } emu_block;
 
@@ -189,8 +199,11 @@ int emu_block_let_late(emu_block *block); // one that waits so continues; return
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+_Noreturn void emu_block_fail_as(int code, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
-void emu_grid_fail(emu_grid *grid, int code, const char *message); // the first error wins; all blocks stop
+// The first error wins; all blocks stop. `address`: as in emu_grid_error.
+void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
     thread->state = EMU_LIVE;
     block->ready[thread->slot >> 6] |= (uint64_t)1 << (thread->slot & 63);
@@ -261,6 +274,18 @@ typedef struct emu_delivery {
     void (*land)(const struct emu_delivery *); // carries the copy out
 } emu_delivery;
 void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
+
+// --- fault.c
+#define EMU_STACK_OVERFLOW                                                                                           \
+    "the thread overflowed its stack of %zu bytes. Use less recursion and smaller local arrays, or raise the "       \
+    "setting \"stack\""
+void emu_fault_catch(void);          // before kernels run: installs the handler unless it is in place
+void emu_fault_prepare_thread(void); // the same, for the calling OS thread: its signal stack
+void emu_fault_fork(void);
+// If the block that the OS thread runs is to stop, and it executes a kernel's code: abandons the block.
+void emu_fault_interrupt(pthread_t thread);
+// The end of a failed `assert` (device_assert.h).
+EMU_API _Noreturn void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function);
 
 // --- warp.c
 extern const char *const emu_warp_names[EMU_WARP_KINDS];

@@ -108,10 +108,26 @@ static emu_block *to_report(const emu_cluster *cluster) {
     return some;
 }
 
+// settle(), where a copy may fault. The block that ran last then fails.
+static int settle_safely(const emu_cluster *cluster) {
+    emu_block *block = cluster->here;
+    sigjmp_buf fault;
+    int became_ready = 0;
+    if (sigsetjmp(fault, 0)) {
+        block->abandoned = 1;
+    } else {
+        block->recover = &fault;
+        became_ready = settle(cluster);
+    }
+    block->recover = NULL;
+    return became_ready;
+}
+
 static void run_blocks(emu_cluster *cluster) {
     for (;;) {
         emu_block *next = choose(cluster);
-        if (!next && settle(cluster)) continue;
+        if (!next && settle_safely(cluster)) continue;
+        if (cluster->here->abandoned) return;
         if (!next) {
             next = to_report(cluster);
             if (!next) return; // all have ended
@@ -121,7 +137,7 @@ static void run_blocks(emu_cluster *cluster) {
         cluster->last = next->rank;
         emu_block_enter(next);
         if (next->abandoned) return;
-        if (has_ready(next)) settle(cluster); // a thread waits by attempts
+        if (has_ready(next)) settle_safely(cluster); // a thread waits by attempts
     }
 }
 
@@ -301,7 +317,7 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
     emu_cluster *cluster = own_cluster(block);
     if (!cluster || prepare(cluster, block, number, first)) {
         emu_grid_fail(block->grid, cudaErrorMemoryAllocation,
-                      "out of host memory for the blocks of an emulated cluster");
+                      "out of host memory for the blocks of an emulated cluster", 0);
         return;
     }
     run_blocks(cluster);

@@ -28,7 +28,8 @@ static atomic_llong failing_in;            // number of allocations until one fa
 static char problem[256], problem_key[24]; // the message on a malformed environment variable, and its setting
 static atomic_int has_problem;
 
-static const char *const KEYS[] = {"devices", "memory", "chip", "order", "workers", "stack", "fail_allocation"};
+static const char *const KEYS[] = {"devices", "memory", "chip",  "order",
+                                   "workers", "stack",  "print", "fail_allocation"};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
 // Accepts "1048576", "64K", "64MiB", "2 GB", ...; the units are powers of 1024.
@@ -93,6 +94,9 @@ static const char *apply(emu_config *config, const char *key, const char *value)
         if (!ok || (bytes && bytes < (16u << 10)) || bytes > (64u << 20))
             return "a size in bytes from 16K to 64M, or 0 (the default)";
         config->stack_bytes = bytes;
+    } else if (!strcmp(key, "print")) {
+        if (!parse_count(value, 0, 1, &count)) return "0 or 1";
+        config->silent = !count;
     } else if (!strcmp(key, "fail_allocation")) {
         if (!parse_count(value, 0, INT64_MAX, &count))
             return "an integer n from 0 (the n-th device allocation from now fails; 0: none)";
@@ -151,6 +155,10 @@ const char *emu_config_problem(void) {
 int emu_allocation_should_fail(void) {
     if (atomic_load_explicit(&failing_in, memory_order_relaxed) <= 0) return 0;
     return atomic_fetch_sub(&failing_in, 1) == 1;
+}
+
+void emu_print_error(const char *message) {
+    if (!emu_current_config()->silent) fprintf(stderr, "cudakern: %s\n", message);
 }
 
 int emu_change_config(const char *key, const char *value) {

@@ -6,11 +6,12 @@
 //   chips.c    chips, their multiprocessors
 //   device.c   limits, current device                warp.c    masks: shuffles, votes, match, __syncwarp
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
-//   copy.c     copies and fills                      texel.c   the value of a texture read
-//   texture.c  arrays and texture objects            print.c   printf
-//                                                    async.c   copies that are waited for later
-//                                                    registers.c  registers that warps give up and get
+//   table.c    all allocations by address            texel.c   the value of a texture read
+//   region.c   guard pages, canaries                 print.c   printf
+//   copy.c     copies and fills                      async.c   copies that are waited for later
+//   texture.c  arrays and texture objects            registers.c  registers that warps give up and get
 //                                                    cluster.c blocks that share their memory
+//                                                    fault.c   wild accesses, failed asserts, endless loops
 //                                                    proxy.c   what asynchronous operations see
 //   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
 //   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
@@ -43,6 +44,7 @@ typedef struct emu_config {
     size_t memory;             // bytes per device; 0: as many as the chip has
     char chip[32];             // "H200", ...
     size_t stack_bytes;        // per emulated thread
+    int silent;                // errors of kernels are not printed
     long long fail_allocation; // the n-th device allocation from now fails; 0: none
 } emu_config;
 
@@ -51,10 +53,23 @@ const emu_config *emu_current_config(void);
 // --- system.c: services of the operating system for both sides ----------------------------------------------------
 int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or an errno
 uint64_t emu_now_ns(void);
+// Guard pages split mappings, of which a process may have 65,530 by default. Stacks may use a quarter of them for guard pages,
+// and so may device memory: two for each page.
+int emu_guard_pages(void);
 // Keeps the library that contains the address loaded until the process ends. Returns 0 if no library contains it.
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
+// The machine code of the library or program that contains the function.
+typedef struct emu_code {
+    uintptr_t begin;
+    size_t bytes;
+} emu_code;
+emu_code emu_code_around(const void *function);
+// The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
+// inlined functions it is the innermost call that is not in the emulator's headers.
+int emu_source_line(uintptr_t code, char *file, size_t size);
+void emu_source_line_fork(void); // in the child of a fork(), where another thread may have held its lock
 // The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
 void *emu_static_variables(const void *function, size_t *bytes);
 
@@ -63,17 +78,27 @@ void *emu_static_variables(const void *function, size_t *bytes);
 typedef struct emu_grid_launch {
     emu_trampoline trampoline;
     const void *function, *arguments; // the kernel, and its arguments in the layout of its parameters
+    size_t argument_bytes;
+    emu_code code; // with the kernel's
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;
     emu_dim3 cluster; // blocks of a cluster
 } emu_grid_launch;
 
-// Returns 0 or a cudaError_t. On an error, `message` (EMU_MESSAGE bytes) contains rule, kernel, source line, block and
-// thread. `cancel` is polled at block starts, thread starts, barriers and warp operations; once it is nonzero, the
+typedef struct emu_grid_error {
+    char message[EMU_MESSAGE]; // rule, kernel, source line, block and thread
+    uintptr_t address;         // that must not be accessed; 0: the error is not about one
+} emu_grid_error;
+
+// Returns 0 or a cudaError_t. `cancel` is polled at block starts, thread starts, barriers and warp operations; once it is nonzero, the
 // grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
-int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message);
+int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
+
+// Ends loops of kernels that are to stop, have been launched with this `cancel`, and execute their own code just now. Others end
+// at a barrier or the like, or by a later call. Returns how many OS threads run such kernels.
+int emu_grid_interrupt(const atomic_int *cancel);
 
 // Called in the child of a fork(), where the worker threads no longer exist.
 void emu_grid_after_fork(void);

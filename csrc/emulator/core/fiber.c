@@ -4,10 +4,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "core.h"
 
 #if EMU_ASAN
 #include <sanitizer/asan_interface.h>
@@ -94,26 +95,12 @@ __asm__(".text\n"
 enum { FRAME_WORDS = 20, FRAME_ENTRY = 1 };
 #endif
 
-// Guard pages split mappings, of which a process may have 65,530 by default. Guarded stacks use at most a quarter of
-// them, two per stack. Stacks beyond that have canaries only.
+// Stacks beyond emu_guard_pages() have canaries only.
 static atomic_int guards_in_use;
-static int guards_most;
-static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
-
-static void count_guards(void) {
-    int maps = 65530;
-    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
-    if (file) {
-        if (fscanf(file, "%d", &maps) != 1) maps = 65530;
-        fclose(file);
-    }
-    guards_most = maps / 4 / 2;
-}
 
 static int take_guard(void) {
-    pthread_once(&guards_once, count_guards);
     int guards = atomic_load(&guards_in_use);
-    while (guards < guards_most)
+    while (guards < emu_guard_pages())
         if (atomic_compare_exchange_weak(&guards_in_use, &guards, guards + 1)) return 1;
     return 0;
 }
@@ -171,12 +158,26 @@ int emu_stacks_grow(emu_stacks *stacks, size_t stack_bytes, void (*entry)(void))
         fiber->low = slab + (size_t)i * each + page;
         fiber->size = stacks->stack_bytes;
         fiber->guarded = take_guard();
-        if (fiber->guarded && mprotect(fiber->low - page, page, PROT_NONE)) {
+        if ((fiber->guarded || !i) && mprotect(fiber->low - page, page, PROT_NONE)) {
+            if (fiber->guarded) give_guard();
             fiber->guarded = 0;
-            give_guard();
+            if (!i) {
+                --stacks->count;
+                munmap(slab, each * EMU_STACK_CHUNK);
+                return -1;
+            }
         }
         (void)VALGRIND_STACK_REGISTER(fiber->low, fiber->low + fiber->size);
         emu_fiber_prepare(fiber, index, entry);
+    }
+    return 0;
+}
+
+int emu_stacks_guard(const emu_stacks *stacks, uintptr_t address) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), each = stacks->stack_bytes + page;
+    for (int i = 0; i < stacks->count / EMU_STACK_CHUNK; ++i) {
+        const uintptr_t offset = address - (uintptr_t)stacks->chunks[i];
+        if (offset < each * EMU_STACK_CHUNK) return offset % each < page;
     }
     return 0;
 }

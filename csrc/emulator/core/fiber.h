@@ -7,6 +7,9 @@
 //
 //   [guard page or nothing] [canary if no guard] [ ... free ... <- sp | frames ] [color: unused, of varying length]
 //
+// The lowest stack of a slab always has its guard page, so endless recursion ends there at the latest, and has overwritten
+// only stacks of its own block.
+//
 // Invariants: a fiber always runs on the OS thread that first ran it, because compilers keep addresses of thread-local
 // variables in registers across calls. The x87 and MXCSR control words are not switched: kernels do not set them.
 #ifndef EMULATOR_FIBER_H
@@ -63,6 +66,9 @@ void emu_stacks_free(emu_stacks *stacks);
 
 // Discards the contents of the fiber's stack: the fiber will begin again in entry().
 void emu_fiber_prepare(emu_fiber *fiber, int index, void (*entry)(void));
+
+// Whether the address is in a guard page of these stacks, or in the page where it would be.
+int emu_stacks_guard(const emu_stacks *stacks, uintptr_t address);
 
 // Whether the low end of a stack without a guard page has been overwritten.
 int emu_fiber_overflowed(const emu_fiber *fiber);

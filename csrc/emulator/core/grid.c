@@ -35,6 +35,37 @@ static struct {
 
 enum { IDLE_SECONDS = 2 };
 
+// The OS threads that run blocks, each with its own block.
+static struct {
+    pthread_mutex_t lock;
+    emu_block *first;
+} runners = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void begin_to_run(emu_block *block) {
+    pthread_mutex_lock(&runners.lock);
+    block->thread = pthread_self();
+    block->next_runner = runners.first;
+    runners.first = block;
+    pthread_mutex_unlock(&runners.lock);
+}
+
+static void end_to_run(emu_block *block) {
+    pthread_mutex_lock(&runners.lock);
+    emu_block **at = &runners.first;
+    while (*at != block) at = &(*at)->next_runner;
+    *at = block->next_runner;
+    pthread_mutex_unlock(&runners.lock);
+}
+
+int emu_grid_interrupt(const atomic_int *cancel) {
+    int count = 0;
+    pthread_mutex_lock(&runners.lock);
+    for (emu_block *b = runners.first; b; b = b->next_runner)
+        if (b->grid->cancel == cancel) ++count, emu_fault_interrupt(b->thread);
+    pthread_mutex_unlock(&runners.lock);
+    return count;
+}
+
 static int cores(void) {
     cpu_set_t set;
     if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
@@ -64,12 +95,7 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     return position;
 }
 
-static void run_blocks(emu_grid *grid) {
-    emu_block *block = emu_block_here();
-    if (!block || emu_block_attach(block, grid)) {
-        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block");
-        return;
-    }
+static void run_each(emu_block *block, emu_grid *grid) {
     const emu_dim3 cluster = grid->launch->cluster;
     const int clusters = cluster.x * cluster.y * cluster.z > 1;
     emu_dim3 shape = grid->launch->grid; // in clusters, if there are any
@@ -94,6 +120,20 @@ static void run_blocks(emu_grid *grid) {
         pthread_cond_broadcast(&grid->all_here); // a block that waits at the grid barrier then reports the error
         pthread_mutex_unlock(&grid->lock);
     }
+}
+
+static void run_blocks(emu_grid *grid) {
+    emu_block *block = emu_block_here();
+    if (!block || emu_block_attach(block, grid)) {
+        emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block", 0);
+        return;
+    }
+    emu_fault_prepare_thread();
+    begin_to_run(block);
+    run_each(block, grid);
+    end_to_run(block);
+    // Other blocks may wait in a loop for the one that has failed.
+    while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel)) usleep(1000);
 }
 
 // --- The pool -----------------------------------------------------------------------------------------------------
@@ -174,7 +214,7 @@ static int queue_task(task *t, int workers) {
     return failed;
 }
 
-int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, char *message) {
+int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error) {
     const emu_config *config = emu_current_config();
     emu_grid grid = {
         .launch = launch,
@@ -187,14 +227,15 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
                  (launch->cluster.x * launch->cluster.y * launch->cluster.z),
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .all_here = PTHREAD_COND_INITIALIZER,
-        .message = message,
+        .error = error,
     };
-    message[0] = 0;
+    *error = (emu_grid_error){.message = ""};
+    emu_fault_catch();
     int workers = config->workers > 0 ? config->workers : cores();
     task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
     int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_task(&t, workers)) {
-        snprintf(message, EMU_MESSAGE,
+        snprintf(error->message, sizeof error->message,
                  "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
                  "process's limit of memory (ulimit -v) or threads (ulimit -u) is used up",
                  (unsigned long long)grid.total);
@@ -214,15 +255,19 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     pthread_mutex_destroy(&grid.lock);
     if (grid.code) return grid.code;
     if (cancel && atomic_load(cancel)) {
-        snprintf(message, EMU_MESSAGE, "canceled");
+        snprintf(error->message, sizeof error->message, "canceled");
         return EMU_CANCELLED;
     }
     return 0;
 }
 
 void emu_grid_after_fork(void) {
+    emu_fault_fork();
+    emu_source_line_fork();
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.tasks = NULL;
     pool.threads = pool.idle = pool.keep = 0;
+    runners.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    runners.first = NULL;
 }

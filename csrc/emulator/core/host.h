@@ -24,6 +24,7 @@ int emu_allocation_should_fail(void); // decrements fail_allocation
 size_t emu_parse_size(const char *text, int *ok);
 int emu_change_config(const char *key, const char *value); // without waiting, unlike emu_configure
 void emu_config_fork(emu_fork stage);
+void emu_print_error(const char *message); // of a kernel, for callers that ignore return codes
 
 // --- chips.c -----------------------------------------------------------------------------------------------------
 typedef struct emu_multiprocessor { // the resources of a multiprocessor of one compute capability
@@ -70,6 +71,7 @@ void emu_texture_fork(emu_fork stage);
 // --- kernel.c ----------------------------------------------------------------------------------------------------
 typedef struct emu_kernel { // a handle points to one
     const void *function;
+    emu_code code;
     _Atomic(const emu_signature *) signature; // NULL: only the address is known so far
     atomic_size_t shared;                     // the most dynamic shared memory per block
     _Atomic(char *) name;                     // the mangled name; NULL until it is first requested
@@ -101,6 +103,17 @@ typedef struct emu_allocation {
 int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
 void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
+// --- table.c (table.h) -------------------------------------------------------------------------------------------
+// After a kernel: whether canaries around the allocations that its arguments point to were overwritten, which `text` then says.
+int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size);
+// For calls that wait: checks more allocations, and records and returns the error of one that was damaged.
+int emu_memory_problem(int device);
+
+// What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
+void emu_memory_explain(uintptr_t address, char *text, size_t size);
+
+// --- region.c (region.h) -----------------------------------------------------------------------------------------
+void emu_region_fork(emu_fork stage);
 
 // --- print.c -----------------------------------------------------------------------------------------------------
 void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held

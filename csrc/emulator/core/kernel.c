@@ -85,11 +85,13 @@ static table *with_room(size_t more) { // lock held; NULL: no memory
 
 // Creates the function's kernel if it does not exist, and records its signature if that is new. NULL: no memory.
 static emu_kernel *learn(const void *function, const emu_signature *signature) {
+    const emu_code code = emu_code_around(function); // without our lock, as in emu_get_kernel
     pthread_mutex_lock(&lock);
     emu_kernel *kernel = find(function);
     table *to = kernel ? NULL : with_room(2);
     if (to && (kernel = calloc(1, sizeof *kernel))) {
         kernel->function = function;
+        kernel->code = code;
         atomic_init(&kernel->signature, signature);
         atomic_init(&kernel->shared, EMU_LIMITS.shared_per_block);
         put(to, function, kernel);

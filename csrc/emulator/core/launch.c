@@ -197,6 +197,8 @@ int emu_launch_kernel(const emu_launch *request) {
     const emu_signature *signature = emu_kernel_signature(kernel);
     emu_grid_launch launch = {.trampoline = signature->trampoline,
                               .function = kernel->function,
+                              .argument_bytes = signature->bytes,
+                              .code = kernel->code,
                               .grid = request->grid,
                               .block = request->block,
                               .dynamic_shared = request->dynamic_shared,

@@ -56,6 +56,7 @@ static void at_fork(emu_fork stage) { // in any order, because no function holds
     emu_config_fork(stage);
     emu_kernel_fork(stage);
     emu_memory_fork(stage);
+    emu_region_fork(stage);
     emu_texture_fork(stage);
     emu_print_fork(stage);
     emu_heap_fork(stage);

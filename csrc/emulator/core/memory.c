@@ -1,46 +1,23 @@
-// Memory: keeps a table of all allocations by address, so that invalid uses are refused as by CUDA, and the error
-// contains the sizes.
+// Memory: CUDA's functions that allocate, free and describe it. table.c has the table of all allocations.
 //
-//   blocks, sorted by address:  [device 0, 4096 B] [pinned host] [device 1, 64 B] [registered host] [symbol] ...
 //   used[device] <= emu_device_memory()
 //
-// Invariants: blocks never overlap; used[d] is the sum of device d's blocks, each rounded up to EMU_GRAIN; a block
-// whose release has been requested (`dying`) is invalid in every call, although it remains until its stream reaches the
-// release.
+// Invariant: used[d] is the sum of device d's allocations, each rounded up to EMU_GRAIN.
 //
 // Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes are
 // 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten memory
 // shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
-//
-// Freed blocks from SPARE_LEAST bytes on are kept as spares for the next allocation of the same size, because touching
-// new pages takes longer than a kernel on small arrays. Spares belong to no device and count as free. Sanitizer builds
-// keep none, so that they detect a use after a free.
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
+#include "table.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define KEEP_SPARES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEP_SPARES 0
-#endif
-#endif
-#ifndef KEEP_SPARES
-#define KEEP_SPARES 1
-#endif
-
-enum { SPARES = 16, SPARE_LEAST = 64 << 10 };
-static const size_t SPARE_TOTAL = (size_t)128 << 20;
-
 enum { PITCH = 512 };
 static const size_t FILL = (size_t)32 << 20;
-
-typedef enum block_kind { DEVICE, PINNED, REGISTERED, SYMBOL } block_kind;
 
 typedef struct pool {
     int live, device;
@@ -50,91 +27,34 @@ typedef struct pool {
     struct pool *next;
 } pool;
 
-typedef struct block {
-    uintptr_t base;
-    size_t bytes;
-    block_kind kind;
-    int device, dying;
-    pool *pool;
-} block;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static block *blocks;
-static size_t block_count, block_room;
 static size_t used[EMU_MAX_DEVICES];
 static pool default_pools[EMU_MAX_DEVICES];
 static pool *pools;
-static struct {
-    void *memory;
-    size_t bytes;
-} spares[SPARES]; // oldest first
-static size_t spare_count, spare_bytes;
 
-void emu_memory_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
-}
-
-// --- the table (lock held) ---------------------------------------------------------------------------------------
+// --- changes of the table (lock held) -----------------------------------------------------------------------------
 static size_t rounded(size_t bytes) {
     return (bytes + EMU_GRAIN - 1) / EMU_GRAIN * EMU_GRAIN;
 }
 
-// Index of the first block that begins after the address.
-static size_t after(uintptr_t address) {
-    size_t low = 0, high = block_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (blocks[middle].base <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-// The block that contains the address; NULL: none.
-static block *holding(const void *pointer) {
-    size_t i = after((uintptr_t)pointer);
-    if (!i || (uintptr_t)pointer - blocks[i - 1].base >= blocks[i - 1].bytes) return NULL;
-    return &blocks[i - 1];
-}
-
 // The block that begins at the address and whose kind is in `kinds` (one bit per kind).
-static block *beginning(const void *pointer, unsigned kinds) {
-    block *match = holding(pointer);
+static emu_entry *beginning(const void *pointer, unsigned kinds) {
+    emu_entry *match = emu_table_find(pointer);
     return match && match->base == (uintptr_t)pointer && !match->dying && (kinds >> match->kind & 1) ? match : NULL;
 }
 
-static int insert(block fresh) {
-    if (block_count == block_room) {
-        size_t room = block_room ? 2 * block_room : 64;
-        block *grown = realloc(blocks, room * sizeof *grown);
-        if (!grown) return 0;
-        blocks = grown;
-        block_room = room;
-    }
-    size_t i = after(fresh.base);
-    memmove(&blocks[i + 1], &blocks[i], (block_count++ - i) * sizeof *blocks);
-    blocks[i] = fresh;
-    return 1;
-}
-
-static void account(const block *b, int sign) {
+static void account(const emu_entry *b, int sign) {
     size_t bytes = rounded(b->bytes);
     if (b->kind != DEVICE) return;
     used[b->device] += sign > 0 ? bytes : (size_t)0 - bytes;
-    if (!b->pool) return;
-    b->pool->used += sign > 0 ? bytes : (size_t)0 - bytes;
-    if (b->pool->used > b->pool->high) b->pool->high = b->pool->used;
+    pool *from = b->pool;
+    if (!from) return;
+    from->used += sign > 0 ? bytes : (size_t)0 - bytes;
+    if (from->used > from->high) from->high = from->used;
 }
 
-static void drop(block *b) { // removes it from the table; the caller frees the memory
+static void drop(emu_entry *b) { // removes it from the table; the caller frees the memory
     account(b, -1);
-    size_t i = (size_t)(b - blocks);
-    memmove(b, b + 1, (--block_count - i) * sizeof *blocks);
+    emu_table_remove(b);
 }
 
 // Lock held. The handle is looked up and not dereferenced, because an invalid one may point anywhere.
@@ -160,35 +80,6 @@ static void fill_new(char *memory, size_t bytes) {
     }
 }
 
-// --- spares (lock held) ------------------------------------------------------------------------------------------
-static void *remove_spare(size_t i) {
-    void *memory = spares[i].memory;
-    spare_bytes -= spares[i].bytes;
-    memmove(&spares[i], &spares[i + 1], (--spare_count - i) * sizeof *spares);
-    return memory;
-}
-
-static void *take_spare(size_t bytes) {
-    for (size_t i = spare_count; i-- > 0;)
-        if (spares[i].bytes == bytes) return remove_spare(i);
-    return NULL;
-}
-
-static void keep_spare(void *memory, size_t bytes) {
-    if (!KEEP_SPARES || bytes < SPARE_LEAST || bytes > SPARE_TOTAL / 2) {
-        free(memory);
-        return;
-    }
-    while (spare_count == SPARES || spare_bytes + bytes > SPARE_TOTAL) free(remove_spare(0));
-    spares[spare_count].memory = memory;
-    spares[spare_count++].bytes = bytes;
-    spare_bytes += bytes;
-}
-
-static void drop_spares(void) {
-    while (spare_count) free(remove_spare(spare_count - 1));
-}
-
 static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     *pointer = NULL;
@@ -196,42 +87,38 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
     if (emu_allocation_should_fail())
         return emu_error(cudaErrorMemoryAllocation, "%s: %s; the setting fail_allocation made this call fail", call,
                          ck_size_in_words(bytes).text);
-    block fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
+    emu_entry fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
     size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
     // If it does not fit, try again after the streams have executed pending frees.
     for (int attempt = 0; attempt < 2 && !fits; attempt++) {
         if (attempt) emu_wait_idle(device);
-        pthread_mutex_lock(&lock);
+        pthread_mutex_lock(&emu_table.lock);
         in_use = used[device];
         fits = bytes <= limit && in_use <= limit && rounded(bytes) <= limit - in_use;
         if (fits) account(&fresh, 1); // reserve it now, so that two threads cannot both get the last bytes
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
     }
     if (!fits)
         return emu_error(cudaErrorMemoryAllocation, "%s: %s on device %d; %s of its %s are free", call,
                          ck_size_in_words(bytes).text, device,
                          ck_size_in_words(in_use < limit ? limit - in_use : 0).text, ck_size_in_words(limit).text);
-    pthread_mutex_lock(&lock);
-    void *memory = take_spare(bytes);
-    pthread_mutex_unlock(&lock);
-    int failed = !memory && posix_memalign(&memory, EMU_GRAIN, bytes);
+    int failed = emu_region_create(&fresh.region, bytes);
     if (failed) { // the host is out of memory: give up the spares and try again
-        pthread_mutex_lock(&lock);
-        drop_spares();
-        pthread_mutex_unlock(&lock);
-        failed = posix_memalign(&memory, EMU_GRAIN, bytes);
+        emu_region_drop_spares();
+        failed = emu_region_create(&fresh.region, bytes);
     }
+    char *memory = fresh.region.data;
     if (!failed) {
         fill_new(memory, bytes);
         fresh.base = (uintptr_t)memory;
     }
-    pthread_mutex_lock(&lock);
-    if (!failed && !insert(fresh)) failed = 1;
+    pthread_mutex_lock(&emu_table.lock);
+    if (!failed && !emu_table_insert(fresh)) failed = 1;
     if (failed) account(&fresh, -1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (failed) {
-        if (fresh.base) free(memory);
+        if (fresh.base) emu_region_destroy(&fresh.region);
         return emu_error(cudaErrorMemoryAllocation,
                          "%s: %s; device %d has enough free, but the host is out of memory", call,
                          ck_size_in_words(bytes).text, device);
@@ -259,25 +146,27 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
 
 static void release(void *data) { // frees a block marked as dying
     void *memory = *(void **)data;
-    pthread_mutex_lock(&lock);
-    block *match = holding(memory);
+    emu_entry old = {0};
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = emu_table_find(memory);
     if (match) {
-        block old = *match;
+        old = *match;
         drop(match);
-        if (old.kind == DEVICE)
-            keep_spare(memory, old.bytes);
-        else
-            free(memory);
+        emu_table_check(&old);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
+    if (old.base && old.kind == DEVICE)
+        emu_region_destroy(&old.region);
+    else if (old.base)
+        free(memory);
 }
 
 // Marks the block that begins at the address as dying; returns an error if the call may not free it.
 static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *call, int *device) {
-    pthread_mutex_lock(&lock);
-    block *match = beginning(pointer, kinds), *around = match ? NULL : holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = beginning(pointer, kinds), *around = match ? NULL : emu_table_find(pointer);
     if (match && of_a_pool && !match->pool) {
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
         return emu_error(
             cudaErrorInvalidValue,
             "%s(%p): this memory comes from cudaMalloc, which is not stream-ordered; free it with cudaFree", call,
@@ -290,7 +179,7 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
         match->dying = 1;
         *device = match->device;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (match) return cudaSuccess;
     if (around && base != (uintptr_t)pointer)
         return emu_error(cudaErrorInvalidValue,
@@ -309,16 +198,17 @@ int emu_free(void *pointer) {
     if (code) return code;
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
-    return cudaSuccess;
+    emu_region_settle_spares();
+    return emu_table_report_problem(device);
 }
 
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
     int device, code = emu_stream_device(stream, &device);
     if (code) return code;
     pool *from = handle ? handle : &default_pools[device];
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     int ok = !handle || check_pool(from);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (!ok) return bad_pool(handle);
     return allocate(pointer, bytes, handle ? from->device : device, from, "cudaMallocAsync");
 }
@@ -330,24 +220,24 @@ int emu_free_async(void *pointer, void *stream) {
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
     if (code) { // not queued: the block stays valid
-        pthread_mutex_lock(&lock);
-        block *match = holding(pointer);
+        pthread_mutex_lock(&emu_table.lock);
+        emu_entry *match = emu_table_find(pointer);
         if (match) match->dying = 0;
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
     }
     return code;
 }
 
 void emu_release_device(int device) {
-    pthread_mutex_lock(&lock);
-    for (size_t i = block_count; i-- > 0;) {
-        if (blocks[i].kind != DEVICE || blocks[i].device != device) continue;
-        void *memory = (void *)blocks[i].base;
-        drop(&blocks[i]);
-        free(memory);
+    pthread_mutex_lock(&emu_table.lock);
+    for (size_t i = emu_table.count; i-- > 0;) {
+        if (emu_table.entries[i].kind != DEVICE || emu_table.entries[i].device != device) continue;
+        const emu_region region = emu_table.entries[i].region;
+        drop(&emu_table.entries[i]);
+        emu_region_destroy(&region);
     }
-    drop_spares();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
+    emu_region_drop_spares();
 }
 
 int emu_memory_info(size_t *free_bytes, size_t *total) {
@@ -355,9 +245,9 @@ int emu_memory_info(size_t *free_bytes, size_t *total) {
     if (code) return code;
     if (!free_bytes || !total)
         return emu_error(cudaErrorInvalidValue, "cudaMemGetInfo: the pointer for the result is NULL");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     size_t in_use = used[device];
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     *total = emu_device_memory();
     *free_bytes = in_use < *total ? *total - in_use : 0;
     return cudaSuccess;
@@ -369,10 +259,10 @@ int emu_default_pool(void **handle, int device) {
     if (code) return code;
     if (!handle)
         return emu_error(cudaErrorInvalidValue, "cudaDeviceGetDefaultMemPool: the pointer for the result is NULL");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     default_pools[device].live = 1;
     default_pools[device].device = device;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     *handle = &default_pools[device];
     return cudaSuccess;
 }
@@ -381,41 +271,41 @@ int emu_pool_create(void **handle, int device) {
     int code = emu_check_device(device, "cudaMemPoolCreate");
     if (code) return code;
     if (!handle) return emu_error(cudaErrorInvalidValue, "cudaMemPoolCreate: the pointer for the result is NULL");
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     pool *fresh = pools;
     while (fresh && (fresh->live || fresh->used)) fresh = fresh->next;
     pool *next = fresh ? fresh->next : pools;
     if (!fresh && (fresh = malloc(sizeof *fresh))) pools = fresh;
     if (fresh) *fresh = (pool){.live = 1, .device = device, .reuse = {1, 1, 1}, .next = next};
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     *handle = fresh;
     return fresh ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a memory pool");
 }
 
 int emu_pool_destroy(void *handle) {
     pool *p = handle;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     int ok = check_pool(p) && !(p >= default_pools && p < default_pools + EMU_MAX_DEVICES);
     if (ok) p->live = 0; // allocations from it stay valid until they are freed
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     return ok ? cudaSuccess : bad_pool(handle);
 }
 
 int emu_pool_trim(void *handle, size_t keep) {
     (void)keep;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     int ok = check_pool(handle);
-    if (ok) drop_spares();
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
+    if (ok) emu_region_drop_spares();
     return ok ? cudaSuccess : bad_pool(handle);
 }
 
 int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
     pool *p = handle;
     int ok = 1;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
     if (!check_pool(p)) {
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&emu_table.lock);
         return bad_pool(handle);
     }
     uint64_t *wide = value;
@@ -452,7 +342,7 @@ int emu_pool_attribute(void *handle, int attribute, void *value, int set) {
         break;
     default: ok = 0;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (ok) return cudaSuccess;
     return emu_error(cudaErrorInvalidValue, "attribute %d of a memory pool cannot be %s", attribute,
                      set ? "set to this value" : "read");
@@ -472,9 +362,10 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %s; the host is out of memory",
                          ck_size_in_words(bytes).text);
-    pthread_mutex_lock(&lock);
-    int ok = insert((block){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&emu_table.lock);
+    int ok =
+        emu_table_insert((emu_entry){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
+    pthread_mutex_unlock(&emu_table.lock);
     if (!ok) {
         free(memory);
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: the host is out of memory");
@@ -495,10 +386,10 @@ int emu_free_host(void *pointer) {
 
 // Addresses are unified: pinned memory has the same address on the device as on the host.
 int emu_host_device_pointer(void **device, void *host, unsigned flags) {
-    pthread_mutex_lock(&lock);
-    const block *match = holding(host);
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(host);
     int ok = match && !match->dying && (match->kind == PINNED || match->kind == REGISTERED);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (!ok || !device || flags)
         return emu_error(cudaErrorInvalidValue, "cudaHostGetDevicePointer(%p), flags %u: %s", host, flags,
                          ok ? "flags must be 0, and the pointer for the result not NULL"
@@ -514,17 +405,17 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
         return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
                          pointer);
-    pthread_mutex_lock(&lock);
-    size_t i = after((uintptr_t)pointer + bytes - 1);
-    block *before = i ? &blocks[i - 1] : NULL;
+    pthread_mutex_lock(&emu_table.lock);
+    size_t i = emu_table_after((uintptr_t)pointer + bytes - 1);
+    emu_entry *before = i ? &emu_table.entries[i - 1] : NULL;
     int overlaps = before && before->base + before->bytes > (uintptr_t)pointer;
     int known = is_symbol && overlaps && before->base == (uintptr_t)pointer && before->bytes == bytes;
     int ok =
         known ||
         (!overlaps &&
-         insert((block){
+         emu_table_insert((emu_entry){
              .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device}));
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (ok) return cudaSuccess;
     if (overlaps)
         return emu_error(cudaErrorHostMemoryAlreadyRegistered,
@@ -533,31 +424,31 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
 }
 
 int emu_unregister(void *pointer) {
-    pthread_mutex_lock(&lock);
-    block *match = beginning(pointer, 1u << REGISTERED);
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = beginning(pointer, 1u << REGISTERED);
     if (match) match->dying = 1;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     if (!match)
         return emu_error(cudaErrorHostMemoryNotRegistered,
                          "cudaHostUnregister(%p): no memory is registered at this address", pointer);
     emu_wait_idle(-1);
-    pthread_mutex_lock(&lock);
-    match = holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    match = emu_table_find(pointer);
     if (match) drop(match);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     return cudaSuccess;
 }
 
 int emu_find_allocation(const void *pointer, emu_allocation *match) {
-    pthread_mutex_lock(&lock);
-    const block *b = holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *b = emu_table_find(pointer);
     if (b)
         *match = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
                                   .is_symbol = b->kind == SYMBOL,
                                   .device = b->kind == DEVICE || b->kind == SYMBOL ? b->device : -1};
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     return b != NULL;
 }
 
@@ -568,8 +459,8 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
         return emu_error(cudaErrorInvalidValue, "cudaPointerGetAttributes: the pointer for the result is NULL");
     void *address = (void *)(uintptr_t)pointer;
     struct cudaPointerAttributes a = {.type = cudaMemoryTypeUnregistered, .device = -2, .hostPointer = address};
-    pthread_mutex_lock(&lock);
-    const block *match = holding(pointer);
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(pointer);
     if (match && !match->dying) {
         int on_device = match->kind == DEVICE || match->kind == SYMBOL;
         a.type = on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
@@ -577,7 +468,7 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&emu_table.lock);
     memcpy(attributes, &a, size < sizeof a ? size : sizeof a);
     return cudaSuccess;
 }

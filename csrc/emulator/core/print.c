@@ -81,6 +81,7 @@ int emu_print(int count, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     int result;
+    if (emu_current && emu_current->inside && emu_block_stopped(emu_current)) emu_block_abandon(emu_current);
     if (!emu_current || !emu_current->current)
         result = vprintf(format, arguments);
     else if (!format)

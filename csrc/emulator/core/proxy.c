@@ -34,7 +34,7 @@ static view *own_view(emu_block *block) {
     if (own->capacity < bytes) {
         free(own->bytes);
         own->capacity = 0;
-        own->bytes = aligned_alloc(4096, block->shared_bytes); // as shared memory: swizzles depend on the address
+        own->bytes = aligned_alloc(1024, block->shared_bytes); // as shared memory: swizzles depend on the address
         if (!own->bytes) emu_block_fail(NULL, 0, "this computer has no memory left for asynchronous copies");
         own->capacity = block->shared_bytes;
     }

@@ -10,6 +10,8 @@
 #define _GNU_SOURCE
 #include "stream.h"
 
+#include "region.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,9 +192,23 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
     if (o->kind == OP_WORK) {
         o->work(o->data);
     } else if (o->kind == OP_KERNEL) {
-        char message[EMU_MESSAGE] = "";
-        int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, message);
+        emu_grid_error error;
+        char *message = error.message;
+        emu_region_protect_spares();
+        int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, &error);
+        char damage[EMU_MESSAGE / 2];
+        if (emu_memory_check(o->launch.arguments, o->launch.argument_bytes, damage, sizeof damage) && !code) {
+            char name[256];
+            code = cudaErrorIllegalAddress;
+            emu_kernel_name(o->launch.function, name, sizeof name);
+            snprintf(message, EMU_MESSAGE, "kernel %s: a thread %s", name, damage);
+        }
         if (!code || code == EMU_CANCELLED) return; // its launcher canceled it, so there is nothing to report
+        if (error.address) {
+            const size_t length = strlen(message);
+            emu_memory_explain(error.address, message + length, EMU_MESSAGE - length);
+        }
+        if (code != cudaErrorAssert) emu_print_error(message); // (a failed assert has been printed, in CUDA's words)
         pthread_mutex_lock(&emu_queues.lock);
         set_error(s, o, code, message);
         pthread_mutex_unlock(&emu_queues.lock);

@@ -3,21 +3,25 @@
 #include "core.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread). The signals of faults are not
-// blocked: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
+// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread), except those that fault.c uses
+// (SIGURG ends a loop) and those of faults: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
 int emu_start_thread(void *(*entry)(void *), void *argument) {
-    static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    static const int OPEN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGURG};
     sigset_t blocked, before;
     sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) sigdelset(&blocked, FAULTS[i]);
+    for (size_t i = 0; i < sizeof OPEN / sizeof *OPEN; i++) sigdelset(&blocked, OPEN[i]);
     pthread_attr_t detached;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -33,6 +37,24 @@ uint64_t emu_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int guard_pages;
+static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
+
+static void count_guards(void) {
+    int maps = 65530;
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+    if (file) {
+        if (fscanf(file, "%d", &maps) != 1) maps = 65530;
+        fclose(file);
+    }
+    guard_pages = maps / 4 / 2;
+}
+
+int emu_guard_pages(void) {
+    pthread_once(&guards_once, count_guards);
+    return guard_pages;
 }
 
 int emu_keep_loaded(const void *address) {
@@ -92,6 +114,25 @@ void *emu_static_variables(const void *function, size_t *bytes) {
     return area.bytes ? __tls_get_addr(area.module) : NULL;
 }
 
+static int find_code(struct dl_phdr_info *info, size_t size, void *argument) {
+    (void)size;
+    emu_code *code = argument;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        const uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD || code->begin - begin >= part->p_memsz) continue;
+        *code = (emu_code){begin, part->p_memsz};
+        return 1;
+    }
+    return 0;
+}
+
+emu_code emu_code_around(const void *function) {
+    emu_code code = {.begin = (uintptr_t)function};
+    dl_iterate_phdr(find_code, &code);
+    return code;
+}
+
 void emu_kernel_name(const void *function, char *name, size_t size) {
     Dl_info where;
     if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {
@@ -113,4 +154,79 @@ void emu_kernel_name(const void *function, char *name, size_t size) {
     }
     snprintf(name, size, "%.*s", (int)length, begin);
     free(full);
+}
+
+// --- Source lines ----------------------------------------------------------------------------------------------------
+
+static int is_header_of_ours(const char *file) {
+    char path[600];
+    const char *end = strrchr(file, '/');
+    if (!end) return 0;
+    snprintf(path, sizeof path, "%.*s/cuda_runtime_api.h", (int)(end - file), file);
+    return !access(path, F_OK);
+}
+
+// Reads lines of the form "/path/kernel.cu:12" or "??:0", the innermost function first.
+static int choose_line(FILE *lines, char *file, size_t size) {
+    char text[200];
+    int line = 0;
+    while (!line && fgets(text, sizeof text, lines)) {
+        char *colon = strrchr(text, ':');
+        if (!colon) continue;
+        *colon = 0;
+        line = is_header_of_ours(text) ? 0 : atoi(colon + 1);
+        const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
+        snprintf(file, size, "%s", name && access(text, F_OK) ? name + 1 : text);
+    }
+    return line;
+}
+
+static int ask_for_line(uintptr_t code, char *file, size_t size) {
+    Dl_info info;
+    int ends[2], line = 0;
+    if (!dladdr((void *)code, &info) || pipe2(ends, O_CLOEXEC)) return 0;
+    const ElfW(Ehdr) *head = info.dli_fbase;
+    char offset[24];
+    snprintf(offset, sizeof offset, "0x%zx", (size_t)(head->e_type == ET_EXEC ? code : code - (uintptr_t)head));
+    char *const environment[] = {"LC_ALL=C", NULL}; // without DEBUGINFOD_URLS, with which it would ask servers
+    char *const command[] = {"addr2line", "-i", "-e", (char *)(uintptr_t)info.dli_fname, offset, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    const int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    FILE *lines = failed ? NULL : fdopen(ends[0], "r");
+    if (lines) {
+        line = choose_line(lines, file, size);
+        fclose(lines);
+    } else {
+        close(ends[0]);
+    }
+    if (!failed) waitpid(child, NULL, 0);
+    return line;
+}
+
+static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void emu_source_line_fork(void) {
+    line_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+int emu_source_line(uintptr_t code, char *file, size_t size) {
+    static struct {
+        uintptr_t code;
+        char file[200];
+        int line;
+    } last; // a loop may launch the same kernel again and again
+    if (!code) return 0;
+    pthread_mutex_lock(&line_lock);
+    if (last.code != code) last.line = ask_for_line(code, last.file, sizeof last.file);
+    last.code = code;
+    snprintf(file, size, "%s", last.file);
+    const int line = last.line;
+    pthread_mutex_unlock(&line_lock);
+    return line;
 }

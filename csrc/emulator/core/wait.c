@@ -68,7 +68,7 @@ int emu_collect(void *handle) {
     code = emu_find_stream(handle, device, &s);
     if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
-    return code;
+    return code ? code : emu_memory_problem(s->device);
 }
 
 void emu_wait_idle(int device) {
@@ -85,7 +85,7 @@ int emu_device_wait(emu_interrupted interrupted, void *argument) {
     if (!code) code = collect(NULL, device);
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
-    return code;
+    return code ? code : emu_memory_problem(device);
 }
 
 int emu_device_settle(void) {
@@ -106,7 +106,7 @@ int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
-    return code;
+    return code ? code : emu_memory_problem(s->device);
 }
 
 // cudaErrorNotReady is a result, not an error, so nothing is recorded, as on a GPU.
@@ -167,9 +167,9 @@ static emu_stream *settling(void) {
 }
 
 // Cancels what this thread launched among the operations before each stream's `reach` and all that these wait for.
-// Running kernels end at their next barrier, warp operation, thread or block, and queued ones are dropped; events still
-// fire, and pending frees are executed. Returns when none of the canceled operations runs any more. Other threads' work
-// continues, even if it comes later in a stream and reads outputs that the canceled operations did not write.
+// Running kernels end at once (emu_grid_interrupt), and queued ones are dropped; events still fire, and pending frees are
+// executed. Returns when none of the canceled operations runs any more. Other threads' work continues, even if it comes later
+// in a stream and reads outputs that the canceled operations did not write.
 void emu_give_up(void) {
     for (int grown = 1; grown;) {
         grown = 0;
@@ -182,5 +182,12 @@ void emu_give_up(void) {
             o->given_up = 1;
             if (o == t->head) atomic_store(&t->cancel, 1);
         }
-    for (emu_stream *t; (t = settling());) pthread_cond_wait(&t->done, &emu_queues.lock);
+    for (emu_stream *t; (t = settling());) { // a kernel without barriers needs a signal
+        const uint64_t until = emu_now_ns() + 5000000;
+        const struct timespec at = {.tv_sec = (time_t)(until / 1000000000u), .tv_nsec = (long)(until % 1000000000u)};
+        pthread_cond_timedwait(&t->done, &emu_queues.lock, &at);
+        pthread_mutex_unlock(&emu_queues.lock);
+        emu_grid_interrupt(&t->cancel);
+        pthread_mutex_lock(&emu_queues.lock);
+    }
 }

@@ -58,7 +58,7 @@ static inline size_t backend_error_detail(char *buffer, size_t size) {
     return emu_error_detail(buffer, size);
 }
 
-// Keys: devices, memory, chip, order (fixed | reversed | seed:N), workers, stack, fail_allocation.
+// Keys: devices, memory, chip, order (fixed | reversed | seed:N), workers, stack, print, fail_allocation.
 static inline int backend_configure(const char *key, const char *value) {
     return emu_configure(key, value);
 }

@@ -27,6 +27,7 @@
 #include "device_simd.h"
 #include "device_special.h"
 #include "device_memory.h"
+#include "device_assert.h"
 #include "device_print.h"
 #include "device_launch.h"
 #include "device_symbols.h"

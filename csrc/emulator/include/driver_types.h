@@ -60,6 +60,7 @@ extern "C" {
     X(cudaErrorAssert, 710, "device-side assert triggered")                                                          \
     X(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")      \
     X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")            \
+    X(cudaErrorHardwareStackError, 714, "hardware stack error")                                                      \
     X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                                    \
     X(cudaErrorMisalignedAddress, 716, "misaligned address")                                                         \
     X(cudaErrorInvalidPc, 718, "invalid program counter")                                                            \

@@ -71,7 +71,7 @@ EMU_API const char *emu_error_text(int code);
 EMU_API size_t emu_error_detail(char *buffer, size_t size); // the message of this thread's last error; its length
 EMU_API int emu_note_error(int code, const char *detail);   // for checks in headers: records both, returns code
 
-// Settings: devices, memory, chip, order, workers, stack, fail_allocation. They affect work that starts afterwards.
+// Settings: devices, memory, chip, order, workers, stack, print, fail_allocation. They affect work that starts afterwards.
 EMU_API int emu_configure(const char *key, const char *value);
 
 // Devices

@@ -1,0 +1,262 @@
+// Faults in kernels: a wild access, a division by zero, a stack that overflows. They fail the block and not the process. And
+// loops that do not end: a signal ends them when the kernel is canceled.
+//
+//   a kernel's thread, on its fiber:  loads from a wild address
+//        '-> signal, on the OS thread's signal stack: on_fault --> emu_block_abandon --> the OS thread's own stack
+//   any other code:                   on_fault --> the handler that was installed before, or the process ends
+//
+// The handler notes what happened and leaves by the switch to the OS thread's own stack, where the block is discarded and
+// its error composed. Nothing must be restored: the signal is not blocked in the handler (SA_NODEFER), and the system
+// considers a signal stack free as soon as no code runs on it.
+//
+// Other libraries install handlers too (Python's faulthandler, a sanitizer). Every launch checks that ours is in place and
+// remembers what it replaces. Such a handler may reinstall ours and raise the signal again, so a fault that is passed on
+// a second time goes to the handler that was there first.
+#include "block.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define STATIC_TLS __attribute__((tls_model("initial-exec")))
+#define UNCHECKED  __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
+
+enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000 };
+static const int FAULTS[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for the two arrays
+static struct sigaction first[SIGNALS], latest[SIGNALS]; // what our handler replaced: originally, and the last time
+static __thread int passing STATIC_TLS;                  // the depth of calls of other handlers
+
+static uintptr_t program_counter(const void *context) {
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)at->uc_mcontext.pc;
+#else
+    (void)at;
+    return 0;
+#endif
+}
+
+// The instruction that called the function in which the thread is, if that function has not used its stack yet (memcpy and
+// others in the C library).
+static uintptr_t caller(const void *context, const emu_fiber *fiber) {
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    const uintptr_t sp = (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+    return sp - (uintptr_t)fiber->low < fiber->size ? *(const uintptr_t *)sp - 1 : 0;
+#elif defined(__aarch64__)
+    (void)fiber;
+    return (uintptr_t)at->uc_mcontext.regs[30] - 1;
+#else
+    (void)at, (void)fiber;
+    return 0;
+#endif
+}
+
+static uintptr_t code_of_kernel(const emu_block *block, const void *context) {
+    const emu_code *kernel = &block->grid->launch->code;
+    if (!block->inside) return 0;
+    const uintptr_t at[] = {program_counter(context), caller(context, block->current->fiber)};
+    for (int i = 0; i < 2; ++i)
+        if (at[i] - kernel->begin < kernel->bytes) return at[i];
+    return 0;
+}
+
+static const char *verb(const void *context) {
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    return at->uc_mcontext.gregs[REG_ERR] & 2 ? "wrote to" : "read from";
+#else
+    (void)at;
+    return "accessed";
+#endif
+}
+
+// --- Faults that are not a kernel's --------------------------------------------------------------------------------
+
+static void end_process(int number, const siginfo_t *info) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(number, &standard, NULL);
+    if (info->si_code <= 0) raise(number); // it was sent; otherwise the instruction is repeated after the return
+}
+
+// A handler may return without having done anything (faulthandler's, once it is disabled), and the same fault comes again.
+static int useless_handlers(const siginfo_t *info) {
+    static _Atomic(void *) address;
+    static atomic_int repeats;
+    if (info->si_code <= 0) return 0;
+    if (atomic_exchange(&address, info->si_addr) != info->si_addr) atomic_store(&repeats, 0);
+    return atomic_fetch_add(&repeats, 1) / MOST_REPEATS;
+}
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+    int i = 0;
+    while (FAULTS[i] != number) ++i;
+    const int tried = passing + useless_handlers(info);
+    const struct sigaction *to = tried ? &first[i] : &latest[i];
+    const int is_action = to->sa_flags & SA_SIGINFO;
+    if (tried > 1 || (!is_action && to->sa_handler == SIG_DFL)) {
+        end_process(number, info);
+    } else if (!is_action && to->sa_handler == SIG_IGN) {
+        if (info->si_code > 0) end_process(number, info); // a real fault cannot be ignored
+    } else {
+        ++passing;
+        if (is_action)
+            to->sa_sigaction(number, info, context);
+        else
+            to->sa_handler(number);
+        --passing;
+    }
+}
+
+// --- Faults of kernels -----------------------------------------------------------------------------------------------
+
+// The error of a wild access; returns its code.
+static int describe_access(emu_block *block, const siginfo_t *info, const void *context) {
+    const uintptr_t address = (uintptr_t)info->si_addr;
+    const size_t bytes = block->grid->launch->dynamic_shared;
+    char *text = block->fail_text;
+    enum { SIZE = sizeof block->fail_text };
+    if (info->si_code == SI_KERNEL) { // the processor does not say which
+        snprintf(text, SIZE,
+                 "the thread accessed an address that no memory can have, or a vector at an address that is not a "
+                 "multiple of its size (16 bytes for a float4)");
+    } else if (emu_stacks_guard(&block->stacks, address)) {
+        snprintf(text, SIZE, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
+        return cudaErrorHardwareStackError;
+    } else if (address - (uintptr_t)block->shared - block->shared_bytes < (size_t)sysconf(_SC_PAGESIZE)) {
+        snprintf(text, SIZE,
+                 "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory",
+                 verb(context), (size_t)(address - (uintptr_t)block->shared) - bytes, bytes);
+    } else {
+        block->fail_address = address < 1 << 16 ? 0 : address;
+        snprintf(text, SIZE, "the thread %s address 0x%llx%s", verb(context), (unsigned long long)address,
+                 address < 1 << 16 ? ", which is a null pointer" : "");
+    }
+    return cudaErrorIllegalAddress;
+}
+
+static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
+    emu_block *block = emu_current;
+    if (!block || !(block->inside || block->recover) || info->si_code <= 0) {
+        pass_on(number, info, context);
+        return;
+    }
+    block->fail_file = NULL;
+    block->fail_address = 0;
+    block->fail_code_at = code_of_kernel(block, context);
+    block->fail_thread = block->current ? block->current->index : (emu_dim3){0, 0, 0};
+    if (number == SIGSEGV || number == SIGBUS) {
+        block->fail_code = describe_access(block, info, context);
+    } else if (number == SIGFPE) {
+        block->fail_code = cudaErrorLaunchFailure;
+        snprintf(block->fail_text, sizeof block->fail_text,
+                 "an integer was divided by zero, or the quotient is too large for its type");
+    } else {
+        block->fail_code = cudaErrorIllegalInstruction;
+        snprintf(block->fail_text, sizeof block->fail_text, "the thread executed an illegal instruction");
+    }
+    block->failed = 1;
+    if (block->recover) siglongjmp(*block->recover, 1);
+    emu_block_abandon(block);
+}
+
+// --- Loops that do not end -------------------------------------------------------------------------------------------
+
+// The signal to a thread that is to stop. Its default action is to ignore it, so one that comes too late does nothing.
+enum { STOP = SIGURG };
+static struct sigaction other_stop; // what our handler replaced
+
+// The core and the C library may hold locks, so only the kernel's own code is left.
+static UNCHECKED void on_stop(int number, siginfo_t *info, void *context) {
+    emu_block *block = emu_current;
+    if (block && block->inside && emu_block_stopped(block)) {
+        const emu_code *kernel = &block->grid->launch->code;
+        if (program_counter(context) - kernel->begin < kernel->bytes) emu_block_abandon(block);
+    }
+    if (block) return;
+    if (other_stop.sa_flags & SA_SIGINFO)
+        other_stop.sa_sigaction(number, info, context);
+    else if (other_stop.sa_handler != SIG_DFL && other_stop.sa_handler != SIG_IGN)
+        other_stop.sa_handler(number);
+}
+
+void emu_fault_interrupt(pthread_t thread) {
+    struct sigaction now,
+        ours = {.sa_sigaction = on_stop, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
+    pthread_mutex_lock(&lock);
+    if (!sigaction(STOP, NULL, &now) && now.sa_sigaction != on_stop) {
+        other_stop = now;
+        sigaction(STOP, &ours, NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    pthread_kill(thread, STOP);
+}
+
+// --- The handler of faults -------------------------------------------------------------------------------------------
+
+void emu_fault_catch(void) {
+    struct sigaction ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    for (int i = 0; i < SIGNALS; ++i) {
+        struct sigaction now;
+        if (sigaction(FAULTS[i], NULL, &now) || now.sa_sigaction == on_fault) continue;
+        pthread_mutex_lock(&lock);
+        if (!sigaction(FAULTS[i], NULL, &now) && now.sa_sigaction != on_fault) {
+            static int known[SIGNALS];
+            if (!known[i]) first[i] = now;
+            known[i] = 1;
+            latest[i] = now;
+            sigaction(FAULTS[i], &ours, NULL);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void emu_fault_fork(void) {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static pthread_key_t stack_key; // frees a thread's signal stack when the thread ends
+static pthread_once_t stack_once = PTHREAD_ONCE_INIT;
+
+static void free_stack(void *memory) {
+    const stack_t none = {.ss_flags = SS_DISABLE, .ss_size = SIGNAL_STACK};
+    sigaltstack(&none, NULL);
+    munmap(memory, SIGNAL_STACK);
+}
+static void make_stack_key(void) {
+    pthread_key_create(&stack_key, free_stack);
+}
+
+void emu_fault_prepare_thread(void) {
+    stack_t now;
+    if (!sigaltstack(NULL, &now) && !(now.ss_flags & SS_DISABLE)) return; // there is one, ours or a sanitizer's
+    pthread_once(&stack_once, make_stack_key);
+    void *memory =
+        mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return; // without it, a stack that overflows ends the process
+    const stack_t stack = {.ss_sp = memory, .ss_size = SIGNAL_STACK};
+    if (pthread_setspecific(stack_key, memory) || sigaltstack(&stack, NULL)) munmap(memory, SIGNAL_STACK);
+}
+
+// --- assert ----------------------------------------------------------------------------------------------------------
+
+void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function) {
+    emu_block *block = emu_current;
+    if (!block || !block->inside) {
+        fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
+        abort();
+    }
+    const emu_dim3 at = block->index, thread = block->current->index;
+    if (!emu_current_config()->silent && !atomic_exchange(&block->grid->asserted, 1))
+        fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
+                function, at.x, at.y, at.z, thread.x, thread.y, thread.z, expression);
+    emu_block_fail_as(cudaErrorAssert, file, (int)line, "%s: assertion `%s` failed", function, expression);
+}

@@ -1,0 +1,36 @@
+// The table of all allocations: shared declarations of table.c and memory.c.
+#ifndef EMULATOR_TABLE_H
+#define EMULATOR_TABLE_H
+
+#include <pthread.h>
+
+#include "host.h"
+#include "region.h"
+
+typedef enum emu_entry_kind { DEVICE, PINNED, REGISTERED, SYMBOL } emu_entry_kind;
+
+typedef struct emu_entry {
+    uintptr_t base;
+    size_t bytes;
+    emu_entry_kind kind;
+    int device, dying;
+    void *pool;        // memory.c
+    emu_region region; // of DEVICE
+} emu_entry;
+
+extern struct emu_table {
+    pthread_mutex_t lock;
+    emu_entry *entries;
+    size_t count;
+} emu_table;
+
+// The lock must be held when these functions are called.
+size_t emu_table_after(uintptr_t address);      // index of the first entry that begins after the address
+emu_entry *emu_table_find(const void *pointer); // the one that contains the address; NULL: none
+int emu_table_insert(emu_entry fresh);          // 0: no memory
+void emu_table_remove(emu_entry *entry);        // the caller frees the memory
+void emu_table_check(const emu_entry *entry);   // keeps an error if canaries were overwritten
+
+int emu_table_report_problem(int device); // records and returns an error that was kept; lock not held
+
+#endif
