@@ -16,7 +16,8 @@ What can be set, all by environment variables:
     CUDAKERN_CUDA        0: no GPU build; 1: fail without one; wheels: the compiler from PyPI; unset: if there is nvcc
     CUDAKERN_NVCC        the compiler to take (else CUDA_HOME, CUDA_PATH, PATH, CUDA's wheels, /usr/local/cuda)
     CUDAKERN_CUDA_ARCHS  "80;90a;90-ptx" (else the GPUs present, else 90a and PTX that later chips can run)
-    CUDAKERN_SANITIZE    "address,undefined": sanitizers for the emulator's build
+    CUDAKERN_SANITIZE    "address,undefined": sanitizers for the emulator's build;
+                         CUDAKERN_SANITIZE_KERNELS=0: only for C, which is quicker
     CUDAKERN_WERROR      1: warnings are errors
     CC, CXX, CFLAGS, CXXFLAGS, LDFLAGS   the host compilers and what to add to their commands
 """
@@ -246,10 +247,11 @@ def emulator_build() -> Build:
     cxx = host_compiler("CXX", "g++", "c++", "clang++")
     # A __shared__ variable of a template would be one symbol for all modules of the process; clang makes none such.
     unique = ["-fno-gnu-unique"] if accepts(cxx, "-fno-gnu-unique") else []
+    of_kernels = sanitizers() if os.environ.get("CUDAKERN_SANITIZE_KERNELS") != "0" else []
     return Build(
         "_emulator",
         ["csrc/emulator/include"],
-        [*cxx, *KERNEL_FLAGS, *unique, *sanitizers(), *strict(), *extra("CXXFLAGS")],
+        [*cxx, *KERNEL_FLAGS, *unique, *of_kernels, *strict(), *extra("CXXFLAGS")],
         c_flags=sanitizers(),
         link_flags=sanitizers(),
         needs_core=True,

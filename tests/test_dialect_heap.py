@@ -111,8 +111,8 @@ def test_a_later_kernel_frees_what_an_earlier_one_allocated(program):
 
 
 def test_null_when_the_heap_is_exhausted(program):
-    """8 MB by default. What was freed can be allocated again, in larger and smaller pieces. (On an H200, 3.7 MiB in pieces of
-    1 KiB.)"""
+    """8 MB by default. What was freed can be allocated again, in larger and smaller pieces.
+    (On an H200, 3.7 MiB in pieces of 1 KiB.)"""
     counts = np.zeros(3, np.int32)
     seen = []
     for size in (1 << 20, 1 << 10, 1 << 20, 3 << 20, 1 << 14):
