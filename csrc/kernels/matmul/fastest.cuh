@@ -77,8 +77,8 @@ inline const char *fastest_of(const ck_call *call) {
             const double plain = time_of_warp_tiles(call), parts = time_of_warp_tiles_split(call);
             const double split = time_of_split(call), least = plain < parts ? plain : parts;
             const double inside = split_inside_tiling_of(call, 0, 0, 0).time;
-            // (For a k of less than 64, the sums of the tensor cores would be less accurate than those of float32.)
-            if (inside < least && inside < split && inner(call) >= 64) return "split_inside";
+            // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
+            if (inside < least && inside < split && inner(call) >= 512) return "split_inside";
             return split < least ? "split_fp16" : parts < plain ? "warp_tiles_split" : "warp_tiles";
         }
         return capability >= 80 ? "warp_tiles" : "vectorized";
