@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _nvrtc, emulator
+from . import _nvrtc, _ptx, emulator
 from ._cuda_source import with_shared_pointers
 from ._installed import HEADERS, KERNELS, LIBRARY
 from ._native import Native, Set
@@ -48,6 +48,12 @@ _END = re.compile(
 )
 _UNKNOWN_TO_NVRTC = re.compile(
     rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
+)
+#: A line of C++ that stands for an asm, after the error's head; compilers mark places in it on the next lines.
+_OF_ASM = re.compile(
+    r'^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?(?:_Pragma\("GCC error|emu_ptx|\bemu_\d).*\n'
+    r"(?: *(?:\|.*|[\^~ ]+)\n)*",
+    re.M,
 )
 _SHOWN_ERRORS = 5
 
@@ -120,7 +126,16 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *unit.flags]
-    text = with_shared_pointers(unit.text)
+    paths = included(unit.text, unit.folder)
+    texts = {
+        os.path.relpath(path, unit.folder or ""): path.read_text(encoding="utf-8", errors="replace") for path in paths
+    }
+    everything = "\n".join([unit.text, *texts.values()])
+    if _ptx.has_asm(everything):
+        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in everything else [])]
+    text = with_shared_pointers(_ptx.translated(unit.text))
+    files = {name: with_shared_pointers(_ptx.translated(of)) for name, of in texts.items()}
+    files = {name: of for name, of in files.items() if of != texts[name]}
     before = (
         "static const ck_set_kernel ck_kernels_of_the_set[] = {",
         "static const ck_set_variable ck_variables_of_the_set[] = {",
@@ -129,7 +144,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
         whole = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
         path = cache() / f"{_key(whole, [*command, *options], unit)}.so"
         if not _in_use(path):
-            log = _run(command, options, whole, unit.name, path)
+            log = _run(command, options, {**files, unit.name: whole}, unit.name, path)
             if log is not None:
                 unknown = names.on_lines(_UNKNOWN.findall(log))
                 if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
@@ -206,10 +221,13 @@ def _compiler() -> list[str]:
     )
 
 
-def _run(command: list[str], options: list[str], text: str, name: str, path: Path) -> str | None:
-    """Compiles the text to that path; the compiler's output if it fails."""
+def _run(command: list[str], options: list[str], files: dict[str, str], name: str, path: Path) -> str | None:
+    """Compiles one of the files, which may include the others, to that path; the compiler's output if it fails."""
     with _space(path), tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
-        (Path(folder) / name).write_text(text, encoding="utf-8")
+        for file, text in files.items():
+            if not file.startswith(".."):
+                (Path(folder) / file).parent.mkdir(parents=True, exist_ok=True)
+                (Path(folder) / file).write_text(text, encoding="utf-8")
         line = [*command, "-x", "c++", name, "-o", "out.so", *options]
         try:
             run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
@@ -248,6 +266,8 @@ def _message(unit: Unit, log: str) -> str:
         return _undefined(unit, symbol[1])
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
+    lines = unit.text.splitlines()  # instead of the C++ that stands for an asm
+    log = _OF_ASM.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:
@@ -264,7 +284,7 @@ def _message(unit: Unit, log: str) -> str:
 def _headers() -> str:
     """A hash of the headers that come with the package, and the version of its library."""
     digest = hashlib.sha256(str(LIBRARY).encode())
-    for path in sorted([*HEADERS.iterdir(), *KERNELS.glob("*.*h")]):
+    for path in sorted([*HEADERS.rglob("*.*h"), *KERNELS.glob("*.*h")]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 

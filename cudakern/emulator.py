@@ -123,6 +123,15 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
     language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
     language += ["-fstack-clash-protection"]
+    # malloc and new in kernels: see device_memory.h. new may return NULL there.
+    functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
+    heap = [
+        "-DEMULATOR_HEAP",
+        "-fno-builtin-malloc",
+        "-fno-builtin-free",
+        "-fcheck-new",
+        "-Wl," + ",".join(f"--wrap={name}" for name in functions),
+    ]
     # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
     libraries = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
-    return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *libraries]
+    return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *heap, *libraries]

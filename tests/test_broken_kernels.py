@@ -25,6 +25,7 @@ RULES = {  # kernel: (grid, block, cooperative)
     "clashing_operations": (1, 32, False),
     "half_shuffle": (1, 16, False),
     "tile_lacks_a_lane": (1, 8, False),
+    "reduction_lacks_a_lane": (1, 8, False),
     "group_waits_twice": (1, 64, False),
     "plain_grid_sync": (1, 32, False),
     "grid_skipped": (2, 32, True),

@@ -1,5 +1,5 @@
-"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, and `auto`, which takes
-them for large products. Data is new in each run; a message names its seed."""
+"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, and `auto`, which
+takes them for large products. Data is new in each run; a message names its seed."""
 
 import numpy as np
 import pytest
@@ -284,7 +284,10 @@ def test_ragged_extents_and_parts_of_k(chip, seed, how):
     ends = [0, 1, 2, *draw.integers(3, 41, 3), 63, 64, 65, 127, 128, 129, 159, 161, 207, 208, 209, 255, 256, 257]
     sizes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), *(tuple(draw.choice(ends, 3)) for _ in range(5))]
     for m, n, k in sizes:
-        kind, parts = str(draw.choice(["normal", "lognormal 6"])), int(draw.choice([0, 1, 2, 8 if how == INSIDE else 16]))
+        kind, parts = (
+            str(draw.choice(["normal", "lognormal 6"])),
+            int(draw.choice([0, 1, 2, 8 if how == INSIDE else 16])),
+        )
         check(*operands(kind, seed, m, n, k), how, seed, parts=parts)
 
 

@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_fp16.h>
 
 #define BROKEN(name)                                                                                                 \
@@ -116,6 +117,16 @@ __global__ void tile_lacks_a_lane(int *out) {
     out[threadIdx.x] = tile.shfl(1, 1); // HERE: tile_lacks_a_lane
 }
 BROKEN(tile_lacks_a_lane)
+
+__global__ void reduction_lacks_a_lane(int *out) {
+    namespace cg = cooperative_groups;
+    const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    if (threadIdx.x == 5)
+        tile.sync(); // HERE: reduction_lacks_a_lane
+    else
+        out[threadIdx.x] = cg::reduce(tile, 1, cg::plus<int>()); // HERE: reduction_lacks_a_lane
+}
+BROKEN(reduction_lacks_a_lane)
 
 __global__ void group_waits_twice(int *out) {
     const auto block = cooperative_groups::this_thread_block();

@@ -119,6 +119,12 @@ void emu_region_fork(emu_fork stage);
 void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held
 void emu_print_fork(emu_fork stage);
 
+// --- heap.c ------------------------------------------------------------------------------------------------------
+void emu_heap_fork(emu_fork stage);
+void emu_heap_drop(void);
+size_t emu_heap_limit(void); // bytes
+int emu_heap_set_limit(size_t bytes);
+
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);
 

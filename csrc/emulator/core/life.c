@@ -4,6 +4,7 @@
 #include "host.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 int emu_configure(const char *key, const char *value) {
     emu_wait_idle(-1); // earlier launches run with the settings that they started with
@@ -18,7 +19,36 @@ int emu_device_reset(void) {
     emu_drop_textures(device);
     emu_release_device(device);
     emu_drop_peers(device);
+    emu_heap_drop();
     return code;
+}
+
+// The limits of cudaDeviceSetLimit: a thread's stack, the buffer of printf, the heap of kernels.
+int emu_limit(int which, size_t *value, int set) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!value) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetLimit: the pointer for the result is NULL");
+    const size_t setting = emu_current_config()->stack_bytes;
+    const size_t stack = setting ? setting : 128 << 10, print_buffer = 1 << 20;
+    if (set) emu_wait_idle(-1);
+    switch (which) {
+    case cudaLimitStackSize:
+        if (!set) *value = stack;
+        if (*value <= stack) return cudaSuccess; // a processor needs more than a GPU
+        char text[32];
+        snprintf(text, sizeof text, "%zu", *value);
+        return emu_configure("stack", text);
+    case cudaLimitPrintfFifoSize:
+        if (!set) *value = print_buffer;
+        if (*value <= print_buffer) return cudaSuccess;
+        return emu_error(cudaErrorInvalidValue, "cudaDeviceSetLimit: the buffer of printf has %zu bytes, not %zu",
+                         print_buffer, *value);
+    case cudaLimitMallocHeapSize:
+        if (set) return emu_heap_set_limit(*value);
+        *value = emu_heap_limit();
+        return cudaSuccess;
+    default: return emu_error(cudaErrorUnsupportedLimit, "cudaDeviceSetLimit: the emulator has no limit %d", which);
+    }
 }
 
 // --- fork --------------------------------------------------------------------------------------------------------
@@ -29,6 +59,7 @@ static void at_fork(emu_fork stage) { // in any order, because no function holds
     emu_region_fork(stage);
     emu_texture_fork(stage);
     emu_print_fork(stage);
+    emu_heap_fork(stage);
     emu_stream_fork(stage);
     if (stage == EMU_FORK_CHILD) emu_grid_after_fork();
 }

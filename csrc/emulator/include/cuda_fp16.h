@@ -1,13 +1,16 @@
-// CUDA's half precision: 5 bits of exponent, 10 of fraction. Pairs (__half2) are not supported yet.
+// CUDA's half precision: 5 bits of exponent, 10 of fraction; and pairs of such numbers.
 #ifndef EMULATOR_CUDA_FP16_H
 #define EMULATOR_CUDA_FP16_H
 
 typedef struct __attribute__((aligned(2))) __half_raw {
     unsigned short x;
 } __half_raw;
+typedef struct __attribute__((aligned(4))) __half2_raw {
+    unsigned short x, y;
+} __half2_raw;
 
 #ifdef __cplusplus
-#include "device_half_functions.h"
+#include "device_half_pairs.h"
 
 struct EMU_VISIBLE __half : emu::short_float<__half, __half_raw, 5> {
     using short_float::short_float;
@@ -25,6 +28,17 @@ typedef __half half;
 
 EMU_HALF_CONVERSIONS(__half, __half_raw, half)
 EMU_HALF_FUNCTIONS(__half, __half_raw)
+EMU_HALF_PAIRS(__half2, __half, __half2_raw)
+EMU_PAIR_CONVERSIONS(__half2, __half, half, half2)
+typedef __half2 half2;
+
+#define CUDART_ZERO_FP16       __ushort_as_half(0x0000)
+#define CUDART_NEG_ZERO_FP16   __ushort_as_half(0x8000)
+#define CUDART_ONE_FP16        __ushort_as_half(0x3c00)
+#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)
+#define CUDART_INF_FP16        __ushort_as_half(0x7c00)
+#define CUDART_NAN_FP16        __ushort_as_half(0x7fff)
 #endif
 
 #endif

@@ -51,6 +51,8 @@ EMU_CUDA(cudaDeviceCanAccessPeer, (int *can, int device, int peer), emu_device_p
 EMU_CUDA(cudaDeviceEnablePeerAccess, (int peer, unsigned flags), emu_device_enable_peer(peer, flags, 1))
 EMU_CUDA(cudaDeviceDisablePeerAccess, (int peer), emu_device_enable_peer(peer, 0, 0))
 EMU_CUDA(cudaDeviceReset, (void), emu_device_reset())
+EMU_CUDA(cudaDeviceSetLimit, (enum cudaLimit limit, size_t value), emu_limit((int)limit, &value, 1))
+EMU_CUDA(cudaDeviceGetLimit, (size_t * value, enum cudaLimit limit), emu_limit((int)limit, value, 0))
 EMU_CUDA(cudaDriverGetVersion, (int *version), emu_versions(version, NULL))
 EMU_CUDA(cudaRuntimeGetVersion, (int *version), emu_versions(NULL, version))
 

@@ -8,6 +8,7 @@
 
 #include "device_core.h"
 #include "device_qualifiers.h"
+#include "vector_functions.h"
 
 namespace emu {
 // Replaces the value by change(value); returns the old value.
@@ -75,6 +76,12 @@ EMU_ATOMIC_UPDATE(Add, double, old + value)
 EMU_ATOMIC_BINARY(Exch, float, return emu::exchange(address, value);)
 EMU_ATOMIC(CAS, unsigned short, (unsigned short *address, unsigned short expected, unsigned short value),
            (address, expected, value), return emu::compare_exchange(address, expected, value);)
+
+// Of a vector, each number is added atomically.
+EMU_ATOMIC_BINARY(Add, float2, return make_float2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));)
+EMU_ATOMIC_BINARY(Add, float4,
+                  return make_float4(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
+                                     atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w));)
 
 #undef EMU_ATOMIC
 #undef EMU_ATOMIC_BINARY

@@ -133,8 +133,19 @@ EMU_API long emu_clock(void);        // clock(): in a kernel the same cycles, el
 EMU_API unsigned long long emu_global_timer_ns(void);
 EMU_API int emu_print(int count, const char *format, ...)
     __attribute__((format(printf, 2, 3))); // `count`: the number of arguments after the format
-EMU_API void emu_spin(void);               // after a failed attempt: lets other threads run from time to time
-EMU_API void emu_yield(void);              // lets other threads run now
+// malloc and free in kernels; 1 in a kernel.
+EMU_API void *emu_heap_malloc(size_t bytes);
+EMU_API void emu_heap_free(void *pointer);
+EMU_API int emu_in_kernel(void);
+
+// Whether an address belongs to shared memory, or to the thread's stack. The 32-bit address of shared memory, as in PTX.
+EMU_API int emu_is_shared(const void *address);
+EMU_API int emu_is_local(const void *address);
+EMU_API unsigned emu_shared_offset(const void *address);
+EMU_API void *emu_shared_address(size_t offset);
+
+EMU_API void emu_spin(void);  // after a failed attempt: lets other threads run from time to time
+EMU_API void emu_yield(void); // lets other threads run now
 EMU_API void emu_fail(const char *what, const char *file, int line) __attribute__((noreturn)); // ends the kernel
 
 #ifdef __cplusplus

@@ -123,6 +123,22 @@ template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short
     friend Self operator+(const Self &x) {
         return x;
     }
+    friend Self &operator++(Self &x) {
+        return x = x + Self(1);
+    }
+    friend Self &operator--(Self &x) {
+        return x = x - Self(1);
+    }
+    friend Self operator++(Self &x, int) {
+        const Self before = x;
+        ++x;
+        return before;
+    }
+    friend Self operator--(Self &x, int) {
+        const Self before = x;
+        --x;
+        return before;
+    }
 };
 
 } // namespace emu

@@ -112,6 +112,7 @@ template <typename Number> __forceinline__ bool is_less(Number x, Number y) {
     EMU_HALF_FUNCTION(Number, hsin, (Number x), sin(static_cast<double>(x)))                                         \
     EMU_HALF_FUNCTION(Number, hcos, (Number x), cos(static_cast<double>(x)))                                         \
     EMU_HALF_FUNCTION(Number, htanh, (Number x), tanh(static_cast<double>(x)))                                       \
+    EMU_HALF_FUNCTION(Number, htanh_approx, (Number x), tanh(static_cast<double>(x)))                                \
     EMU_HALF_FUNCTION(Number, hceil, (Number x), ceilf(x))                                                           \
     EMU_HALF_FUNCTION(Number, hfloor, (Number x), floorf(x))                                                         \
     EMU_HALF_FUNCTION(Number, htrunc, (Number x), truncf(x))                                                         \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "device_qualifiers.h"
 
@@ -121,24 +122,27 @@ EMU_MIN_MAX(double, double, float, )
 #undef EMU_MIN_MAX
 #undef EMU_FUNCTION
 
-// --- loads with a cache hint
-template <typename T> __device__ __forceinline__ T __ldg(const T *address) {
-    return *address;
-}
-template <typename T> __device__ __forceinline__ T __ldcg(const T *address) {
-    return *address;
-}
-template <typename T> __device__ __forceinline__ T __ldca(const T *address) {
-    return *address;
-}
-template <typename T> __device__ __forceinline__ T __ldcs(const T *address) {
-    return *address;
-}
-template <typename T> __device__ __forceinline__ void __stcg(T *address, T value) {
-    *address = value;
-}
-template <typename T> __device__ __forceinline__ void __stcs(T *address, T value) {
-    *address = value;
-}
+// --- loads and stores with a cache hint
+#define EMU_LOAD(name)                                                                                               \
+    template <typename T> __device__ __forceinline__ T name(const T *address) {                                      \
+        return *address;                                                                                             \
+    }
+#define EMU_STORE(name)                                                                                              \
+    template <typename T>                                                                                            \
+    __device__ __forceinline__ void name(T *address, typename std::enable_if<true, T>::type value) {                 \
+        *address = value;                                                                                            \
+    }
+EMU_LOAD(__ldg)
+EMU_LOAD(__ldca)
+EMU_LOAD(__ldcg)
+EMU_LOAD(__ldcs)
+EMU_LOAD(__ldlu)
+EMU_LOAD(__ldcv)
+EMU_STORE(__stwb)
+EMU_STORE(__stcg)
+EMU_STORE(__stcs)
+EMU_STORE(__stwt)
+#undef EMU_LOAD
+#undef EMU_STORE
 
 #endif

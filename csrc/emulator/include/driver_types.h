@@ -148,6 +148,17 @@ enum cudaComputeMode {
     cudaComputeModeExclusiveProcess = 3,
 };
 
+// --- limits ------------------------------------------------------------------------------------------------------
+enum cudaLimit {
+    cudaLimitStackSize,
+    cudaLimitPrintfFifoSize,
+    cudaLimitMallocHeapSize,
+    cudaLimitDevRuntimeSyncDepth,
+    cudaLimitDevRuntimePendingLaunchCount,
+    cudaLimitMaxL2FetchGranularity,
+    cudaLimitPersistingL2CacheSize
+};
+
 // --- memory pools ------------------------------------------------------------------------------------------------
 enum cudaMemPoolAttr {
     cudaMemPoolReuseFollowEventDependencies = 1,

@@ -86,6 +86,7 @@ EMU_API int emu_device_settle(void); // an extension to CUDA: waits, and leaves 
 EMU_API int emu_device_peers(int *can, int device, int peer);             // whether `device` can access `peer`
 EMU_API int emu_device_enable_peer(int peer, unsigned flags, int enable); // from the current device
 EMU_API int emu_device_reset(void);
+EMU_API int emu_limit(int which, size_t *value, int set); // cudaLimit
 EMU_API int emu_versions(int *driver, int *runtime);
 
 // Memory

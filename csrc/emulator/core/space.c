@@ -1,0 +1,45 @@
+// To which memory an address belongs, and 32-bit addresses of shared memory, as PTX has them.
+//
+//   0 ... STATIC      static shared variables, which are thread-local ones of the kernel's library
+//   STATIC ...        the block's dynamic shared memory
+#include "block.h"
+
+enum { STATIC = 1 << 20, ALIGNED = 127 };
+
+typedef struct area {
+    uintptr_t begin;
+    size_t bytes;
+} area;
+
+static area statics(void) {
+    area of = {0, 0};
+    of.begin = (uintptr_t)emu_static_variables(emu_current->grid->launch->function, &of.bytes);
+    return of;
+}
+static int contains(area of, const void *address) {
+    return (uintptr_t)address - of.begin < of.bytes;
+}
+static area dynamic(void) {
+    return (area){(uintptr_t)emu_current->shared, emu_current->grid->launch->dynamic_shared};
+}
+
+int emu_is_shared(const void *address) {
+    return contains(dynamic(), address) || contains(statics(), address);
+}
+
+int emu_is_local(const void *address) {
+    const emu_fiber *fiber = emu_current->current->fiber;
+    if (fiber) return (uintptr_t)address - (uintptr_t)fiber->low < fiber->size;
+    const uintptr_t here = (uintptr_t)__builtin_frame_address(0), far = 128 << 10;
+    return (uintptr_t)address - (here - far) < 2 * far;
+}
+
+unsigned emu_shared_offset(const void *address) {
+    if (contains(dynamic(), address)) return STATIC + (unsigned)((uintptr_t)address - dynamic().begin);
+    return (unsigned)((uintptr_t)address - (statics().begin & ~(uintptr_t)ALIGNED));
+}
+
+void *emu_shared_address(size_t offset) {
+    const uintptr_t low = offset < STATIC ? statics().begin & ~(uintptr_t)ALIGNED : dynamic().begin - STATIC;
+    return (void *)(low + offset);
+}
