@@ -136,6 +136,7 @@ _Matmul: TypeAlias = Literal[
     "wgmma_tf32",
     "split_fp16",
     "split_bf16",
+    "split_inside",
     "wgmma_int8",
     "tensor_cores_double",
     "fastest",
