@@ -39,7 +39,7 @@ enum { IDLE_SECONDS = 2 };
 static struct {
     pthread_mutex_t lock;
     emu_block *first;
-} runners = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} runners = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
 static void begin_to_run(emu_block *block) {
     pthread_mutex_lock(&runners.lock);

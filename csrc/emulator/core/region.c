@@ -32,7 +32,7 @@
 enum { GRAIN = EMU_GRAIN, SPARES = 1024, PROTECTED = 64 << 10, AT_ONCE = 32, FRONT = 1024 };
 static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 static struct {
     emu_region region;
     int is_protected;

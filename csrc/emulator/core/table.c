@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct emu_table emu_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct emu_table emu_table = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 static size_t room_for; // entries
 
 #define HINT "Let threads whose index is not in the array do nothing: if "
