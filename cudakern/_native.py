@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeAlias
 
 #: The version of this interface; INTERFACE_VERSION in csrc/python/module.c is the same number.
-INTERFACE = 7
+INTERFACE = 8
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, others a cudaStream_t.
 Stream = int
@@ -47,6 +47,7 @@ class Native(Protocol):
 
     __file__: str
     interface_version: int
+    exact_capability: int  #: of code that runs on no other device (90: sm_90a); 0: none
     #: The kind of a call -> the result of ``prepare``, or what Python remembers; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 

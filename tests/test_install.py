@@ -223,6 +223,16 @@ def test_a_variant_needs_code_for_its_capability_alone(tmp_path):
     assert runs == "runs"
 
 
+def test_a_variant_says_that_the_build_lacks_its_code(monkeypatch):
+    """Where the device is right, but the build has no code that only this device can run."""
+    variant = cudakern.variants("matmul")["wgmma_tiles"]
+    with cudakern.use_backend("emulator"):
+        here = cudakern.backend()
+        assert variant.why_not(here) == ""
+        monkeypatch.setattr(here.native, "exact_capability", 0)
+        assert variant.why_not(here) == "it needs code for 90a, which this build does not contain"
+
+
 @pytest.mark.parametrize(
     "chips, capability", [("90", 0), ("80;90-ptx", 0), ("90a", 90), ("80,90a,90-ptx", 90), ("90a-ptx", 90)]
 )

@@ -6,7 +6,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-enum { INTERFACE_VERSION = 7 }; // must match cudakern/_native.py
+enum { INTERFACE_VERSION = 8 }; // must match cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {
@@ -142,6 +142,7 @@ static int exec_module(PyObject *module) {
     prepare_for_forks(state->runtime);
     if (errors_import(state) < 0 || PyModule_AddObjectRef(module, "CudaError", state->cuda_error) < 0 ||
         PyModule_AddObjectRef(module, "OutOfMemoryError", state->out_of_memory) < 0 ||
+        PyModule_AddIntConstant(module, "exact_capability", ck_exact_capability()) < 0 ||
         PyModule_AddIntConstant(module, "interface_version", INTERFACE_VERSION) < 0)
         return -1;
     if ((state->view_type = make_view_type(module)) == NULL || PyModule_AddType(module, state->view_type) < 0 ||

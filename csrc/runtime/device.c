@@ -18,6 +18,10 @@
 #define CK_EXACT_CAPABILITY 90
 #endif
 
+int ck_exact_capability(void) {
+    return CK_EXACT_CAPABILITY;
+}
+
 // --- state -------------------------------------------------------------------------------------------------------
 static int make_device(ck_runtime *runtime, int index, ck_device **result, ck_error *error) {
     ck_device *device = calloc(1, sizeof *device);

@@ -55,6 +55,7 @@ int ck_device_current(int *device, ck_error *error);
 int ck_device_of_pointer(const void *data, int *device, ck_error *error); // -1: not device memory
 int ck_device_choose(int *device,
                      ck_error *error); // the current device if suitable, otherwise the first suitable one
+int ck_exact_capability(void);         // for which this build has code that runs on no other (90: sm_90a); 0: none
 int ck_device_limits(int device, ck_limits *limits, ck_error *error);
 // The same, but cached for each device, because the queries would take too long in every call.
 int ck_runtime_limits(ck_runtime *runtime, int device, ck_limits *limits, ck_error *error);
