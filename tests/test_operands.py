@@ -359,7 +359,7 @@ def products(draw):
 
 
 @every_variant
-@hypothesis.settings(max_examples=30)
+@hypothesis.settings(max_examples=12)
 @hypothesis.given(case=products())
 def test_any_strides_at_all(name, variant, case):
     """On the device every array is taken; of the host those that ck_execute promises to take."""
