@@ -108,7 +108,17 @@ def test_json_has_everything(tmp_path):
     assert line["quantiles"]["0.5"] == line["kernel_ns"]
 
 
-@each("op, dtype", [(op, "float32") for op in PEERS if op != "sum_of_squares"] + [("matmul", "float16")])
+@each(
+    "op, dtype",
+    [
+        *(
+            pytest.param(op, "float32", marks=[] if op in ("matmul", "inclusive_scan") else pytest.mark.full)
+            for op in PEERS
+            if op != "sum_of_squares"
+        ),
+        pytest.param("matmul", "float16", marks=pytest.mark.full),
+    ],
+)
 def test_rates_shares_and_a_roofline_as_on_a_gpu(as_on_a_gpu, op, dtype, tmp_path):
     shapes = [(16, 17, 18), (32, 32, 32)] if op == "matmul" else [50, 100]
     result = bench(op, shapes, dtype, rounds=3)

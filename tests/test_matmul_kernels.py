@@ -113,7 +113,7 @@ def test_every_tile(backend, variant, dtype):
 
 
 @pytest.mark.parametrize(
-    "shape", [(141, 77, 279), pytest.param((1100, 9, 130), marks=pytest.mark.full), (530, 9, 130)], ids=label
+    "shape", [(141, 77, 279), *(pytest.param((m, 9, 130), marks=pytest.mark.full) for m in (1100, 530))], ids=label
 )
 @each([case for case in TYPES if case[2] in ("float32", "float64", "bfloat16")])
 def test_many_blocks_in_both_directions(backend, variant, dtype, shape):
@@ -382,6 +382,7 @@ def test_stacks_that_are_cut_along_two_axes(backend, variant, lengths):
     assert np.array_equal(product(variant, a, b, **smallest_tiles(variant)), a @ b)
 
 
+@pytest.mark.full
 def test_more_rows_than_a_grid_has_blocks(backend):
     """A grid has at most 65535 blocks in y: where blocks are squares, the rows below them are further launches'."""
     here = cudakern.backend()
