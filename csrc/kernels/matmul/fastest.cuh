@@ -13,7 +13,7 @@
 #ifndef CK_MATMUL_FASTEST_CUH
 #define CK_MATMUL_FASTEST_CUH
 
-#include "split_fp16.cuh" // the kernel for large products of float32 on compute capability 9.0
+#include "split_inside.cuh" // the kernel for products of float32 of about 1000 on compute capability 9.0
 #include "plans.cuh"
 #include "split_launches.cuh"
 #include "split_plans.cuh"
