@@ -158,8 +158,12 @@ void emu_kernel_name(const void *function, char *name, size_t size) {
 
 // --- Source lines ----------------------------------------------------------------------------------------------------
 
-static int is_header_of_ours(const char *file) {
+// Whether a function of this file, inlined into a kernel, hides the line of the kernel: a header of the emulator, or of
+// the host's C library, whose memcpy is inline where the compiler checks sizes (_FORTIFY_SOURCE).
+static int is_header(const char *file) {
+    static const char library[] = "/usr/include/";
     char path[600];
+    if (!strncmp(file, library, sizeof library - 1)) return 1;
     const char *end = strrchr(file, '/');
     if (!end) return 0;
     snprintf(path, sizeof path, "%.*s/cuda_runtime_api.h", (int)(end - file), file);
@@ -174,7 +178,7 @@ static int choose_line(FILE *lines, char *file, size_t size) {
         char *colon = strrchr(text, ':');
         if (!colon) continue;
         *colon = 0;
-        line = is_header_of_ours(text) ? 0 : atoi(colon + 1);
+        line = is_header(text) ? 0 : atoi(colon + 1);
         const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
         snprintf(file, size, "%s", name && access(text, F_OK) ? name + 1 : text);
     }
