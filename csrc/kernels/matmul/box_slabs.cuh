@@ -72,6 +72,7 @@ template <typename T> struct [[gnu::visibility("default")]] box_operands {
     output_matrix<T, false> c;
     int m, n, k;
     int first, products, axes; // the number of the first product of this launch; products in all
+    int store_boxes;           // TMA stores the results, by the map of C
     stack_axis axis[STACK_AXES];
 };
 

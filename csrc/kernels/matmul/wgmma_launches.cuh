@@ -17,6 +17,7 @@ template <typename T, typename Result = T> box_operands<Result> box_operands_of(
                                      0,
                                      static_cast<int>(products(call)),
                                      axes.count,
+                                     0,
                                      {}};
     for (int i = 0; i < axes.count && i < STACK_AXES; ++i) operands.axis[i] = axes.axis[i];
     return operands;

@@ -35,7 +35,7 @@ __device__ __forceinline__ void load(unsigned char *to, const tensor_map *map, m
         slab::load(to, map, full, extent, k, matrix);
 }
 
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_multicast(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                     const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
@@ -101,22 +101,9 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             }
             wgmma_wait<0>();
             if (before >= 0 && t % 32 < PAIR) mbarrier_arrive_at(&empty[before], t % 32);
-            if constexpr (STORE_BOXES) {
-                if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
-                sync_threads_of(1 + warpgroup, 128);
-                write_results<T>(results, sum);
-                fence_async_proxy();
-                sync_threads_of(1 + warpgroup, 128);
-                if (t == 0) {
-                    for (int i = 0; i < size::COLUMNS / 64; ++i)
-                        tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
-                    tensor_store_commit();
-                }
-            } else {
-                store_sums(product_index<T>(operands, number).c, row, column, operands.m, operands.n, sum);
-            }
+            store_tile_of(operands, c_map, results, number, row, column, sum);
         }
-        if (STORE_BOXES && t == 0) tensor_store_wait<0, false>();
+        if (t == 0) tensor_store_wait<0, false>();
     }
     cluster_sync(); // no block ends while the other one may still write to its memory
 }

@@ -9,7 +9,7 @@
 // Gain    on an H200, m = n = k = 4096: 757 TFLOP/s in float16 (before: 670; cuBLAS 760); docs/speed.md
 // Price   64 KiB of shared memory for results, so three stages instead of four
 // Edges   TMA stores nothing outside the matrix. Where C's rows do not start at multiples of 16 bytes, threads store as
-//         before (STORE_BOXES is false).
+//         before (store_boxes is 0).
 // Map     block b: tiles b, b + gridDim.x, ... in the order of tile_of, product after product; threads as in
 //         "wgmma_producer"
 // Limit   the rate of the tensor cores, and the chip's power limit; each block reads its operands by itself
@@ -55,8 +55,32 @@ template <int ROWS, int COLUMNS, int BAND = 16> struct tile_order {
     }
 };
 
+// Stores a warpgroup's 64 rows of a tile, from `row` on, through its `results` in shared memory. The copy of boxes goes on
+// while the warpgroup computes again.
+template <typename T, typename Sum, int COUNT>
+__device__ __forceinline__ void store_tile_of(const box_operands<T> &operands, const tensor_map &c_map,
+                                              unsigned char *results, int number, int row, int column,
+                                              const Sum (&sum)[COUNT]) {
+    if constexpr (sizeof(T) == 2) { // a box has 64 columns of 128 bytes
+        if (operands.store_boxes) {
+            const int warpgroup = static_cast<int>(threadIdx.x) / 128, t = static_cast<int>(threadIdx.x) % 128;
+            if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
+            sync_threads_of(warpgroup, 128);
+            write_results<T>(results, sum);
+            fence_async_proxy();
+            sync_threads_of(warpgroup, 128);
+            if (t != 0) return;
+            for (int i = 0; i < COUNT / 32; ++i)
+                tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
+            tensor_store_commit();
+            return;
+        }
+    }
+    store_sums(product_index<T>(operands, number).c, row, column, operands.m, operands.n, sum);
+}
+
 // The work of a block. (A function of its own, because "wgmma_tf32" and "wgmma_int8" call it for other elements.)
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES, typename Result>
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, typename Result>
 __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const tensor_map &b_map,
                                               const tensor_map &c_map, const box_operands<Result> &operands) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
@@ -118,29 +142,16 @@ __device__ __forceinline__ void compute_tiles(const tensor_map &a_map, const ten
         }
         wgmma_wait<0>();
         if (before >= 0 && t % 32 == 0) mbarrier_arrive(&empty[before]);
-        if constexpr (STORE_BOXES) {
-            if (t == 0) tensor_store_wait<0, true>(); // the last tile's results have been read
-            sync_threads_of(1 + warpgroup, 128);
-            write_results<T>(results, sum);
-            fence_async_proxy();
-            sync_threads_of(1 + warpgroup, 128);
-            if (t == 0) {
-                for (int i = 0; i < size::COLUMNS / 64; ++i)
-                    tensor_store<3>(&c_map, results + i * BOX_BYTES, {column + i * 64, row, number});
-                tensor_store_commit();
-            }
-        } else {
-            store_sums(product_index<Result>(operands, number).c, row, column, operands.m, operands.n, sum);
-        }
+        store_tile_of(operands, c_map, results, number, row, column, sum);
     }
-    if (STORE_BOXES && t == 0) tensor_store_wait<0, false>();
+    if (t == 0) tensor_store_wait<0, false>();
 }
 
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, bool STORE_BOXES>
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                      const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
-    compute_tiles<T, size, A_ALONG_K, B_ALONG_K, STORE_BOXES>(a_map, b_map, c_map, operands);
+    compute_tiles<T, size, A_ALONG_K, B_ALONG_K>(a_map, b_map, c_map, operands);
 }
 
 } // namespace matmul

@@ -5,15 +5,14 @@
 #define RUN_PERSISTENT(kernel, size, cluster)                                                                        \
     CK_RUN(kernel##_##size) {                                                                                        \
         if (empty(call)) return CK_OK;                                                                               \
-        const bool boxes = plan->bindings[2].kind == CK_BIND_TENSOR_MAP;                                             \
         return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {                    \
             using T = decltype(element);                                                                             \
             using tiles = wgmma_persistent_##size;                                                                   \
             constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;                           \
-            return ck_launch_cluster(cluster, context, error, #kernel,                                               \
-                                     boxes ? kernel<T, tiles, A, B, true> : kernel<T, tiles, A, B, false>,           \
-                                     ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,                  \
-                                     ck_bound_map(context->bound[0]), ck_bound_map(context->bound[1]),               \
-                                     ck_bound_map(context->bound[2]), box_operands_of<T>(call));                     \
+            box_operands<T> operands = box_operands_of<T>(call);                                                     \
+            operands.store_boxes = plan->bindings[2].kind == CK_BIND_TENSOR_MAP;                                     \
+            return ck_launch_cluster(cluster, context, error, #kernel, kernel<T, tiles, A, B>, ck_dim3(plan->grid),  \
+                                     ck_dim3(plan->block), plan->shared_bytes, ck_bound_map(context->bound[0]),      \
+                                     ck_bound_map(context->bound[1]), ck_bound_map(context->bound[2]), operands);    \
         });                                                                                                          \
     }
