@@ -220,7 +220,7 @@ def cuda_build() -> Build:
         [
             str(toolkit.nvcc),
             "-std=c++17",
-            "-O3",
+            "-O1",  # of the host's code, which plans and launches; kernels are optimized as far as possible without it
             "-fmad=true",
             "--threads=0",
             *PTXAS,
