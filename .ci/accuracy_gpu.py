@@ -1,0 +1,90 @@
+"""Products of float32 on a GPU: errors of `auto` beside those of the GPU's library (PyTorch) and of NumPy.
+
+accuracy_gpu.py FILE.json
+
+kinds: every kind of data of tests/matrices.py, m = n = k = SIZE. shapes: SHAPES products of lengths, kinds and accuracy
+drawn anew in each run. The reference is PyTorch's product in float64; errors are relative to it, by the Frobenius norm,
+or, for an element, relative to the product of the magnitudes."""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import cudakern as ck
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from matrices import operands
+
+KINDS = (
+    *("uniform", "normal", "half zero", "lognormal 2", "rows and columns scaled", "inner index scaled"),
+    *("one inner column", "outliers", "lognormal 6", "one large term", "pairs cancel"),
+)
+SIZE, SHAPES, LONGEST, MOST = 4096, 1000, 4096, 1 << 31
+
+
+def compare(a, b, ways):
+    """{way: (Frobenius error, largest error of an element)} of products of host arrays."""
+    wide = [torch.from_numpy(x).cuda().double() for x in (a, b)]
+    exact, magnitude = wide[0] @ wide[1], wide[0].abs() @ wide[1].abs()
+    norm, errors = float(exact.norm()), {}
+    for way, multiply in ways.items():
+        difference = (torch.from_numpy(multiply(a, b)).cuda().double() - exact).abs()
+        largest = float(torch.where(difference == 0, difference, difference / magnitude).max())
+        errors[way] = (float(difference.norm()) / norm if norm else 0.0, largest)
+    return errors
+
+
+def on_device(**how):
+    return lambda a, b: ck.matmul(ck.asarray(a), ck.asarray(b), **how).get()
+
+
+WAYS = {
+    "auto": on_device(),
+    "strict": on_device(accuracy="strict"),
+    "library": lambda a, b: (torch.from_numpy(a).cuda() @ torch.from_numpy(b).cuda()).cpu().numpy(),
+}
+
+
+def kinds(draw):
+    for kind in KINDS:
+        seed = int(draw.integers(2**32))
+        ways = {**WAYS, "numpy": np.matmul}
+        for way, (frobenius, largest) in compare(*operands(kind, seed, SIZE, SIZE, SIZE), ways).items():
+            yield {"kind": kind, "way": way, "frobenius": frobenius, "element": largest, "seed": seed}
+
+
+def shapes(draw):
+    bound_of = ck.variants("matmul")["fastest"].error_bound
+    while True:
+        m, n, k = (int(np.exp(draw.uniform(0, math.log(LONGEST))).round()) for _ in range(3))
+        if m * n * k > MOST:
+            continue
+        kind, seed = str(draw.choice(KINDS)), int(draw.integers(2**32))
+        k += kind == "pairs cancel" and k % 2
+        a, b = operands(kind, seed, m, n, k)
+        way = str(draw.choice(["auto", "strict"]))
+        errors = compare(a, b, {name: WAYS[name] for name in (way, "library")})
+        row = {"m": m, "n": n, "k": k, "kind": kind, "way": way, "seed": seed}
+        row |= {
+            "frobenius": errors[way][0],
+            "element": errors[way][1],
+            "bound": bound_of(a.shape, b.shape, dtype=a.dtype),
+        }
+        yield row | {"frobenius_library": errors["library"][0], "element_library": errors["library"][1]}
+
+
+def main():
+    torch.backends.cuda.matmul.allow_tf32 = False
+    draw, record = np.random.default_rng(), {"size": SIZE, "library": f"PyTorch {torch.__version__}, float32"}
+    with np.errstate(all="ignore"):
+        record["kinds"] = [print(*row.values(), flush=True) or row for row in kinds(draw)]
+        record["shapes"] = [row for row, _ in zip(shapes(draw), range(SHAPES), strict=False)]
+    record["beyond_bound"] = [row for row in record["shapes"] if not row["element"] <= row["bound"]]
+    Path(sys.argv[1]).write_text(json.dumps(record))
+
+
+main()
