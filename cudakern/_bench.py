@@ -84,6 +84,15 @@ PEERS: dict[str, dict[str, Callable[..., Any]]] = {
         "cupy: a * x + y": lambda _, a, x, y: a * x + y,
     },
 }
+#: m, n and k by which `auto` is judged on a chip: squares, few rows, short and long sums, odd lengths.
+TUNING = (
+    *((n, n, n) for n in (64, 128, 256, 384, 512, 768, 1000, 1024, 1536, 2048, 3072, 4096, 8192)),
+    *((m, 4096, 4096) for m in (1, 16, 32, 64, 128, 256)),
+    *((4096, 4096, k) for k in (16, 64, 256, 1024)),
+    *((n, n, k) for n, k in ((64, 65536), (128, 16384), (512, 8192), (512, 65536), (1024, 8192))),
+    *((1023, 1025, 999), (2047, 2049, 2051), (4095, 4097, 4093)),
+)
+TUNED_FROM = "register_tile"  #: the first step of the ladder that can be the fastest
 #: n of the product of n x n matrices that measures the rate of a type's arithmetic; float32's is computed.
 PRODUCTS = {"float16": 8192, "bfloat16": 8192, "float64": 4096}
 
@@ -174,6 +183,29 @@ class Bench(_display.Shown):
             notes.append("emulated: the time that this CPU needed to emulate the call; it says nothing about a GPU.")
         return " ".join(notes)
 
+    def choices(self) -> _display.Table:
+        """What "auto" took for each input, and the fastest of the other variants that were measured. Variants that cut
+        their inputs do not count."""
+        rows, losses = [], list[float]()
+        for shape in dict.fromkeys(line.shape for line in self.lines):
+            measured = {line.who: line for line in self.lines if line.shape == shape and line.kernel_ns}
+            auto = measured.pop(f"cudakern: {AUTO}", None)
+            ours = [line for line in measured.values() if line.variant]
+            ours = [line for line in ours if not _table.find(self.operation, line.variant).cuts_inputs]
+            if auto is None or not ours:
+                continue
+            best = min(ours, key=lambda line: line.kernel_ns or 0)
+            losses.append((auto.kernel_ns or 0) / (best.kernel_ns or 1))
+            cells = (text for line in (auto, best) for text in (line.variant, _display.duration(line.kernel_ns)))
+            rows.append([sizes((shape,)), *cells, f"{losses[-1]:.2f}"])
+        note = "No input was measured with auto and with another variant."
+        if losses:
+            note = (
+                f"auto / fastest: {np.exp(np.mean(np.log(losses))):.2f} as a geometric mean, at most {max(losses):.2f}."
+            )
+        columns = ["input", "auto takes", "its time", "fastest", "time", "auto / fastest"]
+        return _display.Table(f"auto of {self.title}", columns, rows, note, [*columns[2::2], columns[-1]])
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         names = ("operation", "dtype", "unit", "rounds", "seed", "versions", "commit", "date")
@@ -230,6 +262,7 @@ def bench(
     peers: bool | Mapping[str, Callable[..., Any]] = True,
     rounds: int = 15,
     seed: int | None = None,
+    tune: bool = False,
     emulated: bool = False,
     progress: bool | None = None,
 ) -> Bench:
@@ -249,6 +282,9 @@ def bench(
         Whether to measure PyTorch and CuPy, where installed; or your own calls by name: functions of the device arrays.
     rounds, seed : int, optional
         The number of measurements (of calls of more than 0.2 s: one); the seed, by default a new one in each run.
+    tune : bool, optional
+        For matmul: by default shapes of every kind, the variants that can be the fastest, and no other libraries, to
+        see with ``choices()`` whether "auto" takes the fastest on this chip. Its estimates were fitted to an H200.
     emulated : bool, optional
         Run on the emulator, by default small inputs. Its times say nothing about a GPU.
     progress : bool, optional
@@ -257,7 +293,8 @@ def bench(
     Returns
     -------
     Bench
-        Displays as a table; ``plot()`` draws a roofline, ``json()`` and ``save(path)`` give everything.
+        Displays as a table; ``plot()`` draws a roofline, ``choices()`` shows what "auto" took, ``json()`` and
+        ``save(path)`` give everything.
 
     Raises
     ------
@@ -279,6 +316,8 @@ def bench(
         raise ValueError(unknown("operation", name, PEERS, of="bench"))
     kind = numpy_dtype(dtype)
     integer("rounds", rounds, 1)
+    if tune and name != "matmul":
+        raise ValueError(f"bench: tune=True is for matmul, whose auto takes different variants, not for {name}")
     seed = integer("seed", random.getrandbits(32) if seed is None else seed, 0)
     with use_backend("emulator") if emulated else contextlib.nullcontext():
         here = backend().as_it_is()
@@ -287,8 +326,10 @@ def bench(
                 f"bench needs a GPU, but none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
                 "to run small inputs on the emulator, pass emulated=True (--emulated)"
             )
-        lengths = _lengths(name, shapes, emulated)
+        lengths = _lengths(name, shapes, emulated) if shapes is not None or not tune else list(TUNING)
         chosen = _chosen(name, kind, variants, here)
+        if tune:
+            chosen, peers = (chosen if variants else _that_can_be_fastest(chosen)), peers is not True and peers
         if here.emulated and peers is True:
             peers = False
         limits, lines = None, list[Line]()
@@ -489,6 +530,13 @@ def _chosen(op: str, kind: np.dtype[Any], names: Sequence[str] | None, here: Bac
         if entry.on_host:
             raise ValueError(f"bench compares kernels, but {entry.name!r} runs on the host: leave it out")
     return names
+
+
+def _that_can_be_fastest(names: list[str]) -> list[str]:
+    """Without the first steps of the ladder, and without "fastest", which is "auto"."""
+    ladder = [v.name for v in _table.variants("matmul")]
+    slow = {"fastest", *ladder[: ladder.index(TUNED_FROM)]}
+    return [name for name in names if name not in slow] if set(names) - slow - {AUTO} else names
 
 
 def _commit() -> str | None:

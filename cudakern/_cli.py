@@ -122,6 +122,8 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--rounds", type=int, default=15, help="number of measurements")
     options.add_argument("--seed", type=int, help="seed of the random input; default: new data in each run")
     options.add_argument("--no-peers", dest="peers", action="store_false", help="without PyTorch and CuPy")
+    text = "of matmul: measure shapes of every kind, and show where auto takes the fastest variant on this chip"
+    options.add_argument("--tune", action="store_true", help=text)
     options.add_argument("--emulated", action="store_true", help="run small inputs on the emulator")
     options.add_argument("--plot", type=_picture, metavar="FILE", help="save the roofline")
 
@@ -292,15 +294,17 @@ def _bench(options: argparse.Namespace) -> None:
         raise ValueError(
             f"bench takes one operation, not {options.op} and {options.file}; a file needs --json before it"
         )
+    if options.tune:
+        options.op = options.op or "matmul"
     if not options.op and (options.shape or options.variants or options.plot):
         raise ValueError("bench: --shape, --variants and --plot need an operation")
-    names = ("dtype", "variants", "peers", "rounds", "seed", "emulated")
+    names = ("dtype", "variants", "peers", "rounds", "seed", "tune", "emulated")
     settings = {name: getattr(options, name) for name in names}
     results = []
     for op in [options.op] if options.op else PEERS:
         results.append(bench(op, options.shape, **settings))
         if options.file or not options.json:
-            results[-1].table().print()
+            (results[-1].choices() if options.tune else results[-1].table()).print()
     if options.file:
         results[0].save(options.file)
     elif options.json:

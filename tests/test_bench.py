@@ -62,6 +62,26 @@ def test_products_of_m_n_k_in_each_type():
     assert [line.error for line in wide.lines] == [0, 0]  # one into an out= of int32, one modulo 256
 
 
+def test_the_choice_of_auto_beside_the_fastest(capsys):
+    shapes = [(5, 6, 7), (33, 8, 9)]
+    result = bench("matmul", shapes, tune=True, rounds=1, emulated=True)
+    assert {"warp_tiles", "split_fp16"} < {line.variant for line in result.lines} > {"few_rows"}
+    assert not {"naive", "tiled"} & {line.variant for line in result.lines if not line.who.endswith("auto")}
+    times = {(line.shape, line.who): line.kernel_ns for line in result.lines}
+    table = result.choices()
+    for shape, row in zip(shapes, table.rows, strict=True):
+        others = {who: ns for (of, who), ns in times.items() if of == shape and not who.endswith(("auto", "tf32"))}
+        best = min(others, key=others.get)
+        assert row[3] == best.removeprefix("cudakern: ")
+        assert float(row[5]) == pytest.approx(times[shape, "cudakern: auto"] / others[best], abs=0.006)
+    assert "geometric mean" in table.note
+    assert "No input" in bench("sort", [9], variants=["auto"], rounds=1, emulated=True).choices().note
+    with pytest.raises(ValueError, match="for matmul"):
+        bench("sort", tune=True, emulated=True)
+    assert main(["bench", "--tune", "--emulated", "--rounds", "1", "--shape", "5,6,7", "--variants", "auto,tiled"]) == 0
+    assert "auto / fastest" in capsys.readouterr().out
+
+
 def test_new_data_in_each_run_unless_the_seed_is_passed():
     sums = []
 
