@@ -34,7 +34,7 @@ from cases import (
 )
 from cudakern._array import DeviceArray
 from cudakern._dtypes import matmul_types, numpy_dtype, rounding_unit
-from cudakern._operations import _call, _execute, _on_host
+from cudakern._operations import _call, _execute, _on_host, matmul
 
 TYPES = [name for name in cudakern.variants("matmul")["tiled"].types if name != "bfloat16" or HAS_BFLOAT16]
 NUMPY_TYPES = [name for name in TYPES if name != "bfloat16"]
@@ -189,13 +189,11 @@ def spread(x, result):
 
 @contextlib.contextmanager
 def as_on_a_gpu():
-    """Lets "auto" take kernels for host arrays on the emulator too: what it does on a GPU."""
-    right = _on_host.answers_at_once
-    _on_host.answers_at_once = lambda here: True
-    try:
+    """Lets "auto" take kernels for host arrays on the emulator too: what it does on a GPU. For small ones, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_on_host, "answers_at_once", lambda here: True)
+        patch.setattr(matmul.RULE, "small", None)
         yield
-    finally:
-        _on_host.answers_at_once = right
 
 
 # --- calls, drawn --------------------------------------------------------------------------------------------------
@@ -548,6 +546,30 @@ def test_auto_takes_kernels_where_there_are_some(backend, monkeypatch):
         assert cudakern.matmul(np.ones((4, 1, 2, 3), ">f8"), np.ones((5, 3, 2))).shape == (4, 5, 2, 2)
         with pytest.raises(AssertionError, match="asked"):
             cudakern.matmul(np.ones((2, 2), "longdouble"), TWO)
+
+
+def test_small_products_of_host_arrays_are_numpys(monkeypatch):
+    """The copies to a GPU and back would take longer. What is small depends on shapes, type and processors."""
+    monkeypatch.setattr(_on_host, "answers_at_once", lambda here: True)
+    for processors in (1, 16):
+        monkeypatch.setattr(matmul, "PROCESSORS", processors)
+        for dtype, largest in (("float32", 1000), ("float64", 1000), ("int32", 64), ("float16", 64)):
+            small = [n for n in range(4, 1200, 4) if matmul.small(np.dtype(dtype), (n, n), (n, n))]
+            assert small == list(range(4, small[-1] + 4, 4)), "one size divides them"
+            assert 8 <= small[-1] <= largest
+            if processors > 1:
+                continue
+            for n in (small[0], small[-1], small[-1] + 4):
+                x = (np.arange(n * n).reshape(n, n) % 3).astype(dtype)
+                run = cudakern.profile(cudakern.matmul, x, x, repeat=1, warmup=0) if n < 100 else None
+                assert run is None or (run.variant.name == "numpy") == (n in small)
+                assert np.array_equal(cudakern.matmul(x, x), x @ x)
+    assert matmul.small(np.dtype("float32"), (4096,), (4096, 4096)), "each element is used once"
+    assert not matmul.small(np.dtype("float32"), (4096, 4096), (4096, 4096))
+    monkeypatch.setattr(np, "matmul", Refusing(np.matmul))
+    with pytest.raises(AssertionError, match="asked"):
+        cudakern.matmul(TWO, TWO)
+    assert cudakern.matmul(TWO, TWO, accuracy="strict").shape == TWO.shape
 
 
 def test_auto_of_host_arrays_is_numpys_without_a_gpu(monkeypatch):

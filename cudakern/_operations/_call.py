@@ -18,7 +18,7 @@ from .._streams import stream_handle
 from .._table import AUTO, NUMPY, check_own
 from . import _checks
 from ._on_device import on_device
-from ._on_host import on_host, plainly
+from ._on_host import at_once_by_numpy, on_host, plainly
 from ._rule import Inputs, Named, Rule
 
 NOTHING: Named = {}
@@ -41,6 +41,8 @@ def call(
             result = module.call(rule.key, variant, keywords, inputs, out, handle)
         elif stream is None and isinstance(variant, str) and variant not in HOST:
             result = plainly(rule, inputs, out, variant, parameters, own)
+        elif rule.small is not None and variant == AUTO and stream is None and out is None and not parameters:
+            result = at_once_by_numpy(rule, inputs)
         else:
             result = NotImplemented
         if result is not NotImplemented:

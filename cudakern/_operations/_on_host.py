@@ -10,7 +10,7 @@ import numpy as np
 from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import host_array, host_operand, host_result, native
-from .._layout import MAX_DIMS
+from .._layout import MAX_DIMS, Shape
 from .._observer import Run
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
@@ -85,7 +85,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if _checks.are_numbers(rule, entry, operands, rule.others):
         dtype = common_type(rule, None if numpys else entry, operands)
         if entry is None:
-            entry = fastest(rule, dtype)
+            entry = fastest(rule, dtype, *map(np.shape, operands.values()))
             values = () if entry.on_host else entry.values(own)
     for name in rule.numbers:
         _checks.check_one_number(rule, name, np.shape(operands[name]))
@@ -154,11 +154,22 @@ def answers_at_once(here: Backend) -> bool:
     return not here.emulated
 
 
-def fastest(rule: Rule, dtype: np.dtype[Any]) -> Variant:
+def at_once_by_numpy(rule: Rule, inputs: Inputs) -> Any:
+    """NumPy's result for NumPy arrays of one type that "auto" leaves to it because they are small; NotImplemented for
+    all others, whose way to NumPy has more checks than they take."""
+    dtypes = {x.dtype if type(x) is np.ndarray else None for x in inputs}
+    dtype = dtypes.pop()
+    if dtypes or dtype is None or dtype.kind not in "iufc" or not dtype.isnative or rule.small is None:
+        return NotImplemented
+    small = rule.small(dtype, *[x.shape for x in inputs])
+    return rule.by_numpy(*inputs) if small else NotImplemented
+
+
+def fastest(rule: Rule, dtype: np.dtype[Any], *shapes: Shape) -> Variant:
     """The variant of "auto" for host arrays: on a GPU the first preferred one that takes the type and runs on the chip,
-    else NumPy's."""
+    unless NumPy is faster than the copies; else NumPy's."""
     here = backend()
-    if answers_at_once(here):
+    if answers_at_once(here) and not (rule.small is not None and rule.small(dtype, *shapes)):
         name = type_name(dtype)
         for variant in (find(rule.name, preferred) for preferred in rule.preferred):
             if name in variant.types and not variant.why_not(here):

@@ -136,6 +136,9 @@ class Rule:
     real: bool = False  #: it takes real numbers only
     #: (inputs, out) -> True where "auto" has to leave host arrays to NumPy unchanged: NumPy then takes out= too.
     numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
+    #: (type, the inputs' shapes) -> True where NumPy has the result of host arrays before a GPU would have it: "auto"
+    #: then takes NumPy.
+    small: Callable[..., bool] | None = None
     refuse: Callable[[Inputs], None] | None = None  #: raises errors that come before all others
 
     # Worked out once, since calls are short:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
@@ -181,6 +182,27 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
         raise
 
 
+#: Multiply-adds of NumPy per microsecond and processor, and whether its library uses all processors; other types: as
+#: integers. Then bytes per microsecond between host and device, and the rest of a call in microseconds. Estimates from
+#: docs/results/gpu_crossover.json, with 16 processors.
+NUMPYS_RATE = {"f": (33_600, True), "d": (17_300, True), "F": (8_400, True), "D": (4_300, True), "e": (200, False)}
+OTHERS_RATE = (600, False)
+COPIES, CALL_US = 10_000, 30
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def small(dtype: np.dtype[Any], a: Shape, b: Shape) -> bool:
+    """Whether NumPy is estimated to have the product before it has gone to a GPU and back."""
+    if not a or not b:
+        return False  # an error
+    m, n = a[-2] if len(a) > 1 else 1, b[-1] if len(b) > 1 else 1
+    if len(a) > 2 or len(b) > 2:  # (of stacks that do not go together any length: they are an error)
+        m *= max(math.prod(a[:-2]), math.prod(b[:-2]))
+    rate, parallel = NUMPYS_RATE.get(dtype.char, OTHERS_RATE)
+    numpys_us = m * n * a[-1] / (rate * (PROCESSORS if parallel else 1))
+    return numpys_us < CALL_US + (math.prod(a) + math.prod(b) + m * n) * dtype.itemsize / COPIES
+
+
 def _refuse_scalars(inputs: Inputs) -> None:
     """ValueError for a host number multiplied by a device array."""
     if any(isinstance(x, DeviceArray) for x in inputs):
@@ -207,12 +229,16 @@ RULE = Rule(
     common=lambda a, b: _common_type(a, b) or np.result_type(a, b),
     counted=lambda a, b: product(a, b).as_one_stack,
     numpys_own=numpys_own,
+    small=small,
     refuse=_refuse_scalars,
 )
 
 
-#: With accuracy="strict": three pieces of bfloat16 for each float32, or compensated sums.
-STRICT = replace(RULE, preferred=("split_bf16", "tiled"))
+#: With accuracy="strict": compensated sums. Large products of float32 have three pieces of bfloat16 instead, with an
+#: error that is smaller than that of a library's float32, but larger than that of compensated sums.
+STRICT = replace(RULE, preferred=("tiled",), small=None)
+STRICT_LARGE = replace(STRICT, preferred=("split_bf16", "tiled"))
+COMPENSATED, SHORT = 1 << 21, 1024  #: multiply-adds, and k, up to which compensated sums take about as long
 
 
 # --- the public function ---------------------------------------------------------------------------------------------
@@ -282,6 +308,9 @@ def matmul(
 
     Notes
     -----
+    For NumPy arrays, "auto" is NumPy itself without a GPU, and also where the copies to a GPU and back would take
+    longer than NumPy.
+
     The variants lead from one thread per element of the product to the tensor cores. Those of T5 sum with the
     compensation of W. Kahan (Communications of the ACM 8:1, 1965), the others in the order of k. The variants with
     tiles have the parameter ``tile=``, and "wgmma_split", whose blocks divide k, also has ``parts=`` and ``groups=``.
@@ -298,16 +327,18 @@ def matmul(
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
     """
-    rule = RULE if accuracy == "fast" else _strict(accuracy, variant)
+    rule = RULE if accuracy == "fast" else _strict(accuracy, variant, a, b)
     return call(rule, (a, b), out, variant, stream, parameters)
 
 
-def _strict(accuracy: Any, variant: str) -> Rule:
+def _strict(accuracy: Any, variant: str, a: Any, b: Any) -> Rule:
     if accuracy != "strict":
         raise ValueError(f"matmul: accuracy must be 'fast' or 'strict', not {accuracy!r}")
     if variant != AUTO:
         raise TypeError(f"matmul: accuracy='strict' is for variant='auto'; {variant!r} has an accuracy of its own")
-    return STRICT
+    rows, columns = np.shape(a), np.shape(b)[-1:]
+    few = math.prod(rows + columns) <= COMPENSATED and math.prod(rows[-1:]) <= SHORT
+    return STRICT if few else STRICT_LARGE
 
 
 DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it

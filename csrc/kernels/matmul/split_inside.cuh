@@ -68,11 +68,12 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     constexpr int FOURS = COLUMNS / 4; // in a row of the tile
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
-    __shared__ mbarrier full[size::STAGES], empty[size::STAGES];
+    __shared__ mbarrier full[size::STAGES], empty[size::STAGES], checked;
     __shared__ int failed, largest[2]; // the bits of the largest magnitudes of A and B: integers have the same order
     if (threadIdx.x == 0) {
         for (int i = 0; i < size::STAGES; ++i)
             mbarrier_init(&full[i], size::SPLITTERS / 32), mbarrier_init(&empty[i], size::CONSUMERS * 4);
+        mbarrier_init(&checked, size::SPLITTERS / 32);
         failed = largest[0] = largest[1] = 0;
     }
     __syncthreads();
@@ -113,7 +114,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         if (((from_a.lost | from_b.lost) & 0xffffu) != 0) atomicExch(&failed, 1);
         atomicMax(&largest[0], __float_as_int(from_a.largest)),
             atomicMax(&largest[1], __float_as_int(from_b.largest));
-        sync_threads_of(1, size::THREADS); // the consumers read these
+        __syncwarp();
+        if (lane == 0) mbarrier_arrive(&checked); // the consumers read these
         if (parts > 1) cluster_sync(), cluster_sync();
         return;
     }
@@ -134,7 +136,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) fails = fails || total[i] != total[i]; // NaN, as pieces of an infinity are
     if (fails) atomicExch(&failed, 1);
-    sync_threads_of(1, size::THREADS);
+    sync_threads_of(1, size::CONSUMERS * 128);
+    mbarrier_wait(&checked, 0);
     const int row = warpgroup * 64 + t / 32 * 16 + t % 32 / 4, column = t % 4 * 2; // in the tile
     if (failed || __int_as_float(largest[0]) * __int_as_float(largest[1]) >= 0x1p120f) {
         float plain[SUMS]; // (the compiler keeps in memory what it passes to a function)
