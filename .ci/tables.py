@@ -255,6 +255,46 @@ def matmul_table():
     return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
 
 
+def errors_table():
+    """Errors of products of float32 by kind of data: auto, strict, the GPU's library, NumPy."""
+    path = RESULTS / "gpu_accuracy.json"
+    record = json.loads(path.read_text())
+    rows = []
+    for kind in dict.fromkeys(row["kind"] for row in record["kinds"]):
+        of = {row["way"]: row for row in record["kinds"] if row["kind"] == kind}
+        ratio = f"{of['auto']['frobenius'] / of['library']['frobenius']:.2f}"
+        cells = [error(of[way]["frobenius"]) for way in ("library", "auto", "strict", "numpy")]
+        rows.append([kind, cells[0], ratio, *cells[1:], *(error(of[way]["element"]) for way in ("library", "auto"))])
+    heads = ["data", "cuBLAS", "`auto` / cuBLAS", "`auto`", "`strict`", "NumPy", "an element: cuBLAS", "`auto`"]
+    sides = {way: [row for row in record["shapes"] if row["way"] == way] for way in ("auto", "strict")}
+    closest = {way: max(row["element"] / row["bound"] for row in some) for way, some in sides.items()}
+    words = " and ".join(f"{len(sides[way])} with `{way}` (at most {closest[way]:.2f} of it)" for way in sides)
+    what = (
+        f"m = n = k = {record['size']:,}. Errors relative to float64: the Frobenius norm, and the largest error of an "
+        f"element relative to |A||B|. Of {len(record['shapes']):,} products of random lengths and kinds of data, "
+        f"{len(record['beyond_bound']) or 'none'} exceeds the bound of its variant: {words}."
+    )
+    source = (
+        f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu accuracy`).{notice(path)}"
+    )
+    return markdown(heads, rows, source)
+
+
+def crossover_table():
+    """Products of NumPy arrays by NumPy and by a kernel, copies included."""
+    path = RESULTS / "gpu_crossover.json"
+    record = json.loads(path.read_text())
+    shapes = dict.fromkeys((row["m"], row["k"], row["n"]) for row in record["rows"])
+    types = dict.fromkeys(row["dtype"] for row in record["rows"])
+    times = {(row["dtype"], row["m"], row["k"], row["n"]): row for row in record["rows"]}
+    cells = {
+        key: f"{duration(row['numpy_us'] * 1e3)} / {duration(row['kernel_us'] * 1e3)}" for key, row in times.items()
+    }
+    rows = [[" x ".join(map(str, (m, n, k))), *(cells.get((t, m, k, n), "-") for t in types)] for m, k, n in shapes]
+    what = f"NumPy / kernel. {record['timing']} {record['chip']}, 16 processors, {dated(record)}."
+    return markdown(["m x n x k", *types], rows, f"{what} From `{path.relative_to(ROOT)}` (`.ci/gpu crossover`).")
+
+
 STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
 
 
@@ -339,6 +379,8 @@ def table(name):
         "bench": bench_table,
         "matmul": matmul_table,
         "matmul_counters": counters_table,
+        "matmul_errors": errors_table,
+        "crossover": crossover_table,
         "calls": calls_table,
         "emulator_speed": emulator_table,
     }
