@@ -97,9 +97,7 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
     plan->shared_bytes =
         static_cast<size_t>(width == 128 ? int(split_inside_128::SHARED_BYTES) : int(split_inside_64::SHARED_BYTES));
-    if (groups > 1 && !empty(call))
-        plan->workspace_bytes =
-            static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * groups) * 4;
+    plan_groups(call, plan, groups);
     return CK_OK;
 }
 
