@@ -85,12 +85,12 @@ class Names(NamedTuple):
     """What a set is to list."""
 
     wanted: tuple[str, ...]  #: kernels that a caller has named: "scale<float>"
-    found: tuple[str, ...]  #: kernels that were found in the source
-    variables: tuple[str, ...]  #: found in the source
+    source_kernels: tuple[str, ...]  #: that the source declares
+    variables: tuple[str, ...]  #: the same
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.found, *self.wanted)))
+        return tuple(dict.fromkeys((*self.source_kernels, *self.wanted)))
 
     def without(self, unknown: set[str], unit: Unit, log: str) -> Names:
         """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
@@ -104,10 +104,10 @@ class Names(NamedTuple):
                 "a name of its own, and parameters that can be copied byte by byte",
                 log,
             )
-        if not unknown or not unknown <= {*self.found, *self.variables}:
+        if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
             raise CompileError(_message(unit, log), log)
-        found, variables = (tuple(n for n in names if n not in unknown) for names in (self.found, self.variables))
-        return Names(self.wanted, found, variables)
+        known = (tuple(n for n in names if n not in unknown) for names in (self.source_kernels, self.variables))
+        return Names(self.wanted, *known)
 
     def listed(self, text: str, before: tuple[str, str], kernel: str, variable: str, end: str) -> str:
         """The source followed by the two lists. Each item has a line of its own, which compilers name in messages."""
