@@ -55,6 +55,10 @@ _OF_ASM = re.compile(
     r"(?: *(?:\|.*|[\^~ ]+)\n)*",
     re.M,
 )
+#: An emulator's header that refuses to be included: by which line, and why. All other errors follow from that.
+_REFUSED = re.compile(
+    r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
+)
 _SHOWN_ERRORS = 5
 
 
@@ -264,6 +268,8 @@ def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
     if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
         return _undefined(unit, symbol[1])
+    if refused := _REFUSED.search(log):
+        return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
     lines = unit.text.splitlines()  # instead of the C++ that stands for an asm
