@@ -46,6 +46,7 @@ class Backend(_display.Shown):
     why: str
     native: Native = field(repr=False, compare=False)
     _snapshot: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    _exact_capability: int | None = field(default=None, repr=False, compare=False)  #: of a snapshot
 
     @property
     def emulated(self) -> bool:
@@ -66,6 +67,11 @@ class Backend(_display.Shown):
         return int(10 * major + minor)
 
     @property
+    def exact_capability(self) -> int:
+        """The capability of code in this build that runs on no other device (90: sm_90a); 0 if it has none."""
+        return self.native.exact_capability if self._exact_capability is None else self._exact_capability
+
+    @property
     def device_name(self) -> str:
         """The chip's name; "Emulated NVIDIA H200" on the emulator."""
         return str(self.properties["name"])
@@ -77,12 +83,13 @@ class Backend(_display.Shown):
         return plain | {"properties": properties}
 
     def as_it_is(self) -> Backend:
-        """A snapshot for results: the device's properties as they are now, without access to the device. Pickles and
-        copies are snapshots too, because they may be loaded on a machine without such a device."""
-        return replace(self, native=cast(Native, None), _snapshot=self.properties)
+        """A snapshot for results: what the device and the build are now, without access to them. Pickles and copies
+        are snapshots too, because they may be loaded on a machine without such a device."""
+        nothing, exact = cast(Native, None), self.exact_capability
+        return replace(self, native=nothing, _snapshot=self.properties, _exact_capability=exact)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Backend, (self.name, self.device, self.why, None, self.properties)
+        return Backend, (self.name, self.device, self.why, None, self.properties, self.exact_capability)
 
     def __repr__(self) -> str:
         return f"<cudakern backend {self.name!r}, device {self.device}: {self.device_name}; {self.why}>"

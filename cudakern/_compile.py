@@ -106,12 +106,12 @@ class Program(_display.Shown):
             if built is not None and (not wanted or wanted in built.kernels):
                 return built
             instances = [*self._instances, *([wanted] if wanted and wanted not in self._instances else [])]
-            found = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
-            self._built[here.name] = built = self._compiled(here, instances, found, built)
+            kernels = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
+            self._built[here.name] = built = self._compiled(here, instances, kernels, built)
             self._instances |= dict.fromkeys(instances)
             return built
 
-    def _compiled(self, here: Backend, instances: list[str], found: list[str], before: _Built | None) -> _Built:
+    def _compiled(self, here: Backend, instances: list[str], kernels: list[str], before: _Built | None) -> _Built:
         unit = _compilers.Unit(
             str(self.source),
             self._name,
@@ -120,7 +120,7 @@ class Program(_display.Shown):
             self._arch or 10 * here.capability,
             10 * here.capability,
         )
-        names = _compilers.Names(tuple(instances), tuple(found), self._contents.variables)
+        names = _compilers.Names(tuple(instances), tuple(kernels), self._contents.variables)
         try:
             compiled = _compilers.COMPILERS[here.name](here.native, unit, names, here.device)
         except CompileError as error:
@@ -135,10 +135,10 @@ class Program(_display.Shown):
 
     def _launch_in_source(self) -> str:
         """A hint, if the source launches a kernel as nvcc's programs do."""
-        found = tokens(self.source)
-        for i, token in enumerate(found[1:], 1):
-            if "".join(t.text for t in found[i : i + 3]) == "<<<" and found[i + 2].start == token.start + 2:
-                line, kernel = self.source.count("\n", 0, token.start) + 1, found[i - 1].text
+        source = tokens(self.source)
+        for i, token in enumerate(source[1:], 1):
+            if "".join(t.text for t in source[i : i + 3]) == "<<<" and source[i + 2].start == token.start + 2:
+                line, kernel = self.source.count("\n", 0, token.start) + 1, source[i - 1].text
                 return (
                     f"{self._name}:{line}: kernels are launched from Python, not with <<<...>>>: write "
                     f"program.{kernel}[grid, block](arguments) there, and leave the launch out here."

@@ -55,6 +55,10 @@ _OF_ASM = re.compile(
     r"(?: *(?:\|.*|[\^~ ]+)\n)*",
     re.M,
 )
+#: An emulator's header that refuses to be included: by which line, and why. All other errors follow from that.
+_REFUSED = re.compile(
+    r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
+)
 _SHOWN_ERRORS = 5
 
 
@@ -85,12 +89,12 @@ class Names(NamedTuple):
     """What a set is to list."""
 
     wanted: tuple[str, ...]  #: kernels that a caller has named: "scale<float>"
-    found: tuple[str, ...]  #: kernels that were found in the source
-    variables: tuple[str, ...]  #: found in the source
+    source_kernels: tuple[str, ...]  #: that the source declares
+    variables: tuple[str, ...]  #: the same
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.found, *self.wanted)))
+        return tuple(dict.fromkeys((*self.source_kernels, *self.wanted)))
 
     def without(self, unknown: set[str], unit: Unit, log: str) -> Names:
         """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
@@ -104,10 +108,10 @@ class Names(NamedTuple):
                 "a name of its own, and parameters that can be copied byte by byte",
                 log,
             )
-        if not unknown or not unknown <= {*self.found, *self.variables}:
+        if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
             raise CompileError(_message(unit, log), log)
-        found, variables = (tuple(n for n in names if n not in unknown) for names in (self.found, self.variables))
-        return Names(self.wanted, found, variables)
+        known = (tuple(n for n in names if n not in unknown) for names in (self.source_kernels, self.variables))
+        return Names(self.wanted, *known)
 
     def listed(self, text: str, before: tuple[str, str], kernel: str, variable: str, end: str) -> str:
         """The source followed by the two lists. Each item has a line of its own, which compilers name in messages."""
@@ -264,6 +268,8 @@ def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
     if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
         return _undefined(unit, symbol[1])
+    if refused := _REFUSED.search(log):
+        return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
     lines = unit.text.splitlines()  # instead of the C++ that stands for an asm

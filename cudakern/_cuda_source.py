@@ -174,33 +174,33 @@ def with_shared_pointers(text: str) -> str:
     Lines keep their numbers. Inside a function, the pointer is a local constant; elsewhere it is a macro, because each
     block has its own memory.
     """
-    found = tokens(text)
+    source = tokens(text)
     pieces: list[str] = []
     end = depth = 0
     scopes: list[bool] = []  # of each open brace: whether it is a function's or a struct's
     since: list[str] = []  # the words since the last brace or semicolon
-    for i, token in enumerate(found):
+    for i, token in enumerate(source):
         if token.text == "{":
             scopes.append(_scope(since) is None)
         elif token.text == "}" and scopes:
             scopes.pop()
         since = [] if token.text in "{};" else [*since, token.text]
         depth = sum(scopes)
-        if token.text != "extern" or i + 1 == len(found) or found[i + 1].text not in ("__shared__", "__align__"):
+        if token.text != "extern" or i + 1 == len(source) or source[i + 1].text not in ("__shared__", "__align__"):
             continue
-        stop = next((j for j in range(i, len(found)) if found[j].text == ";"), None)
-        words = [] if stop is None else [t.text for t in found[i + 1 : stop]]
+        stop = next((j for j in range(i, len(source)) if source[j].text == ";"), None)
+        words = [] if stop is None else [t.text for t in source[i + 1 : stop]]
         if stop is None or "__shared__" not in words or words[-2:] != ["[", "]"]:
             continue
         name, kind = words[-3], _element(words[:-3])
-        lines = "\n" * text.count("\n", token.start, found[stop].end)
+        lines = "\n" * text.count("\n", token.start, source[stop].end)
         pieces.append(text[end : token.start])
         if depth:
             pieces.append(f"{kind} *const {name} = static_cast<{kind} *>(emu_dynamic_shared());{lines}")
         else:
             pieces.append(f"\n#define {name} (static_cast<{kind} *>(emu_dynamic_shared()))\n")
-            pieces.append(f"#line {text.count(chr(10), 0, found[stop].end) + 1}\n")
-        end = found[stop].end
+            pieces.append(f"#line {text.count(chr(10), 0, source[stop].end) + 1}\n")
+        end = source[stop].end
     return "".join([*pieces, text[end:]])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +16,22 @@ from ._array import DeviceArray
 from ._backend import backend
 from ._compare import Comparison
 from ._compile import Kernel, Launch, entry, parameters_of
-from ._errors import CudaError
 from ._operations import widened
 from ._profile import check_counts, measure
 from ._resources import kernel_resources
-from ._steps import Ladder, Step, errors_of, main_kernel, progress_line, ratio, with_speedups
+from ._steps import (
+    Attempt,
+    Ladder,
+    Step,
+    errors_of,
+    main_kernel,
+    progress_line,
+    ratio,
+    repetitions,
+    run_steps,
+    with_speedups,
+)
+from ._table import Variant
 from ._transfer import Array
 
 _CALL = "ladder([program.one[grid, block], program.other[grid, block]], reference=function, inputs=[x, y, n])"
@@ -90,36 +102,38 @@ def kernel_ladder(
     check_counts(repeat, warmup)
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, "", "")
-    if record is not None and repeat is None and warmup is None:
-        repeat, warmup = 1, 0  # emulated times are not shown
-    steps: list[Step] = []
-    refusals: list[Exception] = []
+    repeat, warmup = repetitions(record, repeat, warmup)
     with progress_line(progress) as announce:
         announce(f"ladder 0/{len(launches)}: reference")
         results = reference(*map(_wide, inputs))
-        for number, (name, launch) in enumerate(zip(_names(launches), launches, strict=True), 1):
-            announce(f"ladder {number}/{len(launches)}: {name}")
+        attempts = []
+        for name, launch in zip(_names(launches), launches, strict=True):
             variant = replace(entry(launch.kernel, here.name), name=name)
             written = _written(launch, inputs)
             expected = _expected(launch, written, inputs, results)
-            try:
-                profile, arrays = measure(_with_copies, (launch, written, inputs), {}, repeat, warmup)
-                kernel = tuple(kernel_resources(launch))
-            except (TypeError, ValueError, OverflowError) as error:
-                reason = str(error).removeprefix(f"{launch.kernel.name}: ")
-                steps.append(Step(variant, note=f"not for these inputs: {reason}"))
-                refusals.append(error)
-            except CudaError as error:
-                steps.append(Step(variant, note=f"failed: {error}", failed=True))
-            else:
-                profile = replace(profile, variant=variant)
-                steps.append(Step(variant, profile, _error(arrays, expected), kernels=kernel))
-    if refusals and not any(step.profile or step.failed for step in steps):
-        raise refusals[0]  # the inputs themselves are invalid
+            run = functools.partial(_step, variant, launch, written, inputs, expected, repeat, warmup)
+            attempts.append(Attempt(variant, run, (f"{launch.kernel.name}: ",)))
+        steps, refusal = run_steps(attempts, "ladder", "these inputs", announce)
+    if refusal is not None:
+        raise refusal  # the inputs themselves are invalid
     shapes = tuple(x.shape for x in inputs if isinstance(x, np.ndarray))
     dtype = next((x.dtype.name for x in inputs if isinstance(x, np.ndarray)), "")
     programs = ", ".join(dict.fromkeys(step.variant.operation for step in steps))
     return KernelLadder(programs, "GB/s", shapes, dtype, here, with_speedups(steps), record)
+
+
+def _step(
+    variant: Variant,
+    launch: Launch,
+    written: list[int],
+    inputs: Sequence[Any],
+    expected: Sequence[Array | None],
+    repeat: int | None,
+    warmup: int | None,
+) -> Step:
+    profile, arrays = measure(_with_copies, (launch, written, inputs), {}, repeat, warmup)
+    kernels = tuple(kernel_resources(launch))
+    return Step(variant, replace(profile, variant=variant), _error(arrays, expected), kernels=kernels)
 
 
 def _launches(kernels: Sequence[Any]) -> list[Launch]:
@@ -192,8 +206,8 @@ def _with_copies(launch: Launch, written: list[int], inputs: Sequence[Any]) -> l
 def _error(results: Sequence[Array], expected: Sequence[Array | None]) -> Comparison:
     """The largest error of all results, and the average of their averages."""
     pairs = [(x, y.reshape(x.shape)) for x, y in zip(results, expected, strict=True) if y is not None]
-    found = [errors_of(x, y, _magnitude(y)) for x, y in pairs]
-    return Comparison(float(np.max([e.max for e in found])), float(np.mean([e.average for e in found])))
+    errors = [errors_of(x, y, _magnitude(y)) for x, y in pairs]
+    return Comparison(float(np.max([e.max for e in errors])), float(np.mean([e.average for e in errors])))
 
 
 def _magnitude(expected: Array) -> Array:

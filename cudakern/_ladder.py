@@ -24,7 +24,7 @@ from ._kernel_ladder import kernel_ladder
 from ._operations import Operation, operation, widened
 from ._profile import check_counts, integer, measure
 from ._resources import launches_of
-from ._steps import Ladder, Step, errors_of, progress_line, with_speedups
+from ._steps import Attempt, Ladder, Step, errors_of, progress_line, repetitions, run_steps, with_speedups
 from ._variants import NameOrFunction, operation_name
 
 
@@ -118,35 +118,27 @@ def ladder(
     kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op, kind.name)
-    if record is not None and repeat is None and warmup is None:
-        repeat, warmup = 1, 0  # emulated times are not shown
-    steps: list[Step] = []
-    refusals: list[Exception] = []
+    repeat, warmup = repetitions(record, repeat, warmup)
     with progress_line(progress) as announce:
         announce(f"{op} 0/{len(entries)}: reference, by NumPy")
         expected = _expected(what, operands, own)
-        for number, variant in enumerate(entries, 1):
-            announce(f"{op} {number}/{len(entries)}: {variant.name}")
+
+        def step_of(variant: _table.Variant) -> Step:
             if reason := variant.why_not(here):
-                steps.append(Step(variant, note=f"not here: {reason}"))
-                continue
+                return Step(variant, note=f"not here: {reason}")
             values = {name: value for name, value in plain.items() if name in own or _table.having(name, [variant])}
             keywords = {"variant": variant.name, **values}
-            try:
-                profile, result = measure(what.call, operands, keywords, repeat, warmup)
-            except (TypeError, ValueError, NotImplementedError) as error:
-                reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
-                reason = reason.removeprefix(f"{op}: variant {variant.name!r} ").removeprefix(f"{op}: ")
-                steps.append(Step(variant, note=f"not for this input: {reason}"))
-                if not isinstance(error, NotImplementedError):
-                    refusals.append(error)
-            except CudaError as error:
-                steps.append(Step(variant, note=f"failed: {error}", failed=True))
-            else:
-                times = record.steps.get(variant.name) if record and variant.by_default(values) else None
-                steps.append(Step(variant, profile, errors_of(result, *expected), recorded=times))
-    if inputs is not None and refusals and not any(step.profile or step.failed for step in steps):
-        raise refusals[0]  # the input itself is invalid
+            profile, result = measure(what.call, operands, keywords, repeat, warmup)
+            times = record.steps.get(variant.name) if record and variant.by_default(values) else None
+            return Step(variant, profile, errors_of(result, *expected), recorded=times)
+
+        attempts = [
+            Attempt(variant, functools.partial(step_of, variant), (f"{op}: variant {variant.name!r} ", f"{op}: "))
+            for variant in entries
+        ]
+        steps, refusal = run_steps(attempts, op, "this input", announce)
+    if inputs is not None and refusal is not None:
+        raise refusal  # the input itself is invalid
     steps = list(with_speedups(steps))
     shapes = tuple(np.shape(x) for x in operands if x is not None)
     if record is not None:

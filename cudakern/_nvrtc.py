@@ -87,8 +87,8 @@ def _library() -> ctypes.CDLL:
 
 def headers() -> list[Path]:
     """The folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h), if they are installed."""
-    found = [root / "include" for root in _roots() if (root / "include" / "cuda_fp16.h").is_file()][:1]
-    return found + [path / "cccl" for path in found if (path / "cccl").is_dir()]
+    includes = [root / "include" for root in _roots() if (root / "include" / "cuda_fp16.h").is_file()][:1]
+    return includes + [path / "cccl" for path in includes if (path / "cccl").is_dir()]
 
 
 @functools.cache

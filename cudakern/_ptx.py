@@ -197,31 +197,31 @@ def translated(text: str) -> str:
 
 
 def _without_asm(text: str, in_macro: bool = False) -> str:
-    found = tokens(re.sub(r"^[ \t]*#", lambda m: " " * len(m[0]), text) if in_macro else text)
+    source = tokens(re.sub(r"^[ \t]*#", lambda m: " " * len(m[0]), text) if in_macro else text)
     pieces: list[str] = []
     end = i = 0
-    while i < len(found):
+    while i < len(source):
         start = i
         i += 1
-        if found[start].text not in _ASM:
+        if source[start].text not in _ASM:
             continue
-        while i < len(found) and found[i].text in _QUALIFIERS:
+        while i < len(source) and source[i].text in _QUALIFIERS:
             i += 1
-        if i == len(found) or found[i].text != "(":
+        if i == len(source) or source[i].text != "(":
             continue
         depth, first = 1, i + 1
-        while depth and i + 1 < len(found):
+        while depth and i + 1 < len(source):
             i += 1
-            depth += (found[i].text in "([{") - (found[i].text in ")]}")
-        parts = found[first:i]
+            depth += (source[i].text in "([{") - (source[i].text in ")]}")
+        parts = source[first:i]
         i += 1
-        last = found[i].end if i < len(found) and found[i].text == ";" else found[i - 1].end
+        last = source[i].end if i < len(source) and source[i].text == ";" else source[i - 1].end
         try:
             code = _Asm(text, parts).code()
         except UnknownError as error:
             words = re.sub(r"[^\w .,:;%@!+=<>(){}\[\]/-]", "'", str(error))
             code = f'_Pragma("GCC error \\"{words}\\"");'
-        pieces += [text[end : found[start].start], code, "\n" * text.count("\n", found[start].start, last)]
+        pieces += [text[end : source[start].start], code, "\n" * text.count("\n", source[start].start, last)]
         end = last
     return "".join([*pieces, text[end:]])
 
@@ -425,11 +425,11 @@ def _words(parts: dict[str, str | None], kind: str, names: dict[str, str]) -> di
             words["c_"] = names["c"]
     if parts.get("to"):
         to, saturates = str(parts["to"]), "true" if parts.get("sat") else "false"
-        given, source = parts.get("way"), names["a"]
-        if given and given.endswith("i") and to[0] == "f":  # to an integral number of a floating-point type
-            source, given = f"emu_ptx::to_integral({source}, emu_ptx::{given[:2]})", "rn"
+        mode, source = parts.get("way"), names["a"]
+        if mode and mode.endswith("i") and to[0] == "f":  # to an integral number of a floating-point type
+            source, mode = f"emu_ptx::to_integral({source}, emu_ptx::{mode[:2]})", "rn"
         default = "rn" if "f" in to else "rz"
-        words["converted"] = f"emu_ptx::convert<{_TYPES[to]}>({source}, emu_ptx::{(given or default)[:2]}, {saturates})"
+        words["converted"] = f"emu_ptx::convert<{_TYPES[to]}>({source}, emu_ptx::{(mode or default)[:2]}, {saturates})"
     return words
 
 

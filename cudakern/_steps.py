@@ -9,14 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _display, _recorded, _table
 from ._backend import Backend
 from ._compare import Comparison, compare
-from ._errors import unknown
+from ._errors import CudaError, unknown
 from ._operations import operation
 from ._profile import Profile
 from ._resources import KernelResources
@@ -238,6 +238,44 @@ class Ladder(_display.Shown, Sequence[Step]):
         left.invert_yaxis()  # shared by both sides: the first step on top
         picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
         return picture.saved(path)
+
+
+class Attempt(NamedTuple):
+    """A step that a ladder will run."""
+
+    variant: _table.Variant
+    run: Callable[[], Step]
+    prefixes: tuple[str, ...]  #: of errors; a note, which stands next to the variant's name, leaves them out
+
+
+def repetitions(
+    record: _recorded.RecordedLadder | None, repeat: int | None, warmup: int | None
+) -> tuple[int | None, int | None]:
+    """``repeat`` and ``warmup`` of a ladder's steps: once by default where emulated times are not shown."""
+    return (1, 0) if record is not None and repeat is None and warmup is None else (repeat, warmup)
+
+
+def run_steps(
+    attempts: Sequence[Attempt], title: str, inputs: str, announce: Callable[[str], None]
+) -> tuple[list[Step], Exception | None]:
+    """The steps; one that fails or refuses the ``inputs`` has a note. And, if none could run, the first refusal."""
+    steps: list[Step] = []
+    refusals: list[Exception] = []
+    for number, (variant, run, prefixes) in enumerate(attempts, 1):
+        announce(f"{title} {number}/{len(attempts)}: {variant.name}")
+        try:
+            steps.append(run())
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+            reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
+            for prefix in prefixes:
+                reason = reason.removeprefix(prefix)
+            steps.append(Step(variant, note=f"not for {inputs}: {reason}"))
+            if not isinstance(error, NotImplementedError):
+                refusals.append(error)
+        except CudaError as error:
+            steps.append(Step(variant, note=f"failed: {error}", failed=True))
+    none_ran = not any(step.profile or step.failed for step in steps)
+    return steps, refusals[0] if refusals and none_ran else None
 
 
 def with_speedups(steps: list[Step]) -> tuple[Step, ...]:

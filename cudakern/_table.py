@@ -172,8 +172,7 @@ class Variant(_display.Shown):
         if here < least or (self.capability_exact and here != least):
             exactly = "exactly" if self.capability_exact else "at least"
             return f"it needs compute capability {exactly} {least / 10:.1f}, but this device has {here / 10:.1f}"
-        # (A snapshot of a backend does not know the build.)
-        if self.capability_exact and backend.native is not None and backend.native.exact_capability != least:
+        if self.capability_exact and backend.exact_capability != least:
             return f"it needs code for {least}a, which this build does not contain"
         return ""
 

@@ -198,3 +198,4 @@ def test_a_size_that_the_launch_would_not_learn():
     run = subprocess.run(line, input=kernel, text=True, capture_output=True)
     assert run.returncode != 0
     assert "use cudaLaunchAttributeClusterDimension" in run.stderr
+    assert "a launch from Python has no clusters" in run.stderr

@@ -122,9 +122,9 @@ def test_a_barrier_in_two_parts_and_one_thread_of_a_group(library):
 @pytest.mark.parametrize("n", [1, 32, 50, 301])
 def test_copies_by_a_group(library, n):
     x = np.random.default_rng(n).random((5, n), np.float32)
-    given = library.buffer(np.concatenate([x.ravel(), np.zeros(8, np.float32)]))
+    rows = library.buffer(np.concatenate([x.ravel(), np.zeros(8, np.float32)]))
     out = library.buffer(np.zeros_like(x))
-    library.launch("run_copied_rows", given, out, 5, n, block=64, shared=2 * n * 4)
+    library.launch("run_copied_rows", rows, out, 5, n, block=64, shared=2 * n * 4)
     assert np.array_equal(out.get(), x[:, ::-1])
 
 

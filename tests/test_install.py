@@ -1,10 +1,12 @@
 """What an installation holds: headers and core for a user's own kernels, sources, types; and what docstrings claim."""
 
 import ast
+import copy
 import doctest
 import importlib
 import importlib.util
 import inspect
+import pickle
 import pkgutil
 import re
 import runpy
@@ -18,6 +20,7 @@ import pytest
 import cuda_api
 import cudakern
 import cudakern.lab
+from cudakern._verify import verify
 
 PACKAGE = Path(cudakern.__file__).resolve().parent
 MODULES = [
@@ -230,7 +233,20 @@ def test_a_variant_says_that_the_build_lacks_its_code(monkeypatch):
         here = cudakern.backend()
         assert variant.why_not(here) == ""
         monkeypatch.setattr(here.native, "exact_capability", 0)
-        assert variant.why_not(here) == "it needs code for 90a, which this build does not contain"
+        why = "it needs code for 90a, which this build does not contain"
+        assert variant.why_not(here) == why
+        # Snapshots, which results hold, know the build too, whatever becomes of it.
+        snapshots = here.as_it_is(), pickle.loads(pickle.dumps(here)), copy.copy(here.as_it_is())
+        (step,) = cudakern.ladder("matmul", n=8, dtype="float16", variants=["wgmma_tiles"])
+        checks = verify(["matmul"], ["wgmma_tiles"]).checks
+        timed = {line.who for line in cudakern.bench("matmul", [(8, 8, 8)], "float16", rounds=1, emulated=True).lines}
+        monkeypatch.undo()
+        assert variant.why_not(here) == ""
+        assert {variant.why_not(snapshot) for snapshot in snapshots} == {why}
+        assert step.note == f"not here: {why}"
+        assert {(check.verdict, check.detail) for check in checks} == {("not here", why)}
+        assert "cudakern: tensor_cores" in timed
+        assert "cudakern: wgmma_tiles" not in timed
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 import cudakern
 from cases import emulated_chip, smallest
+from cudakern._resources import launches_of
 from matrices import operands
 
 pytestmark = pytest.mark.proves()
@@ -310,6 +311,17 @@ def test_stacks_and_strides_give_the_bits_of_contiguous_matrices(chip, seed, kin
         on_device = cudakern.asarray(a)[0, 0, ::-1, ::2], cudakern.asarray(b)[2, 1::2, ::-2]
         plain = product(views[2][0].copy(), views[2][1].copy(), how)
         assert bits(cudakern.matmul(*on_device, variant=how).get()) == bits(plain), (seed, how)
+
+
+@pytest.mark.parametrize("how", [INSIDE, "warp_tiles_split"])
+@pytest.mark.parametrize("count", [65_535, 65_536])
+def test_groups_need_all_products_in_one_launch(chip, how, count):
+    """And a grid has at most 65535 blocks in z: a larger stack has no groups. (Nothing is launched here.)"""
+    a, b = (cudakern.asarray(np.ones(shape, np.float32)) for shape in ((count, 1, 128), (128, 1)))
+    kernels = {x.kernel: x for x in launches_of(lambda: cudakern.matmul(a, b, variant=how, parts=1, groups=2))}
+    fits = count == 65_535
+    assert set(kernels) == ({how, "add_groups"} if fits else {how})
+    assert (kernels[how].launches, kernels[how].grid) == ((1, (2, 1, 65_535)) if fits else (2, (1, 1, 65_535)))
 
 
 # --- auto ------------------------------------------------------------------------------------------------------------

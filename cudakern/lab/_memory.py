@@ -67,10 +67,8 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
 
     Parameters
     ----------
-    addresses : int or iterable of int
-        The byte addresses that the lanes access, at most 32. Leave out inactive lanes.
-    width : int
-        Bytes per lane: 1, 2, 4, 8 or 16.
+    addresses, width
+        As in :func:`wavefronts`.
 
     Returns
     -------
@@ -79,10 +77,8 @@ def sectors(addresses: int | Iterable[int], width: int = WORD) -> int:
 
     Raises
     ------
-    TypeError
-        An address that is not an integer.
-    ValueError
-        More than 32 lanes, an unsupported width, or an address that is not a multiple of the width.
+    TypeError, ValueError
+        As in :func:`wavefronts`.
 
     Examples
     --------

@@ -20,8 +20,11 @@
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 // Refused, because the launch does not learn a kernel's qualifiers: it would run without clusters.
-#define __cluster_dims__(...)                                                                                        \
-    _Pragma("GCC error \"use cudaLaunchAttributeClusterDimension: the emulator has no __cluster_dims__\"")
+// (A pragma takes one string.)
+// clang-format off
+#define __cluster_dims__(...) \
+    _Pragma("GCC error \"the emulator has no __cluster_dims__: a C++ program can use cudaLaunchAttributeClusterDimension; a launch from Python has no clusters\"")
+// clang-format on
 
 // __noinline__ is a macro under g++ (clang has it as a keyword from version 15 on). The C++ library uses
 // __attribute__((__noinline__)), so its headers that do must be included first.

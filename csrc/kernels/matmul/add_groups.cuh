@@ -1,9 +1,12 @@
-// For variants that divide k among the blocks of clusters and, where it is very long, among groups of clusters: the
-// sums of the groups, and the kernel that adds them.
+// For variants that divide k among the blocks of clusters and, where it is very long, among groups of clusters: how the
+// blocks of a cluster add their sums, the sums of the groups, and the kernel that adds those. The host's part is in
+// group_launches.cuh.
 #ifndef CK_MATMUL_ADD_GROUPS_CUH
 #define CK_MATMUL_ADD_GROUPS_CUH
 
+#include "block_tile.cuh"
 #include "box_slabs.cuh"
+#include "cluster.cuh"
 
 namespace matmul {
 
@@ -18,7 +21,38 @@ struct group_sums {
                                                                   int number) const {
         return {data + (static_cast<int64_t>(group) * products + number) * m * n, n, 1};
     }
+
+    // Where a block of that group, one of so many, stores its product's sums; blockIdx.z is the number of the product.
+    __device__ __forceinline__ output_matrix<float, false> target(const operands<float, false> &op, int group,
+                                                                  int count) const {
+        return count == 1 ? op.c
+                          : matrix(static_cast<int>(op.m), static_cast<int>(op.n), group, static_cast<int>(gridDim.z),
+                                   static_cast<int>(blockIdx.z));
+    }
 };
+
+// Adds the sums of a cluster's blocks. In each block, THREADS threads take part: they have written the block's sums of
+// the tile to `sums` in its shared memory, one row of the tile after another. Each block adds and stores its part of
+// the rows. Every other thread of the cluster must call cluster_sync() twice.
+template <int ROWS, int COLUMNS, int THREADS>
+__device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int parts, int thread,
+                                                     const output_matrix<float, false> &to, const tile_origin &first,
+                                                     const operands<float, false> &op) {
+    constexpr int FOURS = COLUMNS / 4; // in a row of the tile
+    cluster_sync();                    // all sums are there
+    for (int i = rank * (ROWS / parts) * FOURS + thread; i < (rank + 1) * (ROWS / parts) * FOURS; i += THREADS) {
+        const int64_t row = first.row + i / FOURS, column = first.column + i % FOURS * 4;
+        if (row >= op.m) break;
+        float4 total = make_float4(0, 0, 0, 0);
+        for (int other = 0; other < parts; ++other) {
+            const float4 more = reinterpret_cast<const float4 *>(map_shared(sums, other))[i];
+            total.x += more.x, total.y += more.y, total.z += more.z, total.w += more.w;
+        }
+        store_pair(to, row, column, op.m, op.n, total.x, total.y);
+        store_pair(to, row, column + 2, op.m, op.n, total.z, total.w);
+    }
+    cluster_sync(); // no block ends while others may still read its sums
+}
 
 // C = the sum of the groups' sums, one thread per element, in the order of the groups.
 template <typename T> __global__ void add_groups(const box_operands<T> operands, const group_sums sums_of_groups) {

@@ -1,7 +1,7 @@
 // The launches of "few_rows". The table is in matmul.cu.
 #include "few_rows.cuh"
 
-#include "wgmma_launches.cuh"
+#include "group_launches.cuh"
 
 namespace matmul {
 
@@ -29,23 +29,18 @@ CK_RUN(few_rows) {
     const int64_t in_a_block = along_k ? FEW_THREADS / 32 * FEW_LINES : FEW_THREADS * FEW_COLUMNS;
     const int64_t lines = columns ? first.m : first.n;
     const int64_t blocks = product(divide_up(lines, in_a_block), divide_up(few, FEW_MOST));
-    const int64_t all = product(blocks, products(call)),
-                  elements = product(product(first.m, first.n), products(call));
-    // The plan has the workspace for the largest number of parts.
-    const int64_t most = plan->workspace_bytes ? static_cast<int64_t>(plan->workspace_bytes) / 4 / elements : 1;
-    const int64_t parts = smaller(most, divide_up(4 * static_cast<int64_t>(call->limits->multiprocessors), all));
-    const group_sums sums = {static_cast<float *>(context->workspace), static_cast<int>(parts)};
+    const int64_t all = product(blocks, products(call));
+    group_sums sums = group_sums_of(call, plan, context); // the plan has workspace for the largest number of parts
+    sums.groups = static_cast<int>(
+        smaller(sums.groups, divide_up(4 * static_cast<int64_t>(call->limits->multiprocessors), all)));
     CK_TRY(in_parts(first, axes_of<float>(call), plan->grid[2],
                     [&](const operand_stack<float, false> &stack, int64_t count) {
-                        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(parts),
+                        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(sums.groups),
                                         static_cast<unsigned>(count));
                         return ck_launch(context, error, along_k ? "few_along" : "few_across", kernel, grid,
                                          dim3(FEW_THREADS), 0, stack, columns, sums);
                     }));
-    if (parts == 1) return CK_OK;
-    return ck_launch(context, error, "add_groups", add_groups<float>,
-                     dim3(static_cast<unsigned>(divide_up(elements, 256))), dim3(256), 0,
-                     box_operands_of<float>(call), sums);
+    return launch_add_groups<float>(call, sums, context, error);
 }
 
 } // namespace matmul

@@ -45,10 +45,7 @@ struct few_operands {
         block = static_cast<int>(blockIdx.x) % blocks;
         const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y);
         begin = static_cast<int>(op.k * part / parts), end = static_cast<int>(op.k * (part + 1) / parts);
-        const output_matrix<float, false> to =
-            parts == 1 ? op.c
-                       : sums.matrix(static_cast<int>(op.m), static_cast<int>(op.n), part,
-                                     static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z));
+        const output_matrix<float, false> to = sums.target(op, part, parts);
         c = to.data, c_few = columns ? to.column_stride : to.row_stride,
         c_many = columns ? to.row_stride : to.column_stride;
         few += first * few_line, c += first * c_few, rows -= first;

@@ -16,7 +16,7 @@
 #include "tensor_cores.cuh"
 #include "tensor_cores_double.cuh"
 
-#include "launches.cuh"
+#include "group_launches.cuh"
 
 namespace matmul {
 
@@ -167,17 +167,14 @@ inline int plan_warp_tiles_split(const ck_call *call, ck_plan *plan, ck_error *e
     const auto [tiles, parts, groups] = parts_of_warp_tiles(call, call->parameters[0], call->parameters[1]);
     CK_TRY(plan_tiles(call, plan, error, size::ROWS, size::COLUMNS, size::THREADS));
     const int64_t blocks = product(tiles, parts * groups);
-    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
     if (blocks > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
-    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
+    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
     if (!empty(call)) plan->grid[0] = static_cast<unsigned>(blocks);
     plan->shared_bytes = size::SHARED_BYTES;
     plan->layout[0].pitch = plan->layout[1].pitch = 4;
-    if (groups > 1)
-        plan->workspace_bytes =
-            static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * groups) * 4;
+    plan_groups(call, plan, groups);
     return CK_OK;
 }
 
@@ -192,10 +189,8 @@ inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     if (inner(call) > INT32_MAX)
         return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",
                        static_cast<long long>(INT32_MAX));
-    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
-    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
-    if (parts > 1 && !empty(call) && products(call) <= call->limits->max_grid[2]) // all products in one launch
-        plan->workspace_bytes = static_cast<size_t>(product(product(m, n), products(call)) * parts) * 4;
+    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
+    if (products(call) <= call->limits->max_grid[2]) plan_groups(call, plan, parts); // all products in one launch
     return CK_OK;
 }
 

@@ -1,7 +1,7 @@
 // The launches of "split_inside". The table is in matmul.cu.
 #include "split_inside.cuh"
 
-#include "wgmma_launches.cuh"
+#include "group_launches.cuh"
 
 namespace matmul {
 
@@ -10,11 +10,9 @@ CK_RUN(split_inside) {
     const operands<float, false> first = first_operands<float, false>(call);
     // The plan has the workspace for each group, the blocks of all clusters, and all products in z.
     const bool wide = plan->shared_bytes == split_inside_128::SHARED_BYTES;
-    const int64_t elements = product(product(first.m, first.n), products(call));
-    const int64_t groups = plan->workspace_bytes ? static_cast<int64_t>(plan->workspace_bytes) / 4 / elements : 1;
+    const group_sums sums = group_sums_of(call, plan, context);
     const int64_t tiles = product(divide_up(first.m, split_inside_128::ROWS), divide_up(first.n, wide ? 128 : 64));
-    const int parts = static_cast<int>(plan->grid[0] / tiles / groups);
-    const group_sums sums = {static_cast<float *>(context->workspace), static_cast<int>(groups)};
+    const int parts = static_cast<int>(plan->grid[0] / tiles / sums.groups);
     CK_TRY(with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return in_parts(first, axes_of<float>(call), plan->grid[2],
@@ -26,10 +24,7 @@ CK_RUN(split_inside) {
                                                      ck_dim3(plan->block), plan->shared_bytes, stack, sums);
                         });
     }));
-    if (groups == 1) return CK_OK;
-    return ck_launch(context, error, "add_groups", add_groups<float>,
-                     dim3(static_cast<unsigned>(divide_up(elements, 256))), dim3(256), 0,
-                     box_operands_of<float>(call), sums);
+    return launch_add_groups<float>(call, sums, context, error);
 }
 
 } // namespace matmul

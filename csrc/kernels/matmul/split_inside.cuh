@@ -20,8 +20,6 @@
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
 #include "add_groups.cuh"
-#include "block_tile.cuh"
-#include "cluster.cuh"
 #include "split_copies.cuh"
 #include "split_fp16.cuh" // the products of the pieces
 
@@ -65,7 +63,6 @@ template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups) {
     constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, PIECES = size::PIECES, SUMS = COLUMNS / 2;
-    constexpr int FOURS = COLUMNS / 4; // in a row of the tile
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[size::STAGES], empty[size::STAGES], checked;
@@ -146,10 +143,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         for (int i = 0; i < SUMS; ++i) total[i] = plain[i];
     }
 
-    const output_matrix<float, false> to =
-        groups == 1 ? op.c
-                    : sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), group,
-                                            static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z));
+    const output_matrix<float, false> to = sums_of_groups.target(op, group, groups);
     if (parts == 1) {
 #pragma unroll
         for (int i = 0; i < SUMS / 2; ++i)
@@ -162,20 +156,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     for (int i = 0; i < SUMS / 2; ++i)
         *reinterpret_cast<float2 *>(sums + (row + i % 2 * 8) * COLUMNS + column + i / 2 * 8) =
             make_float2(total[i * 2], total[i * 2 + 1]);
-    cluster_sync(); // all sums are there
-    for (int i = rank * (ROWS / parts) * FOURS + thread; i < (rank + 1) * (ROWS / parts) * FOURS;
-         i += size::CONSUMERS * 128) {
-        const int64_t own_row = first.row + i / FOURS, own_column = first.column + i % FOURS * 4;
-        if (own_row >= op.m) break;
-        float4 all = make_float4(0, 0, 0, 0);
-        for (int other = 0; other < parts; ++other) {
-            const float4 more = reinterpret_cast<const float4 *>(map_shared(sums, other))[i];
-            all.x += more.x, all.y += more.y, all.z += more.z, all.w += more.w;
-        }
-        store_pair(to, own_row, own_column, op.m, op.n, all.x, all.y);
-        store_pair(to, own_row, own_column + 2, op.m, op.n, all.z, all.w);
-    }
-    cluster_sync(); // no block ends while others may still read its sums
+    add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, first, op);
 }
 
 } // namespace matmul

@@ -56,6 +56,7 @@ inline split_inside_tiling split_inside_tiling_of(const ck_call *call, int64_t c
                                                   int64_t groups) {
     const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), all_products = products(call);
     const double results = static_cast<double>(product(product(rows(call), columns(call)), all_products));
+    if (all_products > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
     split_inside_tiling best = {};
     for (int64_t width = 128; width >= 64; width /= 2) {
         if (columns_of_tile != 0 && columns_of_tile != width) continue;
@@ -63,11 +64,7 @@ inline split_inside_tiling split_inside_tiling_of(const ck_call *call, int64_t c
         for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
             if (parts != 0 ? parts != size : size > 1 && size > slabs) continue;
             const int64_t at_once = clusters_at_once(call, size);
-            for (int64_t each = 1; each == 1 || each <= slabs / size; each *= 2) {
-                if (groups != 0 && groups != each && each * 2 <= slabs / size) continue;
-                const int64_t count = groups != 0 ? groups : each;
-                // The sums of groups need all products in one launch.
-                if (count > 1 && all_products > call->limits->max_grid[2]) continue;
+            for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
                 const int64_t own = divide_up(slabs, size * count);
                 const double clusters = static_cast<double>(product(product(tiles, all_products), count));
                 const double rounds = ceil(clusters / static_cast<double>(at_once > 0 ? at_once : 1));
@@ -78,6 +75,7 @@ inline split_inside_tiling split_inside_tiling_of(const ck_call *call, int64_t c
                 if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
                 if (own > 128) time += 1e6; // only if there is no other way
                 if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, time};
+                if (groups != 0 || count * 2 > slabs / size) break;
             }
         }
     }
@@ -97,9 +95,7 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
     plan->shared_bytes =
         static_cast<size_t>(width == 128 ? int(split_inside_128::SHARED_BYTES) : int(split_inside_64::SHARED_BYTES));
-    if (groups > 1 && !empty(call))
-        plan->workspace_bytes =
-            static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * groups) * 4;
+    plan_groups(call, plan, groups);
     return CK_OK;
 }
 

@@ -1,7 +1,7 @@
 // The launches of "warp_tiles" and "warp_tiles_split". The table is in matmul.cu.
 #include "warp_tiles_split.cuh"
 
-#include "wgmma_launches.cuh"
+#include "group_launches.cuh"
 
 namespace matmul {
 
@@ -33,11 +33,9 @@ CK_RUN(warp_tiles_split) {
     return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         // The plan has the workspace for each group, the blocks of all clusters, and all products in z.
-        const int64_t elements = product(product(rows(call), columns(call)), products(call));
-        const int64_t groups = plan->workspace_bytes ? static_cast<int64_t>(plan->workspace_bytes) / 4 / elements : 1;
+        const group_sums sums = group_sums_of(call, plan, context);
         const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(columns(call), size::COLUMNS));
-        const int parts = static_cast<int>(plan->grid[0] / tiles / groups);
-        const group_sums sums = {static_cast<float *>(context->workspace), static_cast<int>(groups)};
+        const int parts = static_cast<int>(plan->grid[0] / tiles / sums.groups);
         CK_TRY(in_parts(first_operands<float, false>(call), axes_of<float>(call), plan->grid[2],
                         [&](const operand_stack<float, false> &stack, int64_t count) {
                             return ck_launch_cluster(parts, context, error, "warp_tiles_split",
@@ -45,10 +43,7 @@ CK_RUN(warp_tiles_split) {
                                                      dim3(plan->grid[0], 1, static_cast<unsigned>(count)),
                                                      ck_dim3(plan->block), plan->shared_bytes, stack, sums);
                         }));
-        if (groups == 1) return static_cast<int>(CK_OK);
-        return ck_launch(context, error, "add_groups", add_groups<float>,
-                         dim3(static_cast<unsigned>(divide_up(elements, 256))), dim3(256), 0,
-                         box_operands_of<float>(call), sums);
+        return launch_add_groups<float>(call, sums, context, error);
     });
 }
 

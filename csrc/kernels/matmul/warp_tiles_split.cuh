@@ -17,7 +17,6 @@
 #define CK_MATMUL_WARP_TILES_SPLIT_CUH
 
 #include "add_groups.cuh"
-#include "cluster.cuh"
 #include "warp_tiles.cuh"
 
 namespace matmul {
@@ -26,7 +25,7 @@ template <bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(warp_tiles_small::THREADS, 4)
     warp_tiles_split(const operand_stack<float, false> stack, const group_sums sums_of_groups) {
     using size = warp_tiles_small;
-    constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, FOURS = COLUMNS / 4; // FOURS: in a row of the tile
+    constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS;
     static_assert(ROWS * COLUMNS * 4 <= size::SHARED_BYTES, "the sums take the place of the slabs");
     DYNAMIC_SHARED(float, slabs);
     operands<float, false> op = stack.of_block();
@@ -47,25 +46,8 @@ __global__ void __launch_bounds__(warp_tiles_small::THREADS, 4)
     __syncthreads(); // all warps have read the slabs
     const output_matrix<float, false> own = {slabs, COLUMNS, 1};
     store_tile(own, place.ty, size::LANES_Y * 4, place.tx, size::LANES_X * 4, ROWS, COLUMNS, sum);
-    cluster_sync(); // all sums are there
-
-    const output_matrix<float, false> to =
-        groups == 1 ? op.c
-                    : sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), group,
-                                            static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z));
-    for (int i = rank * (ROWS / parts) * FOURS + static_cast<int>(threadIdx.x);
-         i < (rank + 1) * (ROWS / parts) * FOURS; i += size::THREADS) {
-        const int64_t row = first.row + i / FOURS, column = first.column + i % FOURS * 4;
-        if (row >= op.m) break;
-        float4 total = make_float4(0, 0, 0, 0);
-        for (int other = 0; other < parts; ++other) {
-            const float4 more = reinterpret_cast<const float4 *>(map_shared(slabs, other))[i];
-            total.x += more.x, total.y += more.y, total.z += more.z, total.w += more.w;
-        }
-        store_pair(to, row, column, op.m, op.n, total.x, total.y);
-        store_pair(to, row, column + 2, op.m, op.n, total.z, total.w);
-    }
-    cluster_sync(); // no block ends while others may still read its sums
+    add_parts_of_cluster<ROWS, COLUMNS, size::THREADS>(slabs, rank, parts, static_cast<int>(threadIdx.x),
+                                                       sums_of_groups.target(op, group, groups), first, op);
 }
 
 } // namespace matmul

@@ -150,9 +150,7 @@ inline int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error)
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
-    if (best_groups > 1)
-        plan->workspace_bytes =
-            static_cast<size_t>(product(product(rows(call), columns(call)), products(call)) * best_groups) * 4;
+    plan_groups(call, plan, best_groups);
     return CK_OK;
 }
 

@@ -1,5 +1,5 @@
 // The launches of "wgmma_split": a unit of its own, for parallel builds.
-#include "wgmma_launches.cuh"
+#include "group_launches.cuh"
 #include "wgmma_split.cuh"
 
 namespace matmul {
@@ -22,9 +22,7 @@ CK_RUN(wgmma_split) {
                                  wide ? wgmma_split<T, wgmma_split_128, A, B> : wgmma_split<T, wgmma_split_64, A, B>,
                                  ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
                                  ck_bound_map(context->bound[0]), ck_bound_map(context->bound[1]), operands, sums));
-        if (groups == 1) return static_cast<int>(CK_OK);
-        return ck_launch(context, error, "add_groups", add_groups<T>,
-                         dim3(static_cast<unsigned>(divide_up(elements, 256))), dim3(256), 0, operands, sums);
+        return launch_add_groups<T>(call, sums, context, error);
     });
 }
 

@@ -1,0 +1,38 @@
+// The host's part of add_groups.cuh: the workspace for the sums of the groups, in plans and at the launch.
+#ifndef CK_MATMUL_GROUP_LAUNCHES_CUH
+#define CK_MATMUL_GROUP_LAUNCHES_CUH
+
+#include "add_groups.cuh"
+
+#include "wgmma_launches.cuh"
+
+namespace matmul {
+
+// The results of all products.
+inline int64_t all_results(const ck_call *call) {
+    return product(product(rows(call), columns(call)), products(call));
+}
+
+// In a plan: workspace for that many groups.
+inline void plan_groups(const ck_call *call, ck_plan *plan, int64_t groups) {
+    if (groups > 1) plan->workspace_bytes = static_cast<size_t>(all_results(call) * groups) * sizeof(float);
+}
+
+// At the launch, for a C that is not empty: as many groups as the plan has workspace for.
+inline group_sums group_sums_of(const ck_call *call, const ck_plan *plan, const ck_context *context) {
+    const int64_t floats = static_cast<int64_t>(plan->workspace_bytes / sizeof(float));
+    return {static_cast<float *>(context->workspace), floats > 0 ? static_cast<int>(floats / all_results(call)) : 1};
+}
+
+// The last step: a second launch, if there are groups to add.
+template <typename T>
+int launch_add_groups(const ck_call *call, const group_sums &sums, const ck_context *context, ck_error *error) {
+    if (sums.groups == 1) return CK_OK;
+    return ck_launch(context, error, "add_groups", add_groups<T>,
+                     dim3(static_cast<unsigned>(divide_up(all_results(call), 256))), dim3(256), 0,
+                     box_operands_of<T>(call), sums);
+}
+
+} // namespace matmul
+
+#endif

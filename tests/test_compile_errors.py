@@ -1,0 +1,204 @@
+"""compile: what its errors say, of sources and of launches. (Errors of the cache are in test_compile.py.)"""
+
+import re
+
+import numpy as np
+import pytest
+
+import cudakern
+from cudakern import _compilers
+from own_kernels import ADD_ONE, floats
+
+pytestmark = pytest.mark.usefixtures("backend")
+on_the_emulator = pytest.mark.parametrize("backend", ["emulator"], indirect=True)
+
+
+# --- errors of the compiler ------------------------------------------------------------------------------------------
+def test_errors_have_the_sources_lines():
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.compile(
+            "__global__ void broken(int *x) {\n    x[0] = y;\n    extern __shared__ int s[];\n    z();\n}\n"
+        )
+    text = str(failure.value)
+    assert re.search(r"^kernels\.cu:2:(12:)? error: .*(y.*(not declared|undefined)|undeclared.*y)", text, re.M)
+    assert re.search(r"^kernels\.cu:4:(5:)? error: .*(z.*(not declared|undefined)|undeclared.*z)", text, re.M)
+    assert "   x[0] = y;" in text
+    assert "set.cuh" not in text
+    assert "generated" not in text
+    assert text.split(":\n")[0] == "kernels.cu was not compiled"
+    assert failure.value.log.count("error") >= 2
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        ("int x;", "has no kernel: no function is declared with __global__"),
+        (
+            "#include <nowhere.h>\n__global__ void f() {}",
+            r"kernels\.cu:1:(10: fatal)? error: .*nowhere\.h|catastrophic",
+        ),
+        ("\n__global__ void f() {", r"kernels\.cu:2: a brace { is never closed"),
+        ("\n" * 9 + "#error no\n__global__ void f() {}", r"kernels\.cu:10:(2:)? (catastrophic )?error: (#error.* )?no"),
+        ("int x;\n__global__ int f() { return 1; }", r"kernels\.cu:2: f is a kernel, and must return void"),
+        (
+            "__global__ void f(int &x) {}",
+            r"kernels\.cu:1: f is a kernel, whose parameters cannot be references: `int &x`",
+        ),
+        ("__global__ void f(int n, ...) {}", r"kernels\.cu:1: f is a kernel, which cannot have `...`"),
+        (
+            "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
+            r"kernels\.cu: the signature of f cannot be read \(.*name of its own",
+        ),
+        (
+            "__global__ void f() {}\nint main() {\n    f<<<1, 2>>>();\n}",
+            r"kernels\.cu:3: kernels are launched from Python, not with <<<...>>>: write program.f\[grid, block\]",
+        ),
+    ],
+)
+def test_sources_that_do_not_compile(source, words):
+    with pytest.raises(cudakern.CompileError, match=words):
+        cudakern.compile(source)
+
+
+@on_the_emulator
+def test_a_function_that_is_nowhere():
+    source = "__device__ int g(int); __global__ void f(int *x) { x[0] = g(1); }"
+    for _ in range(2):
+        with pytest.raises(
+            cudakern.CompileError, match=r"kernels\.cu uses .*g.*, which it declares and does not define"
+        ):
+            cudakern.compile(source)
+
+
+def test_kernels_that_the_source_does_not_have():
+    program = cudakern.compile(ADD_ONE + "template <typename T> __global__ void scale(T *x) {}")
+    for name in ("add_tow", "nothing"):
+        for get in (program.__getitem__, program.__getattr__):
+            with pytest.raises(AttributeError, match=f"unknown kernel '{name}': .*known: add_one, scale"):
+                get(name)
+    with pytest.raises(TypeError, match=r"add_one is not a template: write program\['add_one'\]"):
+        program["add_one<float>"]
+    with pytest.raises(cudakern.CompileError, match=r"has no kernel scale<oops>: .*oops"):
+        program["scale<oops>"][1, 1](floats())
+    with pytest.raises(TypeError, match="a kernel is chosen by its name"):
+        program[0]
+    with pytest.raises(TypeError, match="float \\*\\*x`, points to pointers: pass a uint64 array of device addresses"):
+        cudakern.compile("__global__ void f(float **x) {}").f[1, 1](floats())
+
+
+def test_arguments_of_compile():
+    with pytest.raises(TypeError, match=r"instances must be a list of names, such as \['f<int>'\]"):
+        cudakern.compile(ADD_ONE, instances="f<int>")
+    with pytest.raises(ValueError, match="name must be the name of a file, without a folder, not 'a/b.cu'"):
+        cudakern.compile(ADD_ONE, name="a/b.cu")
+    with pytest.raises(TypeError, match="source must be a str or a path, not int"):
+        cudakern.compile(5)
+    with pytest.raises(TypeError, match="flags must be a list"):
+        cudakern.compile(ADD_ONE, flags="-DX=1")
+
+
+@on_the_emulator
+def test_without_a_compiler(monkeypatch):
+    _compilers._compiler.cache_clear()
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(cudakern.CompileError, match="needs a C.. compiler.*apt install"):
+        cudakern.compile(ADD_ONE + "// no compiler")
+    monkeypatch.setenv("CXX", "/nowhere/g++")
+    with pytest.raises(cudakern.CompileError, match="'/nowhere/g..' cannot be run: No such file"):
+        cudakern.compile(ADD_ONE + "// no compiler")
+    _compilers._compiler.cache_clear()
+
+
+@on_the_emulator
+def test_features_that_the_emulator_lacks(tmp_path):
+    """One error, on the source's line: for a header that would cause hundreds, and for a qualifier without effect."""
+    use = "using namespace nvcuda;\n__global__ void f() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> y; }"
+    message = (
+        r"the emulator has no nvcuda::wmma \(mma\.h\): use tensor_core\.cuh, which works here and on GPUs, or .* a GPU"
+    )
+    with pytest.raises(cudakern.CompileError, match=rf"^kernels\.cu:2: {message}$") as failure:
+        cudakern.compile(f"// wmma\n#include <mma.h>\n{use}")
+    assert "nvcuda" in failure.value.log
+    (tmp_path / "tiles.cuh").write_text(f"\n\n#include <mma.h>\n{use}")
+    (tmp_path / "product.cu").write_text('#include "tiles.cuh"')
+    with pytest.raises(cudakern.CompileError, match=rf"tiles\.cuh:3: {message}$"):
+        cudakern.compile(tmp_path / "product.cu")
+    with pytest.raises(
+        cudakern.CompileError, match=r"kernels\.cu:2:.*has no __cluster_dims__: .* from Python has no clusters"
+    ):
+        cudakern.compile("\n__global__ void __cluster_dims__(2) f() {}")
+
+
+# --- errors of launches ----------------------------------------------------------------------------------------------
+@pytest.fixture
+def add_one():
+    return cudakern.compile(ADD_ONE).add_one
+
+
+def test_arguments_that_do_not_fit(add_one):
+    x, y = floats(), np.zeros(1000, np.float32)
+    wrong = {
+        "has 3 parameters .const float .x, float .y, int n., but got 2": (TypeError, (x, y)),
+        "argument 1, `const float .x`, must be a float32 array, not float64: .* x.astype": (
+            TypeError,
+            (x.astype(np.float64), y, 1),
+        ),
+        "argument 2, `float .y`, must be a NumPy array or an array on the device, not list": (
+            TypeError,
+            (x, [1.0], 1),
+        ),
+        "shape .500,. and strides .8,., and a pointer has no strides": (ValueError, (x[::2], y, 1)),
+        "argument 2, `float .y`, is read-only": (ValueError, (x, np.broadcast_to(y, y.shape), 1)),
+        "another byte order": (TypeError, (x.astype(">f4"), y, 1)),
+        "masked": (TypeError, (np.ma.masked_array(x), y, 1)),
+        "pass both of one kind": (TypeError, (x, cudakern.asarray(y), 1)),
+        "argument 3, `int n`, must be an integer, not 1.5": (TypeError, (x, y, 1.5)),
+        "argument 3, `int n`, must be from -2147483648 to 2147483647, not 4294967296": (OverflowError, (x, y, 2**32)),
+        "argument 3, `int n`, is a value, not a pointer: an array of shape .2,.": (TypeError, (x, y, np.zeros(2))),
+        "arguments 1 and 2 overlap": (ValueError, (x[1:], x[:-1], 1)),
+    }
+    for words, (kind, arguments) in wrong.items():
+        with pytest.raises(kind, match=words):
+            add_one[4, 256](*arguments)
+    with pytest.raises(ValueError, match="not contiguous"):
+        add_one[4, 256](cudakern.asarray(x)[::2], cudakern.asarray(y), 1)
+
+
+@pytest.mark.parametrize(
+    "grid, block, kind, words",
+    [
+        (0, 1, ValueError, "grid must be an integer of at least 1.*an empty input needs no launch"),
+        (1000 / 256, 1, TypeError, "use //"),
+        (1, (1, 2, 3, 4), ValueError, "block must be"),
+        (True, 1, TypeError, "grid must be"),
+        (1, 1025, cudakern.CudaError, r"add_one<<<\(1,1,1\),\(1025,1,1\),0>>>"),
+        ((1, 65536), 1, cudakern.CudaError, r"add_one<<<\(1,65536,1\),\(1,1,1\),0>>>"),
+    ],
+)
+def test_sizes_that_do_not_fit(add_one, grid, block, kind, words):
+    with pytest.raises(kind, match=words):
+        add_one[grid, block](floats(), floats(), 1)
+
+
+def test_sizes_beyond_all_devices(add_one):
+    x = floats()
+    for grid in (2**31, (1, 2**40), 2**70):
+        with pytest.raises(ValueError, match=r"add_one: grid .*at most 2147483647 blocks along x"):
+            add_one[grid, 1](x, x, 1)
+    with pytest.raises(ValueError, match=r"add_one: block .* not 2147483648 .at most 1024 threads."):
+        add_one[1, 2**31](x, x, 1)
+    for kind, shared in ((ValueError, -1), (ValueError, 2**70), (TypeError, 1.5)):
+        with pytest.raises(
+            kind, match=re.escape(f"shared must be a number of bytes, an integer of at least 0, not {shared}")
+        ):
+            add_one(1, 1, x, x, 1, shared=shared)
+    with pytest.raises(cudakern.CudaError, match=r"dynamic shared memory|shared"):
+        add_one(1, 1, x, x, 1, shared=10**9)
+
+
+def test_a_launch_without_grid_and_block(add_one):
+    with pytest.raises(TypeError, match=r"not ndarray: grid and block come first, as in add_one\[grid, block\]"):
+        add_one(floats(), floats(), 1000)
+    with pytest.raises(TypeError, match=r"a launch is add_one\[grid, block\] or"):
+        add_one[4](floats(), floats(), 1000)
