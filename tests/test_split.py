@@ -326,7 +326,7 @@ def test_groups_need_all_products_in_one_launch(chip, how, count):
 
 # --- auto ------------------------------------------------------------------------------------------------------------
 def test_auto_splits_products_with_a_long_k(chip, seed):
-    a, b = operands("normal", seed, 128, 128, 1024)
+    a, b = operands("normal", seed, 128, 128, 2048)
     assert bits(product(a, b, "auto")) == bits(product(a, b, INSIDE))
 
 

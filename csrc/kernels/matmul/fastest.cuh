@@ -14,7 +14,7 @@
 #define CK_MATMUL_FASTEST_CUH
 
 #include "split_inside.cuh" // the kernel for products of float32 of about 1000 on compute capability 9.0
-#include "plans.cuh"
+#include "warp_tiles_plans.cuh"
 #include "split_launches.cuh"
 #include "split_plans.cuh"
 
@@ -28,20 +28,7 @@ inline double time_of_warp_tiles(const ck_call *call) {
     const double tiles = static_cast<double>(
         product(product(divide_up(rows(call), 64), divide_up(columns(call), 64)), products(call)));
     const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
-    return 3 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
-}
-
-// "warp_tiles_split": the same for parts of k, which are added, and with several groups, a launch that adds their sums.
-inline double time_of_warp_tiles_split(const ck_call *call) {
-    const auto [tiles, parts, groups] = parts_of_warp_tiles(call, 0, 0);
-    const double all = static_cast<double>(product(product(tiles, products(call)), parts * groups));
-    const double blocks = ceil(all / call->limits->multiprocessors) * 0.0245;
-    const double bytes =
-        static_cast<double>(product(product(rows(call), columns(call)), products(call) * groups)) * 8;
-    return 5 + static_cast<double>(parts) +
-           static_cast<double>(inner(call)) / static_cast<double>(parts * groups) *
-               (blocks > 0.034 ? blocks : 0.034) +
-           (groups > 1 ? 3 + bytes / 3e6 : 0);
+    return 5.7 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
 }
 
 // "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands, and the product.
@@ -74,7 +61,7 @@ inline const char *fastest_of(const ck_call *call) {
     case CK_FLOAT32:
         if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         if (hopper) {
-            const double plain = time_of_warp_tiles(call), parts = time_of_warp_tiles_split(call);
+            const double plain = time_of_warp_tiles(call), parts = parts_of_warp_tiles(call, 0, 0).time;
             const double split = time_of_split(call), least = plain < parts ? plain : parts;
             const double inside = split_inside_tiling_of(call, 0, 0, 0).time;
             // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)

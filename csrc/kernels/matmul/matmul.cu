@@ -11,6 +11,7 @@
 #include "tiled_plain.cuh"
 
 #include "plans.cuh"
+#include "warp_tiles_plans.cuh"
 #include "wgmma_plans.cuh"
 #include "split_plans.cuh"
 #include "fastest.cuh"

@@ -143,41 +143,6 @@ constexpr auto plan_warp_tiles = plan_copies<warp_tiles_large, warp_tiles_small,
 constexpr auto plan_tensor_cores = plan_copies<tensor_cores_large, tensor_cores_small, 16>;
 constexpr auto plan_tensor_cores_double = plan_copies<tensor_cores_double_large, tensor_cores_double_small, 8>;
 
-// So many parts of k that the blocks of all tiles fill the multiprocessors, with at least eight slabs each, unless the
-// caller chooses. Groups of clusters cost a second launch, so they need a very long k.
-struct k_parts {
-    int64_t tiles, parts, groups; // of one product; in each tile; in each tile
-};
-inline k_parts parts_of_warp_tiles(const ck_call *call, int64_t parts, int64_t groups) {
-    using size = warp_tiles_small;
-    const int64_t slabs = divide_up(inner(call), size::DEPTH),
-                  most = 3 * static_cast<int64_t>(call->limits->multiprocessors);
-    const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(columns(call), size::COLUMNS));
-    const int64_t all = product(tiles, products(call));
-    if (parts == 0)
-        for (parts = 1; parts < MOST_PARTS && product(all, parts) < most && slabs >= parts * 16;) parts *= 2;
-    if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
-    if (groups == 0)
-        for (groups = 1; product(all, parts * groups) < most && slabs >= parts * groups * 64;) groups *= 2;
-    return {tiles, parts, groups};
-}
-
-inline int plan_warp_tiles_split(const ck_call *call, ck_plan *plan, ck_error *error) {
-    using size = warp_tiles_small;
-    const auto [tiles, parts, groups] = parts_of_warp_tiles(call, call->parameters[0], call->parameters[1]);
-    CK_TRY(plan_tiles(call, plan, error, size::ROWS, size::COLUMNS, size::THREADS));
-    const int64_t blocks = product(tiles, parts * groups);
-    if (blocks > call->limits->max_grid[0])
-        return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
-                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
-    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
-    if (!empty(call)) plan->grid[0] = static_cast<unsigned>(blocks);
-    plan->shared_bytes = size::SHARED_BYTES;
-    plan->layout[0].pitch = plan->layout[1].pitch = 4;
-    plan_groups(call, plan, groups);
-    return CK_OK;
-}
-
 // Workspace for as many parts of k as fill the multiprocessors, with at least 32 elements each.
 inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = divide_up(m > n ? n : m, FEW_MOST);

@@ -68,10 +68,13 @@ inline split_inside_tiling split_inside_tiling_of(const ck_call *call, int64_t c
                 const int64_t own = divide_up(slabs, size * count);
                 const double clusters = static_cast<double>(product(product(tiles, all_products), count));
                 const double rounds = ceil(clusters / static_cast<double>(at_once > 0 ? at_once : 1));
-                // A slab takes longer the more multiprocessors load at the same time.
-                const double busy = clusters * static_cast<double>(size) / call->limits->multiprocessors;
-                const double slab_time = (width == 128 ? 2.6 : 2.2) * (0.6 + 0.4 * (busy < 1 ? busy : 1));
-                double time = 5 + rounds * (1 + static_cast<double>(own) * slab_time) + (size > 1 ? 9 : 0);
+                // A slab takes longer the more multiprocessors load at the same time, most of all the first sixteen.
+                const double all = clusters * static_cast<double>(size) / call->limits->multiprocessors;
+                const double busy = all < 1 ? all : 1, first = static_cast<double>(own < 16 ? own : 16);
+                const double slabs_time =
+                    width == 128 ? static_cast<double>(own) * 2.6 * (0.8 + 0.2 * busy) + first * 0.7 * busy
+                                 : static_cast<double>(own) * 2.0;
+                double time = 6 + rounds * (1 + slabs_time) + (size == 1 ? 0 : width == 128 ? 4.5 : 2);
                 if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
                 if (own > 128) time += 1e6; // only if there is no other way
                 if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, time};
