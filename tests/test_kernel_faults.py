@@ -84,11 +84,10 @@ __global__ void one_block(int *y, int *null) {  // the others wait at a barrier,
     y[blockIdx.x] = 1;
 }
 """
-SANITIZED = "libasan" in os.environ.get(
-    "LD_PRELOAD", ""
-)  # .ci/sanitized: a fault of the host is reported, with status 1
+#: By .ci/sanitized. A fault of the host is then reported, with status 1.
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 ADDRESS, STACK, ASSERT, ILLEGAL, FAILURE = 700, 714, 710, 715, 719
-FAULTS = {  # kernel: (code, words, kernel of the device function with the line)
+FAULTS = {  # kernel: (code, words)
     "reads_wild": (ADDRESS, "read from address 0x"),
     "writes_wild": (ADDRESS, "wrote to address 0x"),
     "uses_null": (ADDRESS, "wrote to address 0x0, which is a null pointer"),

@@ -254,7 +254,7 @@ def test_kernels_of_ones_own_are_compared_with_a_reference(own):
     text = repr(steps)
     emulated = cudakern.backend().emulated
     for word in ("time", "speed-up"):
-        assert (f"{word}" in text.splitlines()[2]) is not emulated
+        assert (word in text.splitlines()[2]) is not emulated
     assert "There is no GPU here, so there are no times." in " ".join(text.split()) or not emulated
     assert [step.speedup is None for step in steps] == [emulated] * 4 + [True]
     (row,) = (line.split() for line in text.splitlines() if line.startswith("many[4, 32]"))

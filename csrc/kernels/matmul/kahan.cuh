@@ -3,7 +3,7 @@
 // Change  The sum is compensated: a second register keeps what each addition rounds away (../kahan.cuh).
 // Why     In float32, a sum of 1000 products loses digits. A compensated sum keeps nearly all of them.
 // Claim   error of an element: about two roundings for any k (before: it grows with k); words read: the same
-// Price   four operations per product instead of one: 7% more time on an H200 at n = 4096 (docs/ladders.md). A kernel
+// Price   four operations per product instead of one: 6% more time on an H200 at n = 4096 (docs/ladders.md). A kernel
 //         that only waited for memory would hide them entirely.
 // Edges   as in "naive"; an infinity in A or B gives the same result as in a plain sum
 // Map     as in "naive"
