@@ -247,7 +247,11 @@ void emu_fault_prepare_thread(void) {
         mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return; // without it, a stack that overflows ends the process
     const stack_t stack = {.ss_sp = memory, .ss_size = SIGNAL_STACK};
-    if (pthread_setspecific(stack_key, memory) || sigaltstack(&stack, NULL)) munmap(memory, SIGNAL_STACK);
+    if (!pthread_setspecific(stack_key, memory)) {
+        if (!sigaltstack(&stack, NULL)) return; // unmapped when the thread ends
+        (void)pthread_setspecific(stack_key, NULL);
+    }
+    munmap(memory, SIGNAL_STACK);
 }
 
 // --- assert ----------------------------------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ void emu_kernel_name(const void *function, char *name, size_t size) {
 // the host's C library, whose memcpy is inline where the compiler checks sizes (_FORTIFY_SOURCE).
 static int is_header(const char *file) {
     static const char library[] = "/usr/include/";
-    char path[600];
+    char path[700];
     if (!strncmp(file, library, sizeof library - 1)) return 1;
     const char *end = strrchr(file, '/');
     if (!end) return 0;
@@ -172,7 +172,7 @@ static int is_header(const char *file) {
 
 // Reads lines of the form "/path/kernel.cu:12" or "??:0", the innermost function first.
 static int choose_line(FILE *lines, char *file, size_t size) {
-    char text[200];
+    char text[600];
     int line = 0;
     while (!line && fgets(text, sizeof text, lines)) {
         char *colon = strrchr(text, ':');
@@ -180,7 +180,7 @@ static int choose_line(FILE *lines, char *file, size_t size) {
         *colon = 0;
         line = is_header(text) ? 0 : atoi(colon + 1);
         const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
-        snprintf(file, size, "%s", name && access(text, F_OK) ? name + 1 : text);
+        snprintf(file, size, "%.*s", (int)size - 1, name && access(text, F_OK) ? name + 1 : text);
     }
     return line;
 }
