@@ -85,6 +85,36 @@ def of_matmul():
             yield bench("matmul", [shape], dtype, variants=[*some, "auto"], progress=False), {"kind": kind}
 
 
+def in_tf32(a, b):
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        return torch.from_dlpack(a) @ torch.from_dlpack(b)
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def of_int8(a, b):
+    import torch
+
+    return torch._int_mm(torch.from_dlpack(a), torch.from_dlpack(b))
+
+
+#: Variants that only a call by name takes, beside the library's call for the same.
+ON_REQUEST = (
+    ("float32", "wgmma_tf32", {"torch: a @ b in tf32": in_tf32}),
+    ("int8", "wgmma_int8", {"torch: _int_mm(a, b)": of_int8}),
+)
+
+
+def on_request():
+    for dtype, variant, peers in ON_REQUEST:
+        for n in (1024, 2048, 4096):
+            result = bench("matmul", [(n, n, n)], dtype, variants=[variant], peers=peers, progress=False)
+            yield from rows_of(result)
+
+
 def means(rows):
     """Geometric means of the ratios by type, kind of shape and variant; "best": of our fastest for each shape, among
     those that do not cut the inputs."""
@@ -120,6 +150,9 @@ def main():
         if step == "matmul":
             record["means"] = means(rows)
         # After each: where the time is up, what was measured is kept.
+        Path(path).write_text(json.dumps(record, default=str))
+    if step == "matmul":
+        record["on_request"] = list(on_request())
         Path(path).write_text(json.dumps(record, default=str))
 
 
