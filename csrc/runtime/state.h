@@ -49,6 +49,7 @@ struct ck_device {
     int limits_known;          // likewise; 1: `limits` is set
     int limits_version;        // likewise; incremented when limits are forgotten, so that older values are not stored
     struct ck_kept *kept;      // pool.c; NULL: freed blocks go to the pool at once
+    struct ck_ring *ring;      // ring.c
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c
     struct ck_textures *textures;
@@ -93,6 +94,10 @@ int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
 // Returns unused memory to the device.
 cudaError_t ck_pool_give_back(ck_device *device);
+
+// --- settings.c --------------------------------------------------------------------------------------------------
+// Sets `value` to the number in an environment variable, if it is set.
+int ck_setting(const char *name, int64_t least, int64_t most, int64_t *value, ck_error *error);
 
 // --- set.c -------------------------------------------------------------------------------------------------------
 void ck_sets_free(ck_runtime *runtime); // at the end of the runtime
