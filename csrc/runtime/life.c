@@ -74,6 +74,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     if (runtime == NULL) return;
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
+    ck_warm_trim(runtime);
     ck_symbols_free(runtime);
     ck_sets_free(runtime);
     for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
@@ -122,6 +123,7 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
 // --- trim --------------------------------------------------------------------------------------------------------
 int ck_runtime_trim(ck_runtime *runtime, int index, ck_error *error) {
     ck_device *device = ck_runtime_find(runtime, index);
+    ck_warm_trim(runtime);
     if (device == NULL) return CK_OK;
     int previous = index;
     ck_memory_sweep(runtime);
