@@ -26,8 +26,9 @@
 #include "backend.h"
 #include "stream.h"
 
-// More threads than this are no faster on an H200's host, and with fewer slots a thread waits for the link.
-enum { DEFAULT_THREADS = 12, MOST_THREADS = 64, SLOTS = 4 };
+// More threads than this are no faster on an H200's host, where larger slots are not faster either, and take longer to
+// lock. With fewer slots, a thread waits for the link. Smaller copies than a few slots end before all threads are awake.
+enum { DEFAULT_THREADS = 12, MOST_THREADS = 64, DEFAULT_SLOT = 1 << 20, SLOTS = 4, LEAST_SLOTS = 4 };
 
 // The part of an array that one slot holds: rows of the same width.
 typedef struct chunk {
@@ -76,6 +77,9 @@ struct ck_ring {
 };
 
 // --- host memory -------------------------------------------------------------------------------------------------
+// The processor fetches lines ahead by itself, but only up to the end of a page.
+enum { AHEAD = 4096 };
+
 static void copy_bytes(char *to, const char *from, size_t bytes) {
 #ifdef __SSE2__
     if (bytes >= 256) { // shorter rows stay in the caches until they are complete lines
@@ -84,6 +88,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
         to += head, from += head, bytes -= head;
         for (; bytes >= 64; to += 64, from += 64, bytes -= 64) {
             __m128i line[4];
+            _mm_prefetch(from + AHEAD, _MM_HINT_T0);
             for (int i = 0; i < 4; i++) line[i] = _mm_loadu_si128((const __m128i *)from + i);
             for (int i = 0; i < 4; i++) _mm_stream_si128((__m128i *)to + i, line[i]);
         }
@@ -121,7 +126,7 @@ static int divide(const struct ck_ring *ring, copy *copy) {
     for (int i = 0; i < blocks->axis_count - 1; i++) outer *= blocks->axes[i].length;
     const int64_t matrix = run * copy->rows.length, bytes = outer * matrix;
     // For a smaller matrix, calls of CUDA take longer than copies. (The longest pitch is that of CUDA's older versions.)
-    if (ring == NULL || ring->threads == 0 || bytes < SLOTS * slot || matrix < slot / 4 ||
+    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || matrix < slot / 8 ||
         copy->rows.device > INT32_MAX)
         return 0;
     // Several chunks for each thread, so that all have work until the end.
@@ -351,7 +356,7 @@ int ck_ring_copy(ck_device *device, const ck_blocks *blocks, char *host, char *o
 }
 
 int ck_ring_takes(const ck_device *device, int64_t bytes) {
-    return device->ring != NULL && device->ring->threads > 0 && bytes >= SLOTS * (int64_t)device->ring->slot;
+    return device->ring != NULL && device->ring->threads > 0 && bytes >= LEAST_SLOTS * (int64_t)device->ring->slot;
 }
 
 // --- life --------------------------------------------------------------------------------------------------------
@@ -365,7 +370,7 @@ static int64_t default_threads(void) {
 }
 
 int ck_ring_create(ck_device *device, ck_error *error) {
-    int64_t threads = default_threads(), slot = 1 << 20;
+    int64_t threads = default_threads(), slot = DEFAULT_SLOT;
     CK_TRY(ck_setting("CUDAKERN_COPY_THREADS", 0, MOST_THREADS, &threads, error));
     CK_TRY(ck_setting("CUDAKERN_COPY_SLOT", 4096, 64 << 20, &slot, error));
     struct ck_ring *ring = calloc(1, sizeof *ring);
