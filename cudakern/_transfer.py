@@ -56,11 +56,15 @@ def from_host(native: Native, host: Array, device: int, stream: int) -> View:
 
 
 def new_host(native: Native, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-    """An uninitialized array for a result on the host; a large one is in warm memory (csrc/runtime/warm.c)."""
+    """An uninitialized array for a result on the host."""
     out = np.empty(shape, dtype)
-    if out.nbytes < WARM_BYTES or (memory := native.warm(out.nbytes)) is None:
-        return out
-    return np.ndarray(out.shape, out.dtype, memory)
+    return out if out.nbytes < WARM_BYTES else warm_host(native, out)
+
+
+def warm_host(native: Native, out: Array) -> Array:
+    """An uninitialized array like a large contiguous one, in warm memory (csrc/runtime/warm.c) if there is any."""
+    memory = native.warm(out.nbytes)
+    return out if memory is None else np.ndarray(out.shape, out.dtype, memory)
 
 
 def to_host(native: Native, view: View, stream: int) -> Array:

@@ -14,7 +14,7 @@ from .._layout import MAX_DIMS
 from .._observer import Run
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
-from .._transfer import Array, buffer_of, new_host, refuse_masked
+from .._transfer import WARM_BYTES, Array, buffer_of, new_host, refuse_masked, warm_host
 from . import _checks, _execute
 from ._execute import by_numpy, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
@@ -54,7 +54,9 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             return NotImplemented
         shape = rule.shape(*shapes, **own)
         if out is None:
-            target = new_host(module, shape, result)
+            target = np.empty(shape, result)  # (not new_host: a call of it would be a part of a short call's time)
+            if target.nbytes >= WARM_BYTES:
+                target = warm_host(module, target)
         elif type(out) is np.ndarray and out.shape == shape and out.dtype == result and out.flags.carray and out.size:
             target = out
         else:
