@@ -32,7 +32,8 @@ TIMING = {
     "calls": f"{CALLS} calls one after the other, then one wait for the device; the host's clock over the calls "
     f"alone (issue_us) and with the wait (done_us), each over {CALLS}. Medians of {ROUNDS} rounds after one warm-up.",
     "value": "One call and its value on the host: the call, the wait, the copy of one element.",
-    "copies": "Host's clock around one copy that has ended when it returns. Medians of 7 after 2. GB/s.",
+    "copies": "Host's clock around one copy that has ended when it returns. Medians of 7 after 2. GB/s. New memory: no "
+    "library has used it before, because all results stay; warm memory: the last result has been freed.",
     "import": "Seconds of `import cudakern` in a new process that has NumPy already; median of 15.",
 }
 
@@ -135,18 +136,19 @@ def timed(work):
 
 
 def copy_sides(nbytes):
-    """{(direction, memory): {who: work}}"""
+    """{(direction, memory): {who: work}}, and the list of the results that stay"""
     n = nbytes // 4
     host = np.random.default_rng().random(n, np.float32)
     into = np.zeros_like(host)
     pinned = ck.empty_pinned((n,), np.float32)
     pinned[...] = host
-    device = ck.asarray(host)
+    device, kept = ck.asarray(host), []
     sides = {
         ("to the device", "ordinary"): {"cudakern": lambda: device.set(host)},
         ("to the device", "page-locked"): {"cudakern": lambda: device.set(pinned)},
         ("to the host", "ordinary, existing"): {"cudakern": lambda: device.get(out=into)},
-        ("to the host", "ordinary, new"): {"cudakern": lambda: device.get()},
+        ("to the host", "ordinary, new"): {"cudakern": lambda: kept.append(device.get())},
+        ("to the host", "ordinary, warm"): {"cudakern": lambda: device.get()},
         ("to the host", "page-locked"): {"cudakern": lambda: device.get(out=pinned)},
     }
     if torch:
@@ -162,7 +164,8 @@ def copy_sides(nbytes):
             ("to the device", "ordinary"): lambda: wait(td.copy_(th)),
             ("to the device", "page-locked"): lambda: wait(td.copy_(tp, non_blocking=True)),
             ("to the host", "ordinary, existing"): lambda: ti.copy_(td),
-            ("to the host", "ordinary, new"): lambda: td.cpu(),
+            ("to the host", "ordinary, new"): lambda: kept.append(td.cpu()),
+            ("to the host", "ordinary, warm"): lambda: td.cpu(),
             ("to the host", "page-locked"): lambda: wait(tp.copy_(td, non_blocking=True)),
         }.items():
             sides[key]["torch"] = work
@@ -178,19 +181,23 @@ def copy_sides(nbytes):
             ("to the device", "ordinary"): lambda: (cd.set(host), wait_cupy()),
             ("to the device", "page-locked"): lambda: (cd.set(cp), wait_cupy()),
             ("to the host", "ordinary, existing"): lambda: cd.get(out=into),
-            ("to the host", "ordinary, new"): lambda: cd.get(),
+            ("to the host", "ordinary, new"): lambda: kept.append(cd.get()),
+            ("to the host", "ordinary, warm"): lambda: cd.get(),
             ("to the host", "page-locked"): lambda: cd.get(out=cp),
         }.items():
             sides[key]["cupy"] = work
-    return sides
+    return sides, kept
 
 
 def copies():
     rows = []
     for nbytes in COPY_BYTES:
-        for (direction, memory), works in copy_sides(nbytes).items():
+        sides, kept = copy_sides(nbytes)
+        for (direction, memory), works in sides.items():
             row = {"bytes": nbytes, "direction": direction, "memory": memory}
-            row |= {who: nbytes / timed(work) / 1e9 for who, work in works.items()}
+            for who, work in works.items():
+                row[who] = nbytes / timed(work) / 1e9
+                kept.clear()
             rows.append(row)
             figures = ", ".join(f"{who} {row[who]:.1f}" for who in works)
             print(f"{nbytes >> 20} MiB {direction}, {memory}: {figures} GB/s", flush=True)

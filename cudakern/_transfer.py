@@ -15,6 +15,9 @@ from ._native import Native, View
 
 Array = npt.NDArray[Any]
 
+#: For a smaller array, the page faults of new memory are a small part of a copy, and warm memory has large pages.
+WARM_BYTES = 4 << 20
+
 #: The bits of bfloat16 and of its byte-swapped form: a view keeps the order of bytes only if its type has that order.
 _BITS = np.dtype(np.uint16)
 _SWAPPED_BITS = _BITS.newbyteorder("S")
@@ -52,9 +55,21 @@ def from_host(native: Native, host: Array, device: int, stream: int) -> View:
     return view
 
 
+def new_host(native: Native, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
+    """An uninitialized array for a result on the host."""
+    out = np.empty(shape, dtype)
+    return out if out.nbytes < WARM_BYTES else warm_host(native, out)
+
+
+def warm_host(native: Native, out: Array) -> Array:
+    """An uninitialized array like a large contiguous one, in warm memory (csrc/runtime/warm.c) if there is any."""
+    memory = native.warm(out.nbytes)
+    return out if memory is None else np.ndarray(out.shape, out.dtype, memory)
+
+
 def to_host(native: Native, view: View, stream: int) -> Array:
     """The values in a new array."""
-    out = np.empty(view.shape, _dtypes.from_name(view.dtype))
+    out = new_host(native, view.shape, _dtypes.from_name(view.dtype))
     native.download(buffer_of(out), view, stream)
     return out
 

@@ -74,6 +74,37 @@ def forking(code, **settings):
     quiet(IN_A_FORK + textwrap.dedent(code), **settings)
 
 
+def test_fork_handlers_that_let_other_threads_run():
+    """Python's handlers of a fork may give up its lock between ours and the fork; a thread that then frees an array waits
+    without Python's lock."""
+    quiet(
+        """
+    import os, threading, time
+    os.register_at_fork(before=lambda: time.sleep(0.01))  # it runs after ours, which is registered later
+    import cudakern as ck
+    done = threading.Event()
+
+    def work():
+        while not done.is_set():
+            ck.zeros(10)
+
+    with ck.use_backend("emulator"):
+        ck.zeros(10)
+    other = threading.Thread(target=work)
+    other.start()
+    for turn in range(30):
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    done.set()
+    other.join()
+    """,
+        limit=60,
+        **EMULATED,
+    )
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_arrays_in_a_child_of_a_fork(name):
     """The parent's are refused in words, whatever one does with them; letting them go is no fault. The parent's stay

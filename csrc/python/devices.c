@@ -158,7 +158,7 @@ PyMethodDef device_methods[] = {
     {"pointer_device", pointer_device, METH_O,
      PyDoc_STR("pointer_device(pointer, /)\n--\n\nThe device whose memory is at that address; -1: no device's.")},
     {"trim", trim, METH_O,
-     PyDoc_STR("trim(device, /)\n--\n\nReturns free pooled memory to the device, and clears the memo.")},
+     PyDoc_STR("trim(device, /)\n--\n\nReturns free memory to the device and to the system, and clears the memo.")},
     {"pool_used", pool_used, METH_O,
      PyDoc_STR("pool_used(device, /)\n--\n\nBytes of device memory in use by arrays and running calls.")},
     {NULL, NULL, 0, NULL},

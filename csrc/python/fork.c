@@ -1,27 +1,25 @@
 // Handlers for fork(): Python calls them before the fork, and after it in the parent and in the child.
 #include "python.h"
 
-#ifdef Py_GIL_DISABLED
-// os.fork() first calls before_fork, which takes the runtime's lock, and then waits until every thread has detached from
-// Python or is suspended. A thread that waits for the runtime's lock while attached is neither (observed with 3.13), so
-// it detaches before waiting.
+// os.fork() calls before_fork, which takes the runtime's lock, and then other handlers. Those that are written in Python
+// may give up Python's lock, so that another thread runs, and waits for the runtime's lock: it must give up Python's lock
+// first, or neither goes on. (A free-threaded Python waits until every thread has detached from it or is suspended, and a
+// thread that waits for the runtime's lock while attached is neither.)
+//
+// The limited API lacks PyGILState_Check, but every Python has it so far.
+extern int PyGILState_Check(void) __attribute__((weak));
+
 static void *leave_python(void) {
-    return PyGILState_Check() ? PyEval_SaveThread() : NULL;
+    return PyGILState_Check != NULL && PyGILState_Check() ? PyEval_SaveThread() : NULL;
 }
 
 static void return_to_python(void *thread) {
     if (thread != NULL) PyEval_RestoreThread(thread);
 }
 
-static const ck_bystander fork_waits = {leave_python, return_to_python};
-#endif
-
 void prepare_for_forks(ck_runtime *runtime) {
-#ifdef Py_GIL_DISABLED
+    static const ck_bystander fork_waits = {leave_python, return_to_python};
     ck_runtime_set_bystander(runtime, &fork_waits);
-#else
-    (void)runtime; // not needed: only the thread that holds Python's lock can fork
-#endif
 }
 
 static PyObject *before_fork(PyObject *module, PyObject *unused) {

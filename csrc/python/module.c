@@ -6,7 +6,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-enum { INTERFACE_VERSION = 8 }; // must match cudakern/_native.py
+enum { INTERFACE_VERSION = 9 }; // must match cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {
@@ -97,8 +97,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyMethodDef *const all_methods[] = {
-    array_methods, call_methods,   device_methods,   dlpack_in_methods, dlpack_out_methods, exchange_methods,
-    fork_methods,  pinned_methods, prepared_methods, set_methods,       stream_methods,     transfer_methods,
+    array_methods,    call_methods,     device_methods, dlpack_in_methods, dlpack_out_methods,
+    exchange_methods, fork_methods,     pinned_methods, prepared_methods,  set_methods,
+    stream_methods,   transfer_methods, warm_methods,
 };
 
 static int register_at_fork(PyObject *module) {
@@ -147,6 +148,7 @@ static int exec_module(PyObject *module) {
         return -1;
     if ((state->view_type = make_view_type(module)) == NULL || PyModule_AddType(module, state->view_type) < 0 ||
         (state->pinned_type = make_pinned_type(module)) == NULL ||
+        (state->warm_type = make_warm_type(module)) == NULL ||
         (state->prepared_type = make_prepared_type(module)) == NULL ||
         (state->set_type = make_set_type(module)) == NULL || load_package_set(state) < 0 ||
         (state->memo = PyDict_New()) == NULL || PyModule_AddObjectRef(module, "memo", state->memo) < 0)
@@ -163,6 +165,7 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->out_of_memory);
     Py_VISIT(state->view_type);
     Py_VISIT(state->pinned_type);
+    Py_VISIT(state->warm_type);
     Py_VISIT(state->prepared_type);
     Py_VISIT(state->set_type);
     Py_VISIT(state->array_type);
@@ -177,6 +180,7 @@ static int clear_module(PyObject *module) {
     Py_CLEAR(state->out_of_memory);
     Py_CLEAR(state->view_type);
     Py_CLEAR(state->pinned_type);
+    Py_CLEAR(state->warm_type);
     Py_CLEAR(state->prepared_type);
     Py_CLEAR(state->set_type);
     Py_CLEAR(state->array_type);

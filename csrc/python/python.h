@@ -13,6 +13,7 @@
 //   array.c       creates Views: empty, view, adopt
 //   transfers.c   copies between arrays: upload, download, copy, fill
 //   pinned.c      page-locked host memory
+//   warm.c        host memory for large results, which the next results get again
 //   dlpack_out.c  exports our arrays as DLPack capsules; dlpack.h: the structures
 //   dlpack_in.c   imports DLPack capsules of other libraries
 //   exchange.c    orders our uses of memory and another library's
@@ -47,13 +48,13 @@
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 extern PyMethodDef array_methods[], call_methods[], device_methods[], dlpack_in_methods[], dlpack_out_methods[],
     exchange_methods[], fork_methods[], pinned_methods[], prepared_methods[], set_methods[], stream_methods[],
-    transfer_methods[];
+    warm_methods[], transfer_methods[];
 
 typedef struct module_state {
     ck_runtime *runtime;
     ck_set *package;                      // the package's own kernels
     PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
-    PyTypeObject *view_type, *pinned_type, *prepared_type, *set_type;
+    PyTypeObject *view_type, *pinned_type, *prepared_type, *set_type, *warm_type;
     PyObject *array_type;          // Python's DeviceArray; set before view_name
     _Atomic(PyObject *) view_name; // "_view"; NULL: not needed yet
     PyObject *memo;                // a dict: the kind of a call --> what an earlier call of that kind prepared
@@ -170,5 +171,8 @@ void forget_calls(module_state *state); // drops what earlier calls prepared, in
 
 // --- pinned.c ----------------------------------------------------------------------------------------------------
 PyTypeObject *make_pinned_type(PyObject *module);
+
+// --- warm.c ------------------------------------------------------------------------------------------------------
+PyTypeObject *make_warm_type(PyObject *module);
 
 #endif

@@ -1,13 +1,14 @@
 // The life of the runtime: creation, end, fork, trimming. Functions that concern all parts of the runtime are in this
 // file, above all others, so that no part needs to know the parts that are built on it.
 //
-//   life.c --furnish--> device.c, at the first use of a device:         creates uses, launches, textures and pool
+//   life.c --furnish--> device.c, at the first use of a device:         creates uses, launches, textures, ring and pool
 //          --reclaim--> pool.c, when device memory runs short:          frees kept textures
 #define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
 #include <stdlib.h>
 
 #include "bindings.h"
 #include "memory.h"
+#include "ring.h"
 #include "stream.h"
 
 // --- the parts of a device ---------------------------------------------------------------------------------------
@@ -15,6 +16,7 @@ static void clear(ck_device *device) {
     ck_textures_destroy(device);
     ck_uses_destroy(device);
     ck_launches_destroy(device);
+    ck_ring_destroy(device);
     ck_pool_destroy(device);
 }
 
@@ -23,6 +25,7 @@ static int furnish(ck_device *device, ck_error *error) {
     int status = ck_uses_create(device, error);
     if (status == CK_OK) status = ck_launches_create(device, error);
     if (status == CK_OK) status = ck_textures_create(device, error);
+    if (status == CK_OK) status = ck_ring_create(device, error);
     if (status == CK_OK) status = ck_pool_create(device, error);
     if (status != CK_OK) clear(device);
     return status;
@@ -71,6 +74,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
     if (runtime == NULL) return;
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
+    ck_warm_trim(runtime);
     ck_symbols_free(runtime);
     ck_sets_free(runtime);
     for (ck_device *device = runtime->devices, *next; device != NULL; device = next) {
@@ -119,6 +123,7 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
 // --- trim --------------------------------------------------------------------------------------------------------
 int ck_runtime_trim(ck_runtime *runtime, int index, ck_error *error) {
     ck_device *device = ck_runtime_find(runtime, index);
+    ck_warm_trim(runtime);
     if (device == NULL) return CK_OK;
     int previous = index;
     ck_memory_sweep(runtime);
@@ -126,6 +131,7 @@ int ck_runtime_trim(ck_runtime *runtime, int index, ck_error *error) {
     cudaError_t code;
     if (CK_CUDA_CODE(code, ck_pool_give_back(device)) != cudaSuccess)
         ck_fail_cuda(error, code, "cudaMemPoolTrimTo(pool, 0)");
+    ck_ring_trim(device);
     ck_device_leave(index, previous, error);
     return error->code;
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/strided_copy.h"
 #include "operand.h"
+#include "ring.h"
 
 // The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
 static const int64_t LONGEST_PITCH = INT32_MAX;
@@ -88,6 +89,7 @@ int64_t ck_operand_bytes(const ck_operand *operand) {
 
 // --- memory ------------------------------------------------------------------------------------------------------
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
+    operand->owner = device;
     if (operand->on_host) {
         CK_TRY(ck_pool_allocate(device, operand->copied.bytes, stream, &operand->copy, error));
         operand->landed.data = operand->device->data = operand->copy.data;
@@ -140,8 +142,12 @@ static int choose_axis(const ck_blocks *blocks) {
     return longest;
 }
 
-static int copy_blocks(const ck_blocks *blocks, char *host, char *device, int to_device, cudaStream_t stream,
-                       ck_error *error) {
+static int copy_blocks(const ck_operand *operand, int to_device, cudaStream_t stream, ck_error *error) {
+    const ck_blocks *blocks = &operand->blocks;
+    char *host = operand->array->data, *device = operand->copy.data;
+    int copied;
+    CK_TRY(ck_ring_copy(operand->owner, blocks, host, device, to_device, stream, &copied, error));
+    if (copied) return CK_OK;
     const int chosen = choose_axis(blocks);
     const ck_axis pieces = chosen >= 0 ? blocks->axes[chosen] : (ck_axis){.length = 1};
     int64_t place[CK_MAX_DIMS + 1] = {0};
@@ -194,7 +200,7 @@ int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_er
     const ck_view *from = operand->array;
     if (ck_view_is_empty(from)) return CK_OK;
     if (operand->on_host) {
-        CK_TRY(copy_blocks(&operand->blocks, from->data, operand->copy.data, 1, context->stream, error));
+        CK_TRY(copy_blocks(operand, 1, context->stream, error));
         CK_TRY(zero_margins(&operand->copied, operand->copy.data, context->stream, error));
         from = &operand->landed;
     }
@@ -215,5 +221,5 @@ int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_e
 }
 
 int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
-    return copy_blocks(&operand->blocks, operand->array->data, operand->copy.data, 0, stream, error);
+    return copy_blocks(operand, 0, stream, error);
 }

@@ -44,6 +44,7 @@ void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *bl
 typedef struct ck_operand {
     const ck_view *array;
     ck_view *device;
+    ck_device *owner; // of the memory on the device
     int on_host, is_packed;
     ck_view landed;      // for host arrays: the copy on the device, before it is packed
     ck_block copy, pack; // the memory of the copy, and of the packed array

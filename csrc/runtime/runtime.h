@@ -46,7 +46,7 @@ void ck_runtime_set_bystander(ck_runtime *runtime, const ck_bystander *bystander
 // Before and after fork(): the lock is held across the fork, and the child forgets the streams and pools of its parent.
 void ck_runtime_before_fork(ck_runtime *runtime);
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child);
-// Returns unused memory to the device.
+// Returns unused memory to the device and to the system.
 int ck_runtime_trim(ck_runtime *runtime, int device, ck_error *error);
 
 // --- device.c, pool.c --------------------------------------------------------------------------------------------
@@ -182,6 +182,14 @@ void ck_pinned_free(ck_runtime *runtime, void *data);
 // Converts an address in page-locked memory to the address that the device uses.
 int ck_pinned_on_device(void *data, void **on_device, ck_error *error);
 size_t ck_pinned_used(ck_runtime *runtime); // bytes
+
+// --- warm.c ------------------------------------------------------------------------------------------------------
+// Memory for a result of that many bytes on the host, from an earlier result if possible; `taken`: the size of the
+// block. `data` is NULL if the caller must take ordinary memory.
+int ck_warm_take(ck_runtime *runtime, size_t bytes, void **data, size_t *taken, ck_error *error);
+void ck_warm_give(ck_runtime *runtime, void *data, size_t taken);
+void ck_warm_trim(ck_runtime *runtime);   // unmaps the blocks that are kept
+size_t ck_warm_kept(ck_runtime *runtime); // bytes
 
 // --- check.c -----------------------------------------------------------------------------------------------------
 const ck_variant *ck_find_variant(const ck_operation *operation, const char *name, ck_error *error);

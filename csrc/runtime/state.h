@@ -27,6 +27,11 @@ int ck_is_late(int code);
 // --- the state ---------------------------------------------------------------------------------------------------
 enum { CK_EVENTS = 6 };
 
+typedef struct ck_block {
+    void *data;
+    size_t bytes;
+} ck_block;
+
 // A non-blocking stream with the events that time a call on it. One call at a time owns it.
 typedef struct ck_stream {
     cudaStream_t stream;
@@ -49,11 +54,20 @@ struct ck_device {
     int limits_known;          // likewise; 1: `limits` is set
     int limits_version;        // likewise; incremented when limits are forgotten, so that older values are not stored
     struct ck_kept *kept;      // pool.c; NULL: freed blocks go to the pool at once
+    struct ck_ring *ring;      // ring.c
     struct ck_uses *uses;      // order.c
     struct ck_launch_log *log; // launches.c
     struct ck_textures *textures;
     void (*reclaim)(ck_device *device); // frees device memory that is kept outside the pool; waits
 };
+
+// Freed results that are kept for the next ones: warm.c.
+enum { CK_MOST_WARM = 64 };
+typedef struct ck_warm {
+    size_t limit, bytes;           // bytes: of the kept blocks
+    int is_set, count;             // is_set: 1 if the limit is known
+    ck_block blocks[CK_MOST_WARM]; // the oldest first
+} ck_warm;
 
 struct ck_runtime {
     pthread_mutex_t lock;          // protects the free streams and limits of devices, and additions of devices
@@ -64,6 +78,7 @@ struct ck_runtime {
     unsigned generation;           // incremented in the child of a fork; older resources belong to the parent
     ck_memory *leaving;            // memory.c; protected by lock
     struct ck_pinned *pinned;      // pinned.c; protected by lock
+    ck_warm warm;                  // protected by lock
     ck_set *sets;                  // set.c; protected by lock
     const ck_bystander *bystander; // NULL: waits for `lock` are not announced
     pthread_mutex_t symbols_lock;  // symbols.c; taken before `lock`, never while `lock` is held
@@ -81,11 +96,6 @@ int ck_runtime_device(ck_runtime *runtime, int index, ck_device **device, ck_err
 ck_device *ck_runtime_find(ck_runtime *runtime, int index); // NULL: not used yet
 
 // --- pool.c ------------------------------------------------------------------------------------------------------
-typedef struct ck_block {
-    void *data;
-    size_t bytes;
-} ck_block;
-
 // Stream-ordered memory. Zero bytes give a valid pointer too. The pool's device must be current.
 int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_block *block, ck_error *error);
 void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error);
@@ -93,6 +103,10 @@ int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
 // Returns unused memory to the device.
 cudaError_t ck_pool_give_back(ck_device *device);
+
+// --- settings.c --------------------------------------------------------------------------------------------------
+// Sets `value` to the number in an environment variable, if it is set.
+int ck_setting(const char *name, int64_t least, int64_t most, int64_t *value, ck_error *error);
 
 // --- set.c -------------------------------------------------------------------------------------------------------
 void ck_sets_free(ck_runtime *runtime); // at the end of the runtime

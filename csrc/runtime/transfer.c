@@ -9,6 +9,7 @@
 #include "frame.h"
 #include "kernels/strided_copy.h"
 #include "memory.h"
+#include "ring.h"
 
 typedef struct transfer {
     ck_frame frame;
@@ -74,6 +75,18 @@ static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, en
     return CK_OK;
 }
 
+// Copies between contiguous memory of the host and of the device.
+static int copy_host(transfer *t, void *device, enum cudaMemcpyKind kind) {
+    const int64_t bytes = ck_view_bytes(t->host);
+    const ck_blocks blocks = {.run = (size_t)bytes};
+    const int to_device = t->to != NULL;
+    void *host = t->host->data;
+    int copied;
+    CK_TRY(ck_ring_copy(t->frame.device, &blocks, host, device, to_device, t->frame.stream, &copied, t->frame.error));
+    if (copied) return CK_OK;
+    return to_device ? copy_bytes(t, device, host, bytes, kind) : copy_bytes(t, host, device, bytes, kind);
+}
+
 static int take_temporary(transfer *t, const ck_view *like, ck_view *temporary) {
     CK_TRY(ck_pool_allocate(t->frame.device, (size_t)ck_view_bytes(like), t->frame.stream, &t->temporary,
                             t->frame.error));
@@ -86,11 +99,10 @@ static int put(transfer *t) {
     const ck_view *host = t->host;
     ck_view temporary;
     if (ck_view_is_contiguous(&to->view) && is_swapped(host) == is_swapped(&to->view))
-        return copy_bytes(t, to->view.data, host->data, ck_view_bytes(host),
-                          kind_of(to->memory, cudaMemcpyHostToDevice));
+        return copy_host(t, to->view.data, kind_of(to->memory, cudaMemcpyHostToDevice));
     CK_TRY(take_temporary(t, host, &temporary));
     temporary.swapped = host->swapped;
-    CK_TRY(copy_bytes(t, temporary.data, host->data, ck_view_bytes(host), cudaMemcpyHostToDevice));
+    CK_TRY(copy_host(t, temporary.data, cudaMemcpyHostToDevice));
     return copy_by_kernel(t, &to->view, &temporary);
 }
 
@@ -99,19 +111,18 @@ static int get(transfer *t) {
     const ck_view *host = t->host;
     ck_view temporary;
     if (ck_view_is_contiguous(&from->view) && is_swapped(host) == is_swapped(&from->view))
-        return copy_bytes(t, host->data, from->view.data, ck_view_bytes(host),
-                          kind_of(from->memory, cudaMemcpyDeviceToHost));
+        return copy_host(t, from->view.data, kind_of(from->memory, cudaMemcpyDeviceToHost));
     CK_TRY(take_temporary(t, host, &temporary));
     temporary.swapped = host->swapped;
     CK_TRY(copy_by_kernel(t, &temporary, &from->view));
-    return copy_bytes(t, host->data, temporary.data, ck_view_bytes(host), cudaMemcpyDeviceToHost);
+    return copy_host(t, temporary.data, cudaMemcpyDeviceToHost);
 }
 
 // --- host and device ---------------------------------------------------------------------------------------------
 static int exchange(transfer *t) {
     // A copy from or to pageable memory blocks this thread until the stream reaches it. If waits can be interrupted,
-    // wait first.
-    if (backend_wait_can_be_interrupted())
+    // wait first; also if other threads would wait for the ring meanwhile.
+    if (backend_wait_can_be_interrupted() || ck_ring_takes(t->frame.device, ck_view_bytes(t->host)))
         CK_TRY(ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error));
     return t->to != NULL ? put(t) : get(t);
 }

@@ -14,7 +14,7 @@ from .._layout import MAX_DIMS, Shape
 from .._observer import Run
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
-from .._transfer import Array, buffer_of, refuse_masked
+from .._transfer import WARM_BYTES, Array, buffer_of, new_host, refuse_masked, warm_host
 from . import _checks, _execute
 from ._execute import by_numpy, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
@@ -54,7 +54,9 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             return NotImplemented
         shape = rule.shape(*shapes, **own)
         if out is None:
-            target = np.empty(shape, result)
+            target = np.empty(shape, result)  # (not new_host: a call of it would be a part of a short call's time)
+            if target.nbytes >= WARM_BYTES:
+                target = warm_host(module, target)
         elif type(out) is np.ndarray and out.shape == shape and out.dtype == result and out.flags.carray and out.size:
             target = out
         else:
@@ -114,12 +116,12 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         return _into(rule, out, by_numpy(rule, arrays, own))
     # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
-    target = np.asarray(out) if straight else np.empty(shape, result_type)
+    here = backend()
+    target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = rule.arranged.on_host(arrays, target)
     if straight and not (host_result(result) and np.may_share_memory(result, target)):
-        straight, target = False, np.empty(shape, result_type)
+        straight, target = False, new_host(here.native, shape, result_type)
         arranged, result = rule.arranged.on_host(arrays, target)
-    here = backend()
     _checks.check_place(entry, here)
     buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
     _execute.execute(Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name))
