@@ -24,6 +24,9 @@
 // 1: the code is a failure of earlier work, not of the call that reports it.
 int ck_is_late(int code);
 
+// The number of failures of earlier work that were reported, and of interrupted waits: kernels may have been stopped halfway.
+unsigned ck_failures(void);
+
 // --- the state ---------------------------------------------------------------------------------------------------
 enum { CK_EVENTS = 6 };
 
@@ -84,6 +87,8 @@ ck_device *ck_runtime_find(ck_runtime *runtime, int index); // NULL: not used ye
 typedef struct ck_block {
     void *data;
     size_t bytes;
+    unsigned
+        clear; // 0, or one more than ck_failures() when it became zero: all its bytes are, unless a failure came since
 } ck_block;
 
 // Stream-ordered memory. Zero bytes give a valid pointer too. The pool's device must be current.
@@ -91,6 +96,9 @@ int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_bl
 void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error);
 int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
+// A block whose bytes are all zero when the stream reaches it. A caller that leaves them zero keeps block->clear, and the
+// next one need not clear them; any other caller sets it to 0 before it frees the block.
+int ck_pool_allocate_clear(ck_device *device, size_t bytes, cudaStream_t stream, ck_block *block, ck_error *error);
 // Returns unused memory to the device.
 cudaError_t ck_pool_give_back(ck_device *device);
 
