@@ -23,10 +23,12 @@
 #ifndef CK_SCAN_LOOKBACK_CUH
 #define CK_SCAN_LOOKBACK_CUH
 
+#include "../published.cuh"
 #include "packed_tile.cuh"
-#include "published.cuh"
 
 namespace scan {
+
+using namespace publishing;
 
 enum { GROUP = WARP };
 
