@@ -193,6 +193,7 @@ _SumOfSquares: TypeAlias = Literal[
     "vectorized",
     "atomic",
     "cooperative",
+    "one_launch",
 ]
 _VectorAdd: TypeAlias = Literal[
     "auto",

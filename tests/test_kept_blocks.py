@@ -103,6 +103,67 @@ def test_work_that_still_goes_on_in_a_freed_block(name):
     )
 
 
+CLEAR = """
+    with cudakern.use_backend(name):
+        arrays = [cudakern.asarray(np.arange(n) % 7) for n in (20000, 50000, 33333)]
+        expected = [int((x.get() ** 2).sum()) for x in arrays]
+
+    def sums(stream=None):
+        with cudakern.use_backend(name):
+            return [int(cudakern.sum_of_squares(x, variant="one_launch", stream=stream)) for x in arrays]
+
+    def guarded():  # calls of CUDA by one sum
+        native.inject_fault(10**6, 1)
+        with cudakern.use_backend(name):
+            result = cudakern.sum_of_squares(arrays[0], variant="one_launch")
+        count = native.fault_count()
+        native.inject_fault(0, 1)
+        assert int(result) == expected[0]
+        return count
+"""
+
+
+@every_backend
+def test_a_workspace_that_was_left_clear_is_not_cleared_again(name):
+    run(
+        name,
+        CLEAR
+        + """
+    first, second, third = guarded(), guarded(), guarded()
+    assert first > second == third
+    for turn in range(5):
+        assert sums() == expected
+    with cudakern.use_backend(name):
+        streams = [cudakern.Stream() for _ in range(2)]
+    for turn in range(3):  # elsewhere, and in the default stream again
+        assert sums(streams[turn % 2]) == expected == sums()
+    assert guarded() == second
+    dirty = [make(n) for n in range(64, 4096, 8)]  # an array never gets a clear block, which it would leave dirty
+    for x in dirty:
+        native.fill(x, bytes([255]), 0)
+    del dirty, x
+    assert sums() == expected
+    """,
+    )
+
+
+def test_a_failure_leaves_no_workspace_clear():
+    """It may have stopped the kernel that would have cleared it, so the next call clears it itself."""
+    run(
+        "emulator",
+        CLEAR
+        + """
+    from test_late_errors import broken
+    kept = [guarded() for _ in range(3)][-1]
+    scratch = broken(0)
+    with pytest.raises(cudakern.CudaError):
+        native.synchronize(0)
+    again = [guarded() for _ in range(2)]
+    assert again[0] > again[1] == kept
+    """,
+    )
+
+
 @every_backend
 def test_there_is_an_end_to_it(name):
     """Of more than are kept the oldest goes back, and trim gives all back."""

@@ -155,6 +155,95 @@ def test_small_arrays_on_the_device_take_one_launch(backend, fault, dtype):
         assert result.get() == n
 
 
+# --- one launch -----------------------------------------------------------------------------------------------------
+EVERY_TYPE = cudakern.variants(OPERATION)["one_launch"].types
+TILE = 512 * 8  # packs
+
+
+@pytest.mark.parametrize("dtype", EVERY_TYPE)
+def test_auto_takes_one_launch_for_every_type_and_size(backend, fault, dtype):
+    """On the device: one block, a few, and more than one round of all blocks of a small grid."""
+    module, kind = native(backend), numpy_dtype(dtype)
+    pack = 16 // kind.itemsize
+    for n in (1, TILE * pack, TILE * pack + 1, 3 * TILE * pack + 5):
+        x = cudakern.asarray(np.ones(n, kind))
+        names = []
+        cudakern.sum_of_squares(x)
+        for failing in range(1, 60):
+            fault(backend, failing, 1)
+            try:
+                result = cudakern.sum_of_squares(x)
+            except cudakern.CudaError as error:
+                names += [str(error).split("<<<")[0].split()[-1] for _ in range("<<<" in str(error))]
+            else:
+                break
+        fault(backend, 0, 1)
+        module.synchronize(module.choose_device())
+        assert names == ["one_launch"], n
+        assert result.get() == n
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3, 7])
+@pytest.mark.parametrize("dtype", EVERY_TYPE)
+def test_rounds_of_tiles(backend, dtype, blocks):
+    """Whole rounds, and what remains after them, in each of its loads."""
+    variant, pack = cudakern.variants(OPERATION)["one_launch"], 16 // numpy_dtype(dtype).itemsize
+    a_round = blocks * TILE * pack
+    for n in (
+        a_round - 1,
+        a_round,
+        a_round + 1,
+        a_round + blocks * 512 * pack + 3,
+        2 * a_round + 2 * blocks * 512 * pack,
+    ):
+        x = numbers(n + 1, dtype, seed=n)
+        check(variant, x[:n], blocks=blocks)
+        there = cudakern.asarray(x)[1:]  # which begins within a pack
+        held(
+            variant, x[1:], cudakern.sum_of_squares(there, variant="one_launch", blocks=blocks).get()[()], blocks=blocks
+        )
+
+
+KINDS = {
+    "uniform": lambda random, n: random.random(n),
+    "normal": lambda random, n: random.standard_normal(n),
+    "lognormal": lambda random, n: random.lognormal(0, 3, n),
+    "equal": lambda random, n: np.full(n, 1 / 3),
+    "small": lambda random, n: (
+        random.random(n) * 1e-21
+    ),  # squares are denormal numbers of float32, or too small for them
+    "large": lambda random, n: random.random(n) * 1e15,
+    "mixed": lambda random, n: 2.0 ** random.uniform(-40, 40, n),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_float32_is_within_two_units_of_the_last_place(backend, kind):
+    """Of the answer in float64, on the host and on the device."""
+    for n in (1, 1000, 16385, 300007):
+        x = KINDS[kind](np.random.default_rng(n), n).astype(np.float32)
+        exact = np.sum(np.square(x, dtype=np.float64))
+        for result in (
+            cudakern.sum_of_squares(x, variant="one_launch"),
+            cudakern.sum_of_squares(cudakern.asarray(x)).get()[()],
+        ):
+            assert abs(float(result) - exact) <= 2 * np.spacing(np.float32(exact))
+
+
+def test_the_bits_do_not_depend_on_the_stream(backend):
+    """Several streams at once, each with sums of several lengths, again and again."""
+    arrays = [cudakern.asarray(numbers(n, "float32", seed=n)) for n in (5, 20000, 100003, 70000)]
+    expected = [cudakern.sum_of_squares(x).get().tobytes() for x in arrays]
+    streams = [None, *(cudakern.Stream() for _ in range(3))]
+    results = [
+        (i, cudakern.sum_of_squares(arrays[i], stream=stream))
+        for turn in range(6)
+        for i in (turn % 4, (turn + 1) % 4)
+        for stream in streams
+    ]
+    assert all(result.get().tobytes() == expected[i] for i, result in results)
+
+
 PARAMETER_CASES = [
     (name, variant, dtype, given)
     for name, variant, dtype in CASES

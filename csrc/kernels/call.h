@@ -144,6 +144,7 @@ typedef struct ck_plan {
     int64_t clock_blocks; // the number of ck_clock records
     int clear_outputs;    // 1: outputs are zero when run() begins
     int clear_workspace;  // 1: the workspace is zero when run() begins
+    int leaves_workspace_clear; // 1: and again when its kernels have ended, so that the next call need not clear it
     ck_layout layout[CK_MAX_VIEWS];
     ck_binding bindings[CK_MAX_BINDINGS];
 } ck_plan;

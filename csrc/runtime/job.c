@@ -109,9 +109,11 @@ int job_prepare(job *job) {
         if (plan->clear_outputs && i >= inputs)
             CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->frame.error));
     }
-    CK_TRY(take(job, plan->workspace_bytes, &job->workspace));
     if (plan->clear_workspace && plan->workspace_bytes > 0)
-        CK_CUDA(job->frame.error, cudaMemsetAsync(job->workspace.data, 0, plan->workspace_bytes, stream));
+        CK_TRY(ck_pool_allocate_clear(job->frame.device, plan->workspace_bytes, stream, &job->workspace,
+                                      job->frame.error));
+    else
+        CK_TRY(take(job, plan->workspace_bytes, &job->workspace));
     CK_TRY(take(job, job->to_finish ? (size_t)plan->partials * partial : 0, &job->partials));
     CK_TRY(take(job, (size_t)plan->clock_blocks * sizeof(ck_clock), &job->clocks));
     job->context.workspace = job->workspace.data;

@@ -68,7 +68,7 @@ int ck_memory_adopt(ck_runtime *runtime, int index, void *data, size_t bytes, vo
     int previous = index;
     ck_memory_sweep(runtime);
     CK_TRY(create(runtime, &memory, error));
-    memory->block = (ck_block){data, bytes};
+    memory->block = (ck_block){data, bytes, 0};
     memory->foreign = 1;
     if (ck_device_enter(index, &previous, error) == CK_OK) {
         ck_runtime_device(runtime, index, &memory->device, error);

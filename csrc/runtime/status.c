@@ -1,7 +1,8 @@
 // Error messages, and failures that tests request.
 //
-// The two static variables are the only mutable ones of the runtime. ck_injected_fault has no runtime to keep them in,
-// because launches of kernels call it too. They are atomic, and a test that sets them must be alone in its process.
+// The static variables are the only mutable ones of the runtime. ck_injected_fault has no runtime to keep them in, because
+// launches of kernels call it too. They are atomic, and a test that sets them must be alone in its process. ck_fail has no
+// runtime either: failures are counted for all devices.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 static atomic_llong fault_after; // > 0: the call that fails is this many guarded calls away
 static atomic_int fault_code;
 static atomic_llong guarded_calls;
+static atomic_uint failures;
 static _Thread_local int fault_requested; // 1: the thread's last failure was requested, and CUDA does not know of it
 
 void ck_fault_set(int64_t n, int code) {
@@ -33,7 +35,12 @@ cudaError_t ck_injected_fault(const char *call) {
     return (cudaError_t)atomic_load(&fault_code);
 }
 
+unsigned ck_failures(void) {
+    return atomic_load(&failures);
+}
+
 int ck_fail(ck_error *error, int code, const char *format, ...) {
+    if (ck_is_late(code) || code == CK_INTERRUPTED) atomic_fetch_add(&failures, 1);
     if (error->code != CK_OK) return code;
     error->code = code;
     va_list arguments;

@@ -66,9 +66,8 @@ RULE = Rule(
     "sum_of_squares",
     ("x",),
     on_host,
-    # All add thousands of short sums as trees: more exact than numpy.dot's few long ones.
-    preferred=("vectorized", "warp_shuffle", "tree_sequential"),
-    on_device=("vectorized",),  # it has every type
+    # Floats are summed in float64: more exact than numpy.dot. It has every type.
+    preferred=("one_launch",),
     fixed=(),
     arrangement=InMemorysOrder(),
     real=True,

@@ -54,8 +54,10 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 
 int64_t tile_of_lookback(const ck_call *call) {
-    const auto width = static_cast<int64_t>(WIDEST_ACCESS / ck_dtype_size(call->types.accumulator));
-    return call->parameters[0] * ROUNDS * width;
+    const int64_t a_warp = ck_dtype_size(call->types.accumulator) == sizeof(float)
+                               ? packed_tile<float, float>::A_WARP
+                               : packed_tile<double, double>::A_WARP;
+    return call->parameters[0] / WARP * a_warp;
 }
 
 int plan_lookback(const ck_call *call, ck_plan *plan, ck_error *error) {
@@ -117,8 +119,9 @@ double depth_blocks(const ck_call *call) {
 // A pack, its warp, the rounds, the warps; then three levels of sums, of which the highest is sequential.
 double depth_lookback(const ck_call *call) {
     const int64_t tiles = divide_up(length(call), tile_of_lookback(call)), groups = divide_up(tiles, GROUP);
-    return static_cast<double>(WIDEST_ACCESS / 4 + ROUNDS + DEPTH_OF_BLOCK + halvings(smaller(tiles, GROUP)) +
-                               halvings(smaller(groups, GROUP)) + groups / GROUP + 6);
+    return static_cast<double>(WIDEST_ACCESS / 4 + rounds_of<float>() + DEPTH_OF_BLOCK +
+                               halvings(smaller(tiles, GROUP)) + halvings(smaller(groups, GROUP)) + groups / GROUP +
+                               6);
 }
 
 void work(const ck_call *call, ck_work *work) {
@@ -149,8 +152,9 @@ const ck_variant variants[] = {
             depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
             "Three launches with many blocks: sum the tiles, scan the sums, scan the tiles",
             "The end of a launch is a barrier for all blocks", "M, figure 6.25, by many blocks"),
-    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
-            depth_lookback, KERNELS("lookback"), "One launch: each block looks back at the sums of earlier blocks",
+    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC,
+            PARAMETERS(CHOICE(threads, "threads per block", TILE_THREADS, 32, 64, 128)), depth_lookback,
+            KERNELS("lookback"), "One launch: each block looks back at the sums of earlier blocks",
             "A block may wait for blocks that are certain to have started",
             "Merrill and Garland 2016, in a fixed order"),
 };

@@ -10,6 +10,8 @@
 #ifndef CK_SORT_SAMPLE_SORT_LAUNCHES_CUH
 #define CK_SORT_SAMPLE_SORT_LAUNCHES_CUH
 
+#include <cmath>
+
 #include "../launch.cuh"
 #include "sample_sort.cuh"
 #include "sample_sort_sequential.cuh"
@@ -17,8 +19,25 @@
 namespace sort {
 namespace {
 
-// MEAN_BIN: the mean length of a bin. Lengths vary, and most bins should fit in the shared memory of a block.
-enum { MEAN_BIN = 4608, SAMPLES_A_BIN = 128, KEYS_A_SAMPLE = 8, ALIGNED = 256 };
+// MEAN_BIN: the mean length of a bin, at most. Lengths vary, and most bins should fit in the shared memory of a block. Where
+// one level is enough, bins are shorter if there can be more: the shorter they are, the fewer samples keep them within a
+// block, and up to about 1.2 million keys so few that one block sorts the sample. A sample of more takes six launches.
+enum {
+    MEAN_BIN = 4608,
+    SHORT_BIN = 2304,
+    SAMPLES_A_BIN = 128,
+    FEW_SAMPLES_A_BIN = 100,
+    KEYS_A_SAMPLE = 8,
+    ALIGNED = 256
+};
+
+// The number of samples per bin with which the bins of a last level rarely outgrow a block, which has `room` times their mean
+// length. Among s samples per bin, a bin is `room` times too long with a probability below exp(-s (room - 1 - ln room))
+// (Chernoff): with these samples one of 512 bins in about 17,000 calls.
+inline int64_t samples_a_bin(double room) {
+    const double enough = 16 / (room - 1 - std::log(room));
+    return enough < SAMPLES_A_BIN ? static_cast<int64_t>(std::ceil(enough)) : static_cast<int64_t>(SAMPLES_A_BIN);
+}
 
 struct sample_shape {
     int levels = 0, bins = 0;
@@ -31,6 +50,8 @@ struct sample_shape {
         const int64_t most = level_bins > 0 ? level_bins : static_cast<int64_t>(MOST_BINS);
         for (leaves = 1; leaves < enough; leaves *= most) ++levels;
         for (bins = level_bins > 0 ? static_cast<int>(level_bins) : 2; power(bins) < enough; bins *= 2) {}
+        while (levels == 1 && level_bins == 0 && bins < MOST_BINS && n > bins * static_cast<int64_t>(SHORT_BIN))
+            bins *= 2;
         leaves = power(bins);
     }
     int64_t power(int64_t base) const {
@@ -40,8 +61,12 @@ struct sample_shape {
     }
     int64_t samples(int64_t n, int64_t segments) const {
         const int64_t few = n / segments / KEYS_A_SAMPLE, least = 2 * static_cast<int64_t>(bins);
-        const int64_t count = smaller(SAMPLES_A_BIN * static_cast<int64_t>(bins), few > least ? few : least);
-        return segments == 1 ? count : smaller(count, BLOCK_KEYS);
+        const int64_t each = levels == 1
+                                 ? samples_a_bin(static_cast<double>(BLOCK_KEYS) * bins / static_cast<double>(n))
+                                 : static_cast<int64_t>(SAMPLES_A_BIN);
+        const int64_t count = smaller(each * bins, few > least ? few : least);
+        // A block sorts the sample of a segment. That of the whole array may be larger, if a block's would be too small.
+        return segments > 1 || BLOCK_KEYS >= FEW_SAMPLES_A_BIN * bins ? smaller(count, BLOCK_KEYS) : count;
     }
 };
 

@@ -6,6 +6,7 @@
 // Price   a barrier across the whole grid. All blocks must be resident at once, so the chip limits their number.
 // Edges   as in "vectorized"; any number of blocks that the chip can hold
 // Map     thread t of block 0 adds the sums of the blocks t, t + threads, ...
+// Limit   All blocks wait for the slowest one, and only then is the first sum read: see "one_launch".
 #ifndef CK_SUM_COOPERATIVE_CUH
 #define CK_SUM_COOPERATIVE_CUH
 

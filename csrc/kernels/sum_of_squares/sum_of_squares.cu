@@ -15,6 +15,7 @@
 #include "tree_unrolled.cuh"
 #include "warp_shuffle.cuh"
 #include "vectorized.cuh"
+#include "one_launch.cuh"
 
 #include "launches.cuh"
 #include "../sizes.h"
@@ -23,6 +24,7 @@
 namespace sum_of_squares {
 
 ck_run run_vectorized, run_atomic, run_cooperative; // vectorized.cu
+ck_run run_one_launch;                              // one_launch.cu
 
 namespace {
 
@@ -126,6 +128,25 @@ int plan_atomic(const ck_call *call, ck_plan *plan, ck_error *error) {
 int plan_cooperative(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_grid(call, plan, error, call->parameters[1], call->parameters[0]));
     plan->workspace_bytes = plan->grid[0] * ck_dtype_size(call->types.accumulator);
+    return CK_OK;
+}
+
+// blocks=0: one block if its threads can load all packs at once; else four packs per thread, and at most the blocks that
+// are resident together.
+int64_t chosen_tile_blocks(const ck_call *call) {
+    if (call->parameters[0] > 0) return call->parameters[0];
+    const int64_t packs = divide_up(length(call), pack_width(call));
+    const int64_t most = call->limits->multiprocessors * static_cast<int64_t>(TILE_BLOCKS_A_MULTIPROCESSOR);
+    return packs <= TILE_PACKS ? 1 : smaller(divide_up(packs, TILE_PACKS / 2), most);
+}
+
+int plan_one_launch(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_grid(call, plan, error, chosen_tile_blocks(call), TILE_THREADS));
+    if (plan->grid[0] == 1) return CK_OK;
+    plan->workspace_bytes = ck_dtype_size(call->types.accumulator) == sizeof(double)
+                                ? block_sums<double>::bytes(plan->grid[0])
+                                : block_sums<float>::bytes(plan->grid[0]);
+    plan->clear_workspace = plan->leaves_workspace_clear = 1;
     return CK_OK;
 }
 
@@ -244,6 +265,12 @@ double depth_atomic(const ck_call *call) { // the sums of the blocks are added o
     const int64_t blocks = chosen_blocks(call);
     return depth_packed(call, blocks) + static_cast<double>(blocks);
 }
+// A thread's elements, half of them in each of its sums; the block; a thread's share of the blocks; the block again.
+double depth_one_launch(const ck_call *call) {
+    const int64_t blocks = chosen_tile_blocks(call);
+    const double block = depth_shuffle(TILE_THREADS), each = share(call, TILE_THREADS * blocks) + 2 * TILE_LOADS * 16;
+    return each / 2 + 2 + block + (blocks > 1 ? static_cast<double>(divide_up(blocks, TILE_THREADS)) + block : 0);
+}
 double depth_cooperative(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
     return depth_packed(call, blocks) + static_cast<double>(divide_up(blocks, threads)) + depth_shuffle(threads);
@@ -261,11 +288,16 @@ void work(const ck_call *call, ck_work *work) {
 #define CK_FOLDER  "sum_of_squares/"
 #define MAIN_TYPES TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64)
 // Integers and bool are summed in 64 bits, float16 in float32.
-#define NARROW_TYPES                                                                                                 \
+#define INTEGER_NARROW_TYPES                                                                                         \
     WIDENED(BOOL, INT64), WIDENED(INT8, INT64), WIDENED(INT16, INT64), WIDENED(UINT8, UINT64),                       \
-        WIDENED(UINT16, UINT64), WIDENED(UINT32, UINT64), WIDENED(UINT64, UINT64), WIDENED(FLOAT16, FLOAT32)
-#define EVERY_TYPE TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES, WIDENED(BFLOAT16, FLOAT32))
-#define BLOCKS     RANGE(blocks, "blocks", 32, 1, 65535)
+        WIDENED(UINT16, UINT64), WIDENED(UINT32, UINT64), WIDENED(UINT64, UINT64)
+#define NARROW_TYPES INTEGER_NARROW_TYPES, WIDENED(FLOAT16, FLOAT32)
+#define EVERY_TYPE   TYPES(I32_I64_I64, I64_I64_I64, F32_F32_F32, F64_F64_F64, NARROW_TYPES, WIDENED(BFLOAT16, FLOAT32))
+// Floats are summed in float64 and rounded once.
+#define DOUBLE_SUMS                                                                                                  \
+    TYPES(I32_I64_I64, I64_I64_I64, ROUNDED(FLOAT32, FLOAT64), F64_F64_F64, INTEGER_NARROW_TYPES,                    \
+          {CK_FLOAT16, CK_FLOAT64, CK_FLOAT32}, {CK_BFLOAT16, CK_FLOAT64, CK_FLOAT32})
+#define BLOCKS RANGE(blocks, "blocks", 32, 1, 65535)
 // The variants beyond the source documents: larger blocks, and blocks=0, which chooses the grid for the chip and the
 // array.
 #define MORE_THREADS RANGE(threads, "threads per block", 512, 1, 1024)
@@ -324,6 +356,10 @@ const ck_variant variants[] = {
             PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),
             "One cooperative launch: slower than atomics, but bit-for-bit reproducible",
             "A whole grid can meet at a barrier if all of its blocks are resident", "named in P11"),
+    VARIANT(one_launch, AFTER(cooperative), AT_LEAST(70), DOUBLE_SUMS, TREE, CK_DETERMINISTIC,
+            PARAMETERS(CHIP_BLOCKS), depth_one_launch, KERNELS("one_launch"),
+            "One launch: the block that started last collects the sums of all blocks, in a fixed order",
+            "A value and its flag in one word need no fence", "named in P11; \"lookback\" of the scans"),
 };
 
 } // namespace

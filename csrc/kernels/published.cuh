@@ -10,15 +10,15 @@
 //
 // A block waits only for blocks that have started (their numbers come from a counter), so the wait ends. It sleeps
 // between two reads, so that other threads get their turn on a processor where threads take turns.
-#ifndef CK_SCAN_PUBLISHED_CUH
-#define CK_SCAN_PUBLISHED_CUH
+#ifndef CK_PUBLISHED_CUH
+#define CK_PUBLISHED_CUH
 
 #include <stdint.h>
 #include <string.h>
 
 #include <cuda_runtime.h>
 
-namespace scan {
+namespace publishing {
 
 using word = unsigned long long;
 
@@ -60,6 +60,11 @@ template <typename Acc> __device__ __forceinline__ Acc wait_for(const published<
     return sum;
 }
 
-} // namespace scan
+// For the only reader of a sum, once it has it: the words are 0 again for the next launch.
+template <typename Acc> __device__ __forceinline__ void unpublish(published<Acc> *at) {
+    for (int w = 0; w < published<Acc>::WORDS; ++w) at->words[w] = 0;
+}
+
+} // namespace publishing
 
 #endif
