@@ -65,7 +65,7 @@ static ck_block take_kept(ck_warm *warm, size_t bytes) { // lock held
 
 int ck_warm_take(ck_runtime *runtime, size_t bytes, void **data, size_t *taken, ck_error *error) {
     ck_warm *warm = &runtime->warm;
-    ck_block block = {NULL, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE};
+    ck_block block = {.bytes = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE};
     *data = NULL;
     *taken = 0;
     ck_lock(runtime);
@@ -94,7 +94,7 @@ void ck_warm_give(ck_runtime *runtime, void *data, size_t bytes) {
         out[count++] = remove_block(warm, 0);
     const int is_kept = bytes <= warm->limit;
     if (is_kept) {
-        warm->blocks[warm->count++] = (ck_block){data, bytes};
+        warm->blocks[warm->count++] = (ck_block){.data = data, .bytes = bytes};
         warm->bytes += bytes;
     }
     ck_unlock(runtime);
