@@ -75,8 +75,8 @@ def forking(code, **settings):
 
 
 def test_fork_handlers_that_let_other_threads_run():
-    """Python's handlers of a fork may give up its lock between ours and the fork; a thread that then frees an array waits
-    without Python's lock."""
+    """Python's handlers of a fork may give up its lock between ours and the fork. A thread that then frees an array
+    waits without Python's lock."""
     quiet(
         """
     import os, threading, time

@@ -171,6 +171,21 @@ def test_order_in_a_stream(name):
 
 
 @every_backend
+def test_what_follows_waits_for_the_last_slots(name):
+    run(
+        name,
+        """
+        device = ck.zeros(16 << 20, "uint8")
+        for turn in range(1, 30):
+            host = np.full(16 << 20, turn, np.uint8)
+            device.set(host)
+            assert (device[::4096].get() == turn).all(), turn
+        """,
+        CUDAKERN_COPY_SLOT="1M",
+    )
+
+
+@every_backend
 def test_several_python_threads(name):
     run(
         name,
