@@ -114,7 +114,7 @@ def test_types_and_byte_orders(name):
 
 
 @every_backend
-@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("threads", [pytest.param("1", marks=pytest.mark.full), "3"])
 def test_operands_and_results_of_calls(name, threads):
     """Rows at any distance, backwards, columns, stacks, read-only; results into rows at a distance."""
     run(
@@ -434,12 +434,19 @@ def test_threads_by_default():
         run("cuda", code.format(count=count).replace("count = 64", "count = os.cpu_count()"), threads="")
 
 
+WRONG = {
+    ("CUDAKERN_COPY_THREADS", "an integer from 0 to 64"): ("-1", "65", "two", "1.5", "2 3"),
+    ("CUDAKERN_COPY_SLOT", "an integer from 4096 to 67108864"): ("65M", "4095", "M", "4096B"),
+    ("CUDAKERN_WARM_RESULTS", "an integer from 0 to"): ("much", "-1", "9" * 30),
+}
+
+
 @pytest.mark.parametrize(
     "variable, value, allowed",
     [
-        *[("CUDAKERN_COPY_THREADS", value, "an integer from 0 to 64") for value in ("-1", "65", "two", "1.5", "2 3")],
-        *[("CUDAKERN_COPY_SLOT", value, "an integer from 4096 to 67108864") for value in ("4095", "65M", "M", "4096B")],
-        *[("CUDAKERN_WARM_RESULTS", value, "an integer from 0 to") for value in ("-1", "much", "9" * 30)],
+        pytest.param(variable, value, allowed, marks=[pytest.mark.full] if number else [])
+        for (variable, allowed), values in WRONG.items()
+        for number, value in enumerate(values)
     ],
 )
 def test_other_values_of_settings(variable, value, allowed):

@@ -25,6 +25,10 @@ NOTHING: Named = {}
 HOST = (AUTO, NUMPY)  #: variants that may need no device, on host arrays
 
 
+def _is_auto(variant: Any) -> bool:
+    return isinstance(variant, str) and variant == AUTO
+
+
 def call(
     rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: dict[str, Any], own: Named = NOTHING
 ) -> Any:
@@ -41,7 +45,7 @@ def call(
             result = module.call(rule.key, variant, keywords, inputs, out, handle)
         elif stream is None and isinstance(variant, str) and variant not in HOST:
             result = plainly(rule, inputs, out, variant, parameters, own)
-        elif rule.small is not None and variant == AUTO and stream is None and out is None and not parameters:
+        elif rule.small is not None and stream is None and out is None and not parameters and _is_auto(variant):
             result = at_once_by_numpy(rule, inputs)
         else:
             result = NotImplemented
