@@ -183,12 +183,13 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
 
 
 #: Multiply-adds of NumPy per microsecond and processor, and whether its library uses all processors; other types: as
-#: integers. Then bytes per microsecond between host and device, and the rest of a call in microseconds. Estimates from
-#: docs/results/gpu_crossover.json, with 16 processors.
+#: integers. Then bytes per microsecond between host and device, of arrays from LARGE on by several threads
+#: (docs/host-copies.md), and the rest of a call in microseconds. Estimates for 16 processors from
+#: docs/results/gpu_crossover.json, which was measured before large arrays had several threads.
 NUMPYS_RATE = {"f": (33_600, True), "d": (17_300, True), "F": (8_400, True), "D": (4_300, True), "e": (200, False)}
 OTHERS_RATE = (600, False)
-COPIES, CALL_US = 10_000, 30
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+COPIES, THREADS_COPIES, LARGE, CALL_US = 10_000, min(40_000, 7_000 * max(PROCESSORS, 2)), 4 << 20, 30
 
 
 def small(dtype: np.dtype[Any], a: Shape, b: Shape) -> bool:
@@ -200,7 +201,8 @@ def small(dtype: np.dtype[Any], a: Shape, b: Shape) -> bool:
         m *= max(math.prod(a[:-2]), math.prod(b[:-2]))
     rate, parallel = NUMPYS_RATE.get(dtype.char, OTHERS_RATE)
     numpys_us = m * n * a[-1] / (rate * (PROCESSORS if parallel else 1))
-    return numpys_us < CALL_US + (math.prod(a) + math.prod(b) + m * n) * dtype.itemsize / COPIES
+    sizes = (length * dtype.itemsize for length in (math.prod(a), math.prod(b), m * n))
+    return numpys_us < CALL_US + sum(size / (COPIES if size < LARGE else THREADS_COPIES) for size in sizes)
 
 
 def _refuse_scalars(inputs: Inputs) -> None:
