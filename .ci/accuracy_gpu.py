@@ -17,12 +17,8 @@ import torch
 import cudakern as ck
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from matrices import operands
+from matrices import KINDS, operands
 
-KINDS = (
-    *("uniform", "normal", "half zero", "lognormal 2", "rows and columns scaled", "inner index scaled"),
-    *("one inner column", "outliers", "lognormal 6", "one large term", "pairs cancel"),
-)
 SIZE, SHAPES, LONGEST, MOST = 4096, 1000, 4096, 1 << 31
 
 

@@ -2,9 +2,14 @@
 
 import numpy as np
 
+KINDS = (
+    *("uniform", "normal", "half zero", "lognormal 2", "rows and columns scaled", "inner index scaled"),
+    *("one inner column", "outliers", "lognormal 6", "one large term", "pairs cancel"),
+)
+
 
 def operands(kind, seed, m=64, n=64, k=1024):
-    """Kinds of data, from those in which every term counts to those in which a few terms, or none, decide."""
+    """One of KINDS, from those in which every term counts to those in which a few terms, or none, decide."""
     draw = np.random.default_rng(seed)
     a, b = draw.standard_normal((m, k)), draw.standard_normal((k, n))
     column, scale = draw.integers(k) if k else 0, np.exp2(draw.integers(-20, 21, k))

@@ -52,21 +52,7 @@ IN_A_FORK = """
 import os, signal, sys, traceback
 import numpy as np, cudakern as ck
 from cases import native
-
-def in_child(work):
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        signal.alarm(60)  # a child that hangs ends by a signal, and the test with it
-        code = 3
-        try:
-            work()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        os._exit(code)
-    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert ended == 0, ended
+from subprocesses import in_child
 """
 
 

@@ -12,6 +12,7 @@ BEGIN = """
     import gc, os, signal, sys, threading, time
     import numpy as np, pytest
     import cases, cudakern as ck, growth
+    from subprocesses import in_child, in_threads
     name = {name!r}
     native = cases.native(name)
     use = ck.use_backend(name)
@@ -203,31 +204,13 @@ def test_several_python_threads(name):
                         native.trim(0)
                 done.append(seed)
 
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(100)
+        in_threads(work, range(6))
         assert not wrong and len(done) == 6
         """,
     )
 
 
-IN_CHILD = """
-    def in_child(work):
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)
-            code = 3
-            try:
-                work()
-                code = 0
-            except BaseException:
-                import traceback
-                traceback.print_exc()
-            os._exit(code)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
+COPIES = """
     def copies(seed=1):
         host = random(200 * SLOT, seed)
         assert calls(lambda: ck.asarray(host)) >= 3 * 200
@@ -240,7 +223,7 @@ def test_a_child_has_a_ring_of_its_own():
     run(
         "emulator",
         subprocesses.joined(
-            IN_CHILD,
+            COPIES,
             """
             copies()
             in_child(copies)

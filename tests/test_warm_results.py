@@ -9,6 +9,7 @@ BEGIN = """
     import os, pickle, signal, threading
     import numpy as np
     import cases, cudakern as ck
+    from subprocesses import in_child, in_threads
     name = {name!r}
     native = cases.native(name)
     use = ck.use_backend(name)
@@ -169,23 +170,19 @@ def test_in_a_child_of_a_fork():
         """
         x, kept = new(8, 3), new(12)
         del kept
+
+        def work():
+            global x
+            assert x[0] == x[-1] == 3 and native.warm_kept() == 12 * MIB
+            x[:] = 4
+            y = new(12, 5)
+            assert native.warm_kept() == 0 and y[0] == y[-1] == 5 and x[-1] == 4
+            del x, y
+            assert native.warm_kept() == 20 * MIB
+            native.trim(0)
+
         for turn in range(2):
-            child = os.fork()
-            if child == 0:
-                signal.alarm(60)
-                code = 3
-                try:
-                    assert x[0] == x[-1] == 3 and native.warm_kept() == 12 * MIB
-                    x[:] = 4
-                    y = new(12, 5)
-                    assert native.warm_kept() == 0 and y[0] == y[-1] == 5 and x[-1] == 4
-                    del x, y
-                    assert native.warm_kept() == 20 * MIB
-                    native.trim(0)
-                    code = 0
-                finally:
-                    os._exit(code)
-            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            in_child(work)
         assert x[0] == x[-1] == 3 and native.warm_kept() == 12 * MIB
         """,
     )
@@ -208,11 +205,7 @@ def test_several_python_threads(name):
                         native.trim(0)
                 done.append(seed)
 
-        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(1, 7)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(100)
+        in_threads(work, range(1, 7))
         assert not wrong and len(done) == 6
         assert native.warm_kept() <= 4096 * MIB
         """,

@@ -90,9 +90,9 @@ void ck_warm_give(ck_runtime *runtime, void *data, size_t bytes) {
     int count = 0;
     (void)madvise(data, bytes, MADV_FREE);
     ck_lock(runtime);
-    while (warm->count > 0 && (warm->count == CK_MOST_WARM || warm->bytes + bytes > warm->limit))
+    const int is_kept = bytes <= warm->limit; // others need no room
+    while (is_kept && warm->count > 0 && (warm->count == CK_MOST_WARM || warm->bytes + bytes > warm->limit))
         out[count++] = remove_block(warm, 0);
-    const int is_kept = bytes <= warm->limit;
     if (is_kept) {
         warm->blocks[warm->count++] = (ck_block){.data = data, .bytes = bytes};
         warm->bytes += bytes;

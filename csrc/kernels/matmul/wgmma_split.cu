@@ -11,14 +11,12 @@ CK_RUN(wgmma_split) {
         using T = decltype(element);
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         const box_operands<T> operands = box_operands_of<T>(call);
-        const int64_t elements = product(product(operands.m, operands.n), operands.products);
         const int64_t tiles =
             product(product(divide_up(operands.m, wgmma_split_128::ROWS), divide_up(operands.n, wide ? 128 : 64)),
                     operands.products);
         // The plan has the workspace for each group and the blocks of all clusters.
-        const int64_t groups = plan->workspace_bytes ? static_cast<int64_t>(plan->workspace_bytes) / 4 / elements : 1;
-        const group_sums sums = {static_cast<float *>(context->workspace), static_cast<int>(groups)};
-        CK_TRY(ck_launch_cluster(static_cast<int>(plan->grid[0] / tiles / groups), context, error, "wgmma_split",
+        const group_sums sums = group_sums_of(call, plan, context);
+        CK_TRY(ck_launch_cluster(static_cast<int>(plan->grid[0] / tiles / sums.groups), context, error, "wgmma_split",
                                  wide ? wgmma_split<T, wgmma_split_128, A, B> : wgmma_split<T, wgmma_split_64, A, B>,
                                  ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
                                  ck_bound_map(context->bound[0]), ck_bound_map(context->bound[1]), operands, sums));
