@@ -84,6 +84,7 @@ PEERS: dict[str, dict[str, Callable[..., Any]]] = {
         "cupy: a * x + y": lambda _, a, x, y: a * x + y,
     },
 }
+EMULATED = "emulated: the time that this CPU needed to emulate the call; it says nothing about a GPU."
 #: m, n and k by which `auto` is judged on a chip: squares, few rows, short and long sums, odd lengths.
 TUNING = (
     *((n, n, n) for n in (64, 128, 256, 384, 512, 768, 1000, 1024, 1536, 2048, 3072, 4096, 8192)),
@@ -180,7 +181,7 @@ class Bench(_display.Shown):
         if self.limits:
             notes.append(f"of best other: the fastest other library's median / this one's. Limits: {self.limits}.")
         else:
-            notes.append("emulated: the time that this CPU needed to emulate the call; it says nothing about a GPU.")
+            notes.append(EMULATED)
         return " ".join(notes)
 
     def choices(self) -> _display.Table:
@@ -203,6 +204,8 @@ class Bench(_display.Shown):
             note = (
                 f"auto / fastest: {np.exp(np.mean(np.log(losses))):.2f} as a geometric mean, at most {max(losses):.2f}."
             )
+        if self.limits is None:
+            note = f"{note} {EMULATED}"
         columns = ["input", "auto takes", "its time", "fastest", "time", "auto / fastest"]
         return _display.Table(f"auto of {self.title}", columns, rows, note, [*columns[2::2], columns[-1]])
 

@@ -75,6 +75,7 @@ def test_the_choice_of_auto_beside_the_fastest(capsys):
         assert row[3] == best.removeprefix("cudakern: ")
         assert float(row[5]) == pytest.approx(times[shape, "cudakern: auto"] / others[best], abs=0.006)
     assert "geometric mean" in table.note
+    assert "says nothing about a GPU" in table.note
     assert "No input" in bench("sort", [9], variants=["auto"], rounds=1, emulated=True).choices().note
     with pytest.raises(ValueError, match="for matmul"):
         bench("sort", tune=True, emulated=True)
