@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ._layout import Shape
 from ._native import Native
 from ._table import Variant
-
-if TYPE_CHECKING:
-    from ._compile import _Run as OwnRun
 
 Result = TypeVar("Result")
 AnObserver = TypeVar("AnObserver", bound="Observer")
@@ -46,8 +43,23 @@ class Run(NamedTuple):
         return self.native.kernels(*name, self.values, *arrays, self.device, sweep)
 
 
-#: What an observer receives: a call of an operation, or the launch of a kernel of one's own.
-Observed: TypeAlias = "Run | OwnRun"
+class Observed(Protocol):
+    """What an observer receives: a Run, or the launch of a kernel of one's own (_compile.py)."""
+
+    @property
+    def native(self) -> Native: ...
+    @property
+    def device(self) -> int: ...
+    @property
+    def variant(self) -> Variant: ...
+    @property
+    def values(self) -> tuple[int, ...]: ...
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    def execute(self, measure: int = 0) -> dict[str, Any] | None: ...
+    def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]: ...
 
 
 class Observer:
