@@ -163,8 +163,10 @@ typedef struct ck_array {
     ck_view view;
 } ck_array;
 
-// The host array must be C-contiguous, with the shape and type of the device array; its byte order may be swapped. The
-// device array may have any strides. Both functions return when the host array may be used again.
+// The host array must have the shape and type of the device array. If it is C-contiguous, its byte order may be swapped
+// and the device array may have any strides; other host arrays are copied if ck_array_takes_host says so. Both functions
+// return when the host array may be used again.
+int ck_array_takes_host(const ck_array *array, const ck_view *host);
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
                     const ck_waiter *waiter, ck_error *error);
 int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
