@@ -2,7 +2,7 @@
 
     bench_host.py FILE.json [few]
 
-few: only copies of 1 GiB of ordinary memory; bench_host.py calls itself in this way on two processors. What is promised
+few: only the copies; bench_host.py calls itself in this way on two processors. What is promised
 holds on every GPU, the goals on a machine like the one of the records, with 16 processors and PCI Express 5."""
 
 import json
@@ -29,15 +29,16 @@ try:
 except ImportError:
     cupy = None
 
-COPY_BYTES = (1 << 20, 1 << 26, 1 << 30)
-LARGEST = COPY_BYTES[-1]
+COPY_BYTES = 1 << 30
+ENOUGH_S = 1.5  #: no more than four copies of a library take longer
 PROCESSORS = len(os.sched_getaffinity(0))
 CALLS = (
     ("matmul", [(n, n, n) for n in (1000, 4096, 8192)]),
     ("sum_of_squares", [1 << 28]),
 )
 TIMING = {
-    "copies": "Host's clock around one copy that has ended when it returns. Medians of 7 after 2. GB/s. New memory: no "
+    "copies": "Host's clock around one copy that has ended when it returns. GB/s. Medians of 7 after one (of "
+    "slow ones, of 3). New memory: no "
     "library has used it before, because all results stay; warm memory: the last result has been freed.",
     "calls": HOST_TIMING,
 }
@@ -58,16 +59,16 @@ SPEEDUPS = {
 
 def timed(work):
     samples = []
-    for _ in range(9):
+    while len(samples) < 4 or (len(samples) < 8 and sum(samples) < ENOUGH_S):
         start = time.perf_counter()
         work()
         samples.append(time.perf_counter() - start)
-    return statistics.median(samples[2:])
+    return statistics.median(samples[1:])
 
 
-def copy_sides(nbytes):
+def copy_sides():
     """{(direction, memory): {who: work}}, and the list of the results that stay"""
-    n = nbytes // 4
+    n = COPY_BYTES // 4
     host = np.random.default_rng().random(n, np.float32)
     into = np.zeros_like(host)
     pinned = ck.empty_pinned((n,), np.float32)
@@ -101,7 +102,7 @@ def copy_sides(nbytes):
             sides[key]["torch"] = work
     if cupy:
         cd = cupy.asarray(host)
-        cp = np.frombuffer(cupy.cuda.alloc_pinned_memory(nbytes), np.float32, n)
+        cp = np.frombuffer(cupy.cuda.alloc_pinned_memory(COPY_BYTES), np.float32, n)
         cp[...] = host
 
         def wait_cupy():
@@ -119,18 +120,16 @@ def copy_sides(nbytes):
     return sides, kept
 
 
-def copies(sizes):
-    rows = []
-    for nbytes in sizes:
-        sides, kept = copy_sides(nbytes)
-        for (direction, memory), works in sides.items():
-            row = {"bytes": nbytes, "direction": direction, "memory": memory, "processors": PROCESSORS}
-            for who, work in works.items():
-                row[who] = nbytes / timed(work) / 1e9
-                kept.clear()
-            rows.append(row)
-            figures = ", ".join(f"{who} {row[who]:.1f}" for who in works)
-            print(f"{PROCESSORS} processors: {nbytes >> 20} MiB {direction}, {memory}: {figures} GB/s", flush=True)
+def copies():
+    rows, (sides, kept) = [], copy_sides()
+    for (direction, memory), works in sides.items():
+        row = {"bytes": COPY_BYTES, "direction": direction, "memory": memory, "processors": PROCESSORS}
+        for who, work in works.items():
+            row[who] = COPY_BYTES / timed(work) / 1e9
+            kept.clear()
+        rows.append(row)
+        figures = ", ".join(f"{who} {row[who]:.1f}" for who in works)
+        print(f"{PROCESSORS} processors: {direction}, {memory}: {figures} GB/s", flush=True)
     return rows
 
 
@@ -150,7 +149,7 @@ def on_two_processors():
 def calls():
     rows, limits = [], {}
     for op, shapes in CALLS:
-        result = bench(op, shapes, host=True, progress=False)
+        result = bench(op, shapes, host=True, rounds=7, progress=False)
         limits[op] = result.limits and result.limits._asdict()
         for row in rows_of(result):
             rows.append(row)
@@ -163,11 +162,10 @@ def promises(record):
     """What docs/contract.md says of these figures: {promise: kept}. 5 % are the noise of a copy."""
     kept = {}
     for row in record["copies"]:
-        if row["bytes"] == LARGEST:
-            pinned = "page" in row["memory"]
-            others = [row[who] for who in ("torch", "cupy") if who in row and (who == "cupy" or pinned)]
-            what = f"{row['direction']}, {row['memory']} memory, {row['processors']} processors: as fast"
-            kept[what] = row["cudakern"] >= 0.95 * max(others, default=0)
+        pinned = "page" in row["memory"]
+        others = [row[who] for who in ("torch", "cupy") if who in row and (who == "cupy" or pinned)]
+        what = f"{row['direction']}, {row['memory']} memory, {row['processors']} processors: as fast"
+        kept[what] = row["cudakern"] >= 0.95 * max(others, default=0)
     return kept
 
 
@@ -176,7 +174,7 @@ def goals(record):
     reached = {}
     for row in record["copies"]:
         least = RATES.get((row["direction"], row["memory"]))
-        if row["bytes"] == LARGEST and row["processors"] == PROCESSORS and least:
+        if row["processors"] == PROCESSORS and least:
             reached[f"{row['direction']}, {row['memory']}: {least} GB/s"] = row["cudakern"] >= least
     for (op, n), others in SPEEDUPS.items():
         times = {
@@ -193,10 +191,10 @@ def goals(record):
 def main():
     path = Path(sys.argv[1])
     if sys.argv[2:] == ["few"]:
-        path.write_text(json.dumps(copies([LARGEST])))
+        path.write_text(json.dumps(copies()))
         return
     record = {"backend": ck.backend().to_dict(), "timing": TIMING, "processors": PROCESSORS}
-    record["copies"] = copies(COPY_BYTES) + (on_two_processors() if PROCESSORS > 2 else [])
+    record["copies"] = copies() + (on_two_processors() if PROCESSORS > 2 else [])
     record["calls"], record["limits"] = calls()
     record["promises"], record["goals"] = promises(record), goals(record)
     for name, words in (("promises", ("kept    ", "NOT KEPT")), ("goals", ("reached ", "NOT REACHED"))):

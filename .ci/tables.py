@@ -356,12 +356,11 @@ def read(step):
 
 
 def host_copies_table():
-    """Copies of the largest arrays of ordinary and page-locked memory."""
+    """Copies of ordinary and page-locked memory."""
     record, source = read("host")
     if record is None:
         return source
     whos = ("cudakern", "torch", "cupy")
-    largest = max(row["bytes"] for row in record["copies"])
     rows = [
         [
             f"{row['direction']}, {row['memory']} memory",
@@ -369,7 +368,6 @@ def host_copies_table():
             *(f"{row[who]:.1f}" if who in row else "-" for who in whos),
         ]
         for row in record["copies"]
-        if row["bytes"] == largest
     ]
     return markdown(["1 GiB, GB/s", "processors", "cudakern", "PyTorch", "CuPy"], rows, source)
 
