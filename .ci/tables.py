@@ -147,8 +147,9 @@ def bench_table():
     path = RESULTS / BENCH
     record = json.loads(path.read_text())
     groups = {}
-    for row in record["rows"]:
-        if "kernel_ns" in row:
+    large = record.get("large", [])
+    for row in [*record["rows"], *large]:
+        if ": " in row["who"]:  # not the loop or copy that is a limit
             groups.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
     rows = []
     for (op, dtype, n), timed in groups.items():
@@ -175,7 +176,13 @@ def bench_table():
         ]
     heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "cudakern / other"]
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    source = f"{how} {record['chip']}, {dated(record)}. "
+    shares = [
+        f"`{row['op']}` of {row['n']:,} {row['of_limit']:.1%}"
+        for row in large
+        if row["variant"] and row["of_limit"] is not None
+    ]
+    limit = f"Share of the rate of a loop that only reads, or of a copy: {', '.join(shares)}. " if shares else ""
+    source = f"{limit}{how} {record['chip']}, {dated(record)}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
 
 
