@@ -119,11 +119,12 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     here = backend()
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = rule.arranged.on_host(arrays, target)
-    if straight and not (host_result(result) and np.may_share_memory(result, target)):
+    if straight and not (host_result(result, here.native, here.device) and np.may_share_memory(result, target)):
         straight, target = False, new_host(here.native, shape, result_type)
         arranged, result = rule.arranged.on_host(arrays, target)
     _checks.check_place(entry, here)
-    buffers, name = tuple(buffer_of(host_operand(x)) for x in arranged), name_in_numpy(dtype)
+    operands_there = (host_operand(x, here.native, here.device) for x in arranged)
+    buffers, name = tuple(map(buffer_of, operands_there)), name_in_numpy(dtype)
     _execute.execute(Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name))
     plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
     if variant != AUTO and not out_type and all(plain):
