@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeAlias
 
 #: The version of this interface; INTERFACE_VERSION in csrc/python/module.c is the same number.
-INTERFACE = 9
+INTERFACE = 10
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, others a cudaStream_t.
 Stream = int
@@ -59,6 +59,8 @@ class Native(Protocol):
                 measure: int, stream: Stream, /) -> dict[str, Any] | None: ...
     def kernels(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays, device: int,
                 sweep: tuple[tuple[int, int], ...], /) -> tuple[dict[str, Any], ...]: ...
+    def memory_needed(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays,
+                      device: int, on_device: bool, /) -> int: ...
     def error_depth(self, operation: str, variant: str, parameters: Ints, dtypes: tuple[str, ...],
                     shapes: tuple[Ints, ...], /) -> float: ...
     def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...

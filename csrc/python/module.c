@@ -6,7 +6,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-enum { INTERFACE_VERSION = 9 }; // must match cudakern/_native.py
+enum { INTERFACE_VERSION = 10 }; // must match cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {

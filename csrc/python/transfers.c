@@ -1,8 +1,9 @@
 // Copies between arrays: to the device, from it, within it.
 #include "python.h"
 
-// Returns 0 if the host's array is suitable for a transfer: of the same shape and type, and contiguous.
-static int check_host(const ck_view *host, const char *role, const ck_view *device) {
+// Returns 0 if the host's array is suitable for a transfer: of the same shape and type, and of a layout that is copied.
+static int check_host(const ck_view *host, const char *role, const ck_array *array) {
+    const ck_view *device = &array->view;
     if (!ck_view_same_shape(host, device)) {
         PyObject *host_shape = make_integers(host->shape, host->ndim);
         PyObject *expected = host_shape ? make_integers(device->shape, device->ndim) : NULL;
@@ -19,7 +20,7 @@ static int check_host(const ck_view *host, const char *role, const ck_view *devi
                      ck_dtype_name(host->dtype), ck_dtype_name(device->dtype));
         return -1;
     }
-    if (ck_view_is_contiguous(host)) return 0;
+    if (ck_array_takes_host(array, host)) return 0;
     PyErr_Format(PyExc_ValueError, "%s is not contiguous in C order. Use numpy.ascontiguousarray(x)", role);
     return -1;
 }
@@ -38,7 +39,7 @@ static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyO
     if (view == NULL || (upload && check_writable(view, "to", -1) < 0) || read_stream(stream_argument, &stream) < 0)
         return NULL;
     const ck_array *array = &view->array;
-    if (buffers_take(&buffers, here, role, -1, !upload, &host) == 0 && check_host(&host, role, &array->view) == 0) {
+    if (buffers_take(&buffers, here, role, -1, !upload, &host) == 0 && check_host(&host, role, array) == 0) {
         outside_begin(&outside, state);
         const int status = upload ? ck_array_upload(state->runtime, array, &host, stream, &outside.waiter, &error)
                                   : ck_array_download(state->runtime, &host, array, stream, &outside.waiter, &error);
@@ -101,11 +102,12 @@ static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 
 PyMethodDef transfer_methods[] = {
     {"upload", FAST(upload),
-     PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a C-contiguous buffer of the same shape "
-               "and type, any byte order. Returns when source may be used again.")},
+     PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a buffer of the same shape and type, in C "
+               "order and of any byte order, or with gaps if `to` has the native order and no axis that goes back. "
+               "Returns when source may be used again.")},
     {"download", FAST(download),
      PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the copy is complete. into: a "
-               "writable C-contiguous buffer.")},
+               "writable buffer, as for upload.")},
     {"copy", FAST(copy),
      PyDoc_STR("copy(to, source, stream, /)\n--\n\nEnqueues a copy from device to device; converts types as astype "
                "does. The "

@@ -142,22 +142,21 @@ static int choose_axis(const ck_blocks *blocks) {
     return longest;
 }
 
-static int copy_blocks(const ck_operand *operand, int to_device, cudaStream_t stream, ck_error *error) {
-    const ck_blocks *blocks = &operand->blocks;
-    char *host = operand->array->data, *device = operand->copy.data;
+int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
+                   enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
     int copied;
-    CK_TRY(ck_ring_copy(operand->owner, blocks, host, device, to_device, stream, &copied, error));
+    CK_TRY(ck_ring_copy(owner, blocks, host, device, to_device, stream, &copied, error));
     if (copied) return CK_OK;
     const int chosen = choose_axis(blocks);
     const ck_axis pieces = chosen >= 0 ? blocks->axes[chosen] : (ck_axis){.length = 1};
     int64_t place[CK_MAX_DIMS + 1] = {0};
     for (int axis = 0; blocks->run > 0 && axis >= 0;) {
         if (to_device)
-            CK_TRY(copy_pieces(device, pieces.device, host, pieces.host, blocks->run, pieces.length,
-                               cudaMemcpyHostToDevice, stream, error));
+            CK_TRY(copy_pieces(device, pieces.device, host, pieces.host, blocks->run, pieces.length, kind, stream,
+                               error));
         else
-            CK_TRY(copy_pieces(host, pieces.host, device, pieces.device, blocks->run, pieces.length,
-                               cudaMemcpyDeviceToHost, stream, error));
+            CK_TRY(copy_pieces(host, pieces.host, device, pieces.device, blocks->run, pieces.length, kind, stream,
+                               error));
         for (axis = blocks->axis_count - 1; axis >= 0;
              axis--) { // the next index, counted like the digits of a number
             if (axis == chosen) continue;
@@ -171,6 +170,11 @@ static int copy_blocks(const ck_operand *operand, int to_device, cudaStream_t st
         }
     }
     return CK_OK;
+}
+
+static int copy_blocks(const ck_operand *operand, int to_device, cudaStream_t stream, ck_error *error) {
+    return ck_blocks_copy(operand->owner, &operand->blocks, operand->array->data, operand->copy.data, to_device,
+                          to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream, error);
 }
 
 static int zero_pieces(char *start, size_t pitch, size_t width, int64_t count, cudaStream_t stream, ck_error *error) {

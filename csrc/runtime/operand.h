@@ -62,6 +62,9 @@ int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_er
 int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, after run
 int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error);        // then back to the host
 void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
+// Enqueues the copies of the blocks, through the ring if that is faster. `kind` is for CUDA's own copies.
+int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
+                   enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error);
 int64_t ck_operand_bytes(const ck_operand *operand); // the bytes that a copy between host and device moves
 
 #endif

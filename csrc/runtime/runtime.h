@@ -163,8 +163,10 @@ typedef struct ck_array {
     ck_view view;
 } ck_array;
 
-// The host array must be C-contiguous, with the shape and type of the device array; its byte order may be swapped. The
-// device array may have any strides. Both functions return when the host array may be used again.
+// The host array must have the shape and type of the device array. If it is C-contiguous, its byte order may be swapped
+// and the device array may have any strides; other host arrays are copied if ck_array_takes_host says so. Both functions
+// return when the host array may be used again.
+int ck_array_takes_host(const ck_array *array, const ck_view *host);
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
                     const ck_waiter *waiter, ck_error *error);
 int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
@@ -285,7 +287,10 @@ typedef struct ck_listing {
 // The kernels that this call would launch, and the driver's information about them. No kernel runs, and no array is
 // accessed. The caller must set the sweep.
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error);
-// The same for the launch of a single kernel; its arguments do not matter.
+// The device memory that this call would take, as `bytes`: copies of operands, workspace and partial results. For arrays
+// on the device, that is what the call needs in addition to them. No array is accessed.
+int ck_memory_needed(ck_runtime *runtime, const ck_request *request, size_t *bytes, ck_error *error);
+// The same as ck_list for the launch of a single kernel; its arguments do not matter.
 int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_listing *listing, ck_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 // Copies of whole arrays: to the device, from it, within it, and to another device.
 //
 //   host, contiguous <----------------------------------> device, contiguous      one copy
+//   host, long rows <-----------------------------------> device, long rows       a copy with gaps
 //   host, contiguous <--> temporary, contiguous <-------> device, any strides     a copy and a kernel
 //
 // The kernel is the strided copy, which also swaps bytes and converts types. A temporary comes from the pool and is
@@ -10,6 +11,9 @@
 #include "kernels/strided_copy.h"
 #include "memory.h"
 #include "ring.h"
+
+// Bytes of a row from which a copy with gaps is faster than a temporary and a kernel.
+enum { LONG_ROW = 256 };
 
 typedef struct transfer {
     ck_frame frame;
@@ -75,16 +79,28 @@ static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, en
     return CK_OK;
 }
 
-// Copies between contiguous memory of the host and of the device.
-static int copy_host(transfer *t, void *device, enum cudaMemcpyKind kind) {
-    const int64_t bytes = ck_view_bytes(t->host);
-    const ck_blocks blocks = {.run = (size_t)bytes};
-    const int to_device = t->to != NULL;
-    void *host = t->host->data;
-    int copied;
-    CK_TRY(ck_ring_copy(t->frame.device, &blocks, host, device, to_device, t->frame.stream, &copied, t->frame.error));
-    if (copied) return CK_OK;
-    return to_device ? copy_bytes(t, device, host, bytes, kind) : copy_bytes(t, host, device, bytes, kind);
+// True if copies without a temporary bring the host's array to this view, or back: see the picture. Two columns or rows
+// of a copy never go backwards or meet on the device.
+static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks) {
+    if (is_swapped(host) != is_swapped(device)) return 0;
+    if (ck_view_is_contiguous(host) && ck_view_is_contiguous(device)) {
+        *blocks = (ck_blocks){.run = (size_t)ck_view_bytes(host)};
+        return 1;
+    }
+    ck_blocks_between(host, device, blocks);
+    for (int i = 0; i < device->ndim; i++)
+        if (device->shape[i] > 1 && device->strides[i] < (int64_t)ck_dtype_size(device->dtype)) return 0;
+    return blocks->run >= LONG_ROW || !ck_view_is_contiguous(host);
+}
+
+int ck_array_takes_host(const ck_array *array, const ck_view *host) {
+    ck_blocks blocks;
+    return ck_view_is_contiguous(host) || blocks_between(host, &array->view, &blocks);
+}
+
+static int copy_host(transfer *t, const ck_blocks *blocks, void *device, enum cudaMemcpyKind kind) {
+    return ck_blocks_copy(t->frame.device, blocks, t->host->data, device, t->to != NULL, kind, t->frame.stream,
+                          t->frame.error);
 }
 
 static int take_temporary(transfer *t, const ck_view *like, ck_view *temporary) {
@@ -98,11 +114,13 @@ static int put(transfer *t) {
     const ck_array *to = t->to;
     const ck_view *host = t->host;
     ck_view temporary;
-    if (ck_view_is_contiguous(&to->view) && is_swapped(host) == is_swapped(&to->view))
-        return copy_host(t, to->view.data, kind_of(to->memory, cudaMemcpyHostToDevice));
+    ck_blocks blocks;
+    if (blocks_between(host, &to->view, &blocks))
+        return copy_host(t, &blocks, to->view.data, kind_of(to->memory, cudaMemcpyHostToDevice));
     CK_TRY(take_temporary(t, host, &temporary));
     temporary.swapped = host->swapped;
-    CK_TRY(copy_host(t, temporary.data, cudaMemcpyHostToDevice));
+    ck_blocks_between(host, &temporary, &blocks);
+    CK_TRY(copy_host(t, &blocks, temporary.data, cudaMemcpyHostToDevice));
     return copy_by_kernel(t, &to->view, &temporary);
 }
 
@@ -110,12 +128,14 @@ static int get(transfer *t) {
     const ck_array *from = t->from;
     const ck_view *host = t->host;
     ck_view temporary;
-    if (ck_view_is_contiguous(&from->view) && is_swapped(host) == is_swapped(&from->view))
-        return copy_host(t, from->view.data, kind_of(from->memory, cudaMemcpyDeviceToHost));
+    ck_blocks blocks;
+    if (blocks_between(host, &from->view, &blocks))
+        return copy_host(t, &blocks, from->view.data, kind_of(from->memory, cudaMemcpyDeviceToHost));
     CK_TRY(take_temporary(t, host, &temporary));
     temporary.swapped = host->swapped;
     CK_TRY(copy_by_kernel(t, &temporary, &from->view));
-    return copy_host(t, temporary.data, cudaMemcpyDeviceToHost);
+    ck_blocks_between(host, &temporary, &blocks);
+    return copy_host(t, &blocks, temporary.data, cudaMemcpyDeviceToHost);
 }
 
 // --- host and device ---------------------------------------------------------------------------------------------
