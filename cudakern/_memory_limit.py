@@ -15,7 +15,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 LEAST = 1 << 20  #: no tiles are small enough for less
 #: Without a limit: calls of less than this part of the device's memory fit, and this part of it is left free.
-SMALL, RESERVE = 1 / 64, 1 / 32
+SMALL, RESERVE = 1 / 32, 1 / 32
 #: The memory that a call takes is at most a few times that of its arrays.
 MOST_TIMES = 16
 
@@ -77,16 +77,21 @@ def memory_limit(
     return _Setting("memory", (chosen, bool(progress)), current, call)
 
 
+def _setting() -> tuple[int | None, bool]:
+    """The limit that memory_limit() set in this context, and whether a progress bar is displayed."""
+    return _settings.get().get("memory") or (None, False)
+
+
 def current() -> int | None:
     """The limit in this context in bytes; None if there is none but the device's memory."""
-    limit: int | None = _settings.get().get("memory", (None, False))[0]
+    limit, _ = _setting()
     if limit is None and (text := os.environ.get(ENVIRONMENT)):
         limit = _checked(text, ENVIRONMENT)
     return limit
 
 
 def shows_progress() -> bool:
-    return bool(_settings.get().get("memory", (None, False))[1])
+    return _setting()[1]
 
 
 def may_exceed(native: Native, device: int, nbytes: int) -> bool:

@@ -3,9 +3,9 @@
     copies    x0 y0 | y1     | out y0, y2 | out y1, y3 | ...       this thread waits for each copy
     kernels         | x0 y0  | x0 y1      | x0 y2      | ...       in a stream of their own
 
-A product holds blocks of one operand on the device (x) and passes strips of the other one by them (y), to and fro: the
-last strip is the next first one. If k is so long that whole rows take too much memory, it is divided, and the products
-of its parts are added on the device. The plan is the one that is estimated to copy the least.
+A product holds blocks of one operand on the device (x) and passes strips of the other one by them (y), to and fro:
+the last strip is the next first one. Or it holds the blocks' results, to which the products of one part of k after the other
+are added: then parts of both operands pass by. The plan is the one that is estimated to take the least time.
 """
 
 from __future__ import annotations
@@ -132,13 +132,14 @@ class Tiled:
         if _memory_limit.shows_progress():
             from rich.progress import Progress
 
-            self.bar = Progress()
+            self.bar = Progress(auto_refresh=False)  # no thread of its own
             self.bar.add_task(f"{self.variant.operation}, {self.variant.name}", total=steps)
             self.bar.start()
 
     def advance(self) -> None:
         if self.bar is not None:
             self.bar.advance(self.bar.task_ids[0])
+            self.bar.refresh()
 
     @property
     def copies(self) -> int:
@@ -188,7 +189,7 @@ class Plan(NamedTuple):
     swapped: bool  #: b is the operand that is held
     matrices: int  #: of a stack in one tile
     edge: int  #: of a block of the held operand: rows of a, or columns of b
-    held: int  #: blocks
+    held: int  #: blocks, or their results
     strip: int  #: the edge of a block of the other operand
     depth: int  #: the part of k in a block
     wide: str  #: the type in which the products of parts of k are added
@@ -198,9 +199,11 @@ class Plan(NamedTuple):
         return self.depth < int(a.shape[-1])
 
     def slots(self, a: Array, b: Array) -> int:
-        """For held blocks: one more where the next one is copied while a kernel uses the last one."""
-        length = (b.shape[2], a.shape[1])[not self.swapped]
-        return self.held + int(self.divided(a) or (len(a) > 1 and self.held * self.edge >= length))
+        """For blocks of the held operand: one more if the next one is copied while a kernel uses the last one."""
+        if self.divided(a):
+            return 2
+        length, _ = self.turned(a.shape[1], b.shape[2])
+        return self.held + int(len(a) > 1 and self.held * self.edge >= length)
 
     def turned(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Turns (held, other) into (of a, of b), and back."""
@@ -256,18 +259,28 @@ def block_bytes(call: Tiled, a: Array, b: Array, plan: Plan) -> tuple[int, int, 
     )
 
 
+def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
+    """What a kernel takes besides its arrays, also for smaller tiles at the ends, whose rows it may have to pack."""
+    rows, columns = plan.turned(plan.edge, plan.strip)
+    pairs = ((a.shape[1], rows), (a.shape[2], plan.depth), (b.shape[2], columns))
+    ends = [{size, length % size or size} for length, size in pairs]
+
+    def taken(m: int, k: int, n: int) -> int:
+        left = stand_in((plan.matrices, m, k), call.dtype, by_columns(a))
+        right = stand_in((plan.matrices, k, n), call.dtype, by_columns(b))
+        return call.extra((left, right), stand_in((plan.matrices, m, n), call.result, dense=plan.divided(a)))
+
+    return max(itertools.starmap(taken, itertools.product(*ends)))
+
+
 def memory(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
     """What the call takes: see Products."""
     x, y, product = block_bytes(call, a, b, plan)
-    rows, columns = plan.turned(plan.edge, plan.strip)
-    left = stand_in((plan.matrices, rows, plan.depth), call.dtype, by_columns(a))
-    right = stand_in((plan.matrices, plan.depth, columns), call.dtype, by_columns(b))
-    result = stand_in((plan.matrices, rows, columns), call.result, dense=plan.divided(a))
     slots, sums = plan.slots(a, b), product
     if plan.wide != call.result:
-        sums += 2 * product // itemsize(call.result) * itemsize(plan.wide)
-    whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided(a) * sums + call.extra((left, right), result)
-    return whole + ROUNDED * (slots + 2 * plan.held + 6)
+        sums += (plan.held + 1) * product // itemsize(call.result) * itemsize(plan.wide)
+    whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided(a) * sums + of_kernels(call, a, b, plan)
+    return whole + ROUNDED * (slots + 3 * plan.held + 6)
 
 
 def cost(call: Tiled, a: Array, b: Array, plan: Plan) -> float:
@@ -275,7 +288,7 @@ def cost(call: Tiled, a: Array, b: Array, plan: Plan) -> float:
     (length, across), (rows, columns) = plan.turned(m, n), plan.turned(plan.edge, plan.strip)
     item, out = a.itemsize, itemsize(call.result)
     blocks, strips, parts = -(-length // plan.edge), -(-across // plan.strip), -(-k // plan.depth)
-    times = (strips, blocks) if plan.divided(a) else (1, -(-blocks // plan.held))  # that x and y are copied
+    times = strips if plan.divided(a) else 1, -(-blocks // plan.held)  # that x and y are copied
     # A row that is cut from a longer one has a gap after it.
     gaps = [1 + GAP / (run * item) if cut else 1 for run, cut in ((rows, by_columns(a)), (columns, not by_columns(b)))]
     copied = sum(np.multiply(np.multiply(times, plan.turned(*gaps)), (length, across))) * k * item
@@ -293,13 +306,13 @@ def measured(call: Tiled, a: Array, b: Array, plan: Plan, best: Plan | None) -> 
     if best is not None and cost(call, a, b, plan._replace(held=blocks, matrices=batch)) >= best.cost:
         return None
     needed = memory(call, a, b, plan)
-    if needed <= call.limit and blocks == 1 and plan.strip >= across and not plan.divided(a):
-        while plan.matrices < batch and needed <= call.limit:
-            plan = plan._replace(matrices=min(2 * plan.matrices, batch))
-            needed = memory(call, a, b, plan)
-        if needed > call.limit:
-            plan = plan._replace(matrices=plan.matrices // 2)
-    elif needed <= call.limit and not plan.divided(a):
+    if needed > call.limit:
+        return plan._replace(needed=needed)
+    if blocks == 1 and plan.strip >= across and not plan.divided(a):
+        for matrices in (min(1 << i, batch) for i in range(batch.bit_length() + 1)):
+            if memory(call, a, b, plan._replace(matrices=matrices)) <= call.limit:
+                plan = plan._replace(matrices=matrices)
+    elif blocks > 1:
         more = memory(call, a, b, plan._replace(held=2)) - needed
         most = min(blocks, 1 + (call.limit - needed) // more)
         if most == blocks and memory(call, a, b, plan._replace(held=most)) > call.limit:
@@ -329,12 +342,10 @@ def product(call: Tiled, a: Array, b: Array, c: Array) -> None:
     waiting: list[tuple[View, Array]] = []
     for front, matrices, held, strip in steps:
         left, right, result = (x[fronts[front]][matrices] for x in (a, b, c))
-        done = []
-        for block in held:
-            rows, columns = plan.turned(block, strip)
-            done.append((multiply(left[:, rows], right[:, :, columns]), result[:, rows, columns]))
+        places = [plan.turned(block, strip) for block in held]
+        views = multiply(left, right, places)
         fetch(call, waiting)
-        waiting = done
+        waiting = [(view, result[:, rows, columns]) for view, (rows, columns) in zip(views, places, strict=True)]
     fetch(call, waiting)
 
 
@@ -368,42 +379,40 @@ class Products:
         x, y, product = block_bytes(call, a, b, plan)
         self.operands = plan.turned(call.blocks(x, plan.slots(a, b)), call.blocks(y, 2))
         self.tiles = call.blocks(product, 2 * plan.held)
-        self.parts = call.blocks(product, 1) if plan.divided(a) else self.tiles
         self.is_wide = plan.wide != call.result
         wide = product // itemsize(call.result) * itemsize(plan.wide)
-        self.sums = call.blocks(wide, 2) if self.is_wide else self.parts
+        self.terms = call.blocks(product, 1) if self.dense else self.tiles
+        self.wide_terms = call.blocks(wide, 1) if self.is_wide else self.terms
+        self.sums = call.blocks(wide, plan.held) if self.is_wide else self.tiles
         self.count = 0
 
-    def __call__(self, a: Array, b: Array) -> View:
-        """The product of some rows and some columns. The parts of k change their direction each time, too."""
+    def __call__(self, a: Array, b: Array, places: list[tuple[slice, slice]]) -> list[View]:
+        """The products of those rows and columns. The parts of k change their direction each time."""
         self.count += 1
-        shape = len(a), a.shape[1], b.shape[2]
-        tile = self.tiles.place(("tile", self.count), shape, self.call.result, dense=self.dense)
         parts = pieces(a.shape[2], self.plan.depth, self.count % 2 == 0)
-        for i, part in enumerate(parts):
-            left, right = self.operands[0].get(a[:, :, part]), self.operands[1].get(b[:, part])
-            if i == 0 and not self.is_wide:
-                self.call.kernel((left, right), tile)
-                continue
-            product = self.parts.place("part", shape, self.call.result, dense=self.dense)
-            self.call.kernel((left, right), product)
-            if not self.is_wide:
-                self.add(tile, product)
-                continue
-            if i == 0:
-                total = self.sums.place("sum", shape, self.plan.wide, dense=self.dense)
-                self.call.convert(total, product)
-            else:
-                term = self.sums.place("term", shape, self.plan.wide, dense=self.dense)
-                self.call.convert(term, product)
-                self.add(total, term)
-                self.sums.used["sum"] = self.sums.used.pop("sum")
-        if self.is_wide:
-            self.call.convert(tile, total)
-        return tile
+        shapes = [(len(a), rows.stop - rows.start, columns.stop - columns.start) for rows, columns in places]
+        sums = [self.place(self.sums, i, shape, self.plan.wide) for i, shape in enumerate(shapes)]
+        for part in parts:
+            for total, shape, (rows, columns) in zip(sums, shapes, places, strict=True):
+                operands = self.operands[0].get(a[:, rows, part]), self.operands[1].get(b[:, part, columns])
+                first = part is parts[0]
+                term = total if first and not self.is_wide else self.place(self.terms, 0, shape, self.call.result)
+                self.call.kernel(operands, term)
+                if self.is_wide:
+                    wide = total if first else self.place(self.wide_terms, 0, shape, self.plan.wide)
+                    self.call.convert(wide, term)
+                    term = wide
+                if not first:
+                    self.call.kernel((total, term), total, find("vector_add", "vectorized"))
+        if not self.is_wide:
+            return sums
+        results = [self.place(self.tiles, i, shape, self.call.result) for i, shape in enumerate(shapes)]
+        for result, total in zip(results, sums, strict=True):
+            self.call.convert(result, total)
+        return results
 
-    def add(self, total: View, term: View) -> None:
-        self.call.kernel((total, term), total, find("vector_add", "vectorized"))
+    def place(self, blocks: Blocks, number: int, shape: Shape, name: str) -> View:
+        return blocks.place((self.count, number), shape, name, dense=self.dense)
 
 
 # --- sums of squares -------------------------------------------------------------------------------------------------
