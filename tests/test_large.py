@@ -75,7 +75,7 @@ def right(result, a, b, variant, more=0):
     exact, magnitude = cases.product_reference(a, b)
     if a.dtype.kind in "biu":
         return result.dtype == exact.dtype and np.array_equal(result, exact)
-    unit = 2.0**-8 if a.dtype.name == "bfloat16" else float(np.finfo(a.dtype).eps) / 2
+    unit = float(np.finfo(a.dtype).eps) / 2
     bound = ck.variants("matmul")[variant].error_bound(a.shape, b.shape, dtype=a.dtype) + more * unit
     return result.shape == exact.shape and cases.relative_error(result, exact, magnitude).max() <= bound
 
@@ -181,17 +181,18 @@ def test_stacks_and_vectors(backend, name, plans):
     assert plans
 
 
-def test_many_blocks_are_held(backend, plans, monkeypatch):
-    """Where small tiles cost nothing, a plan copies the least: it holds as much of one operand as there is room for."""
-    monkeypatch.setattr(_tiles, "STEP", 0)
-    monkeypatch.setattr(_tiles, "CALL", 0)
-    monkeypatch.setattr(_tiles, "PASS", 1e-6)
-    a, b = (cases.numbers(shape, "float32", shape[1]) for shape in PRODUCT)
-    for x, y in ((a, b), (np.asfortranarray(a), np.asfortranarray(b)), (a[:, :300], b[:300])):
+@pytest.mark.parametrize("k", [610, 5001])
+@pytest.mark.parametrize("variant", ["naive", pytest.param("tiled", marks=pytest.mark.full)])
+def test_many_blocks_are_held(backend, k, variant, plans, monkeypatch):
+    """With small blocks: as many of them, or of their results, as there is room for."""
+    monkeypatch.setattr(_tiles, "sizes", lambda length: [64])
+    a, b = cases.numbers((400 if k < 1000 else 170, k), "float32"), cases.numbers((k, 300), "float32", 1)
+    for x, y in ((a, b), (b.T, a.T), (a, np.asfortranarray(b))):
         plans.clear()
         with limited(backend, 1 << 20):
-            assert right(ck.matmul(x, y, variant="naive"), x, y, "naive")
+            assert right(ck.matmul(x, y, variant=variant), x, y, variant)
         assert plans[0].held > 1
+        assert plans[0].depth == k if k < 1000 else plans[0].depth < k
 
 
 DIVIDED = [("naive", "float32", 0), ("naive", "int32", 0), ("tiled", "float32", 0), ("tiled", "float16", 1)]
@@ -209,6 +210,33 @@ def test_long_rows_are_divided(backend, variant, dtype, more, plans):
     with limited(backend, 1 << 20):
         assert right(ck.matmul(a, b, variant=variant), a, b, variant, more)
     assert plans[0].depth < k / 2
+
+
+def test_a_result_of_another_type(backend, plans):
+    """wgmma_int8 adds products of int8 in int32, and so do its tiles."""
+    entry = ck.variants("matmul")["wgmma_int8"]
+    if why := entry.why_not(ck.backend()):
+        assert "9.0" in why
+        return
+    a, b = cases.numbers((96, 20_000), "int8"), cases.numbers((20_000, 112), "int8", 1)
+    with limited(backend, 1 << 20):
+        result = ck.matmul(a, b, variant="wgmma_int8", out=np.zeros((96, 112), np.int32))
+    assert np.array_equal(result, a.astype(np.int32) @ b.astype(np.int32))
+    assert plans[0].depth < 20_000
+
+
+@pytest.mark.skipif(not cases.HAS_BFLOAT16, reason="ml_dtypes is not installed")
+def test_bfloat16(backend, plans):
+    a, b = cases.numbers((500, 600), "bfloat16"), cases.numbers((600, 400), "bfloat16", 1)
+    with limited(backend, 1 << 20):
+        result = ck.matmul(a, b, variant="naive")
+        total = ck.sum_of_squares(np.concatenate([a, b.reshape(-1, 600)]), "one_launch")
+    exact, magnitude = cases.product_reference(a, b)
+    bound = ck.variants("matmul")["naive"].error_bound(a.shape, b.shape, dtype="bfloat16")
+    assert cases.relative_error(result.astype(np.float64), exact, magnitude).max() <= bound
+    wanted = sum(np.sum(x.astype(np.float64) ** 2) for x in (a, b))
+    assert abs(float(total) - wanted) <= 2 * np.spacing(np.float32(wanted))
+    assert plans
 
 
 def test_parts_of_k_keep_infinities_and_nan(backend):
@@ -231,8 +259,8 @@ def test_without_elements(backend):
 
 
 def test_the_same_bits_each_time(backend):
-    a, b = (cases.numbers(shape, "float32", shape[1]) for shape in PRODUCT)
-    with limited(backend, 2 << 20):
+    a, b = cases.numbers((300, 310), "float32"), cases.numbers((310, 290), "float32", 1)
+    with limited(backend, 1 << 20):
         first, second = (ck.matmul(a, b, variant="fastest") for _ in range(2))
     assert first.tobytes() == second.tobytes()
 
@@ -272,13 +300,21 @@ def test_out_overlaps_an_input(backend, plans):
     assert len(plans) == 3
 
 
+SUMS = ("one_launch", "float32"), ("one_launch", "int32"), ("one_launch", "float16"), ("atomic", "float32")
+
+
 # --- sums of squares -------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("dtype", [*TYPES[:-2]])
-@pytest.mark.parametrize("variant", ["one_launch", pytest.param("atomic", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "variant, dtype",
+    [
+        pytest.param(name, dtype, marks=() if (name, dtype) in SUMS else pytest.mark.full)
+        for name in ("one_launch", "atomic")
+        for dtype in ck.variants("sum_of_squares")[name].types
+        if dtype != "bfloat16"
+    ],
+)
 def test_sums_of_squares(backend, dtype, variant):
     entry = ck.variants("sum_of_squares")[variant]
-    if dtype not in entry.types:
-        pytest.skip("not a type of this variant")
     x = cases.numbers((2_100_001 // np.dtype(dtype).itemsize, 2), dtype)
     for array in (x, x.T, x[::-1], x[:, 1]):
         with limited(backend, 1 << 20):
@@ -326,13 +362,9 @@ def test_the_limit_is_what_is_free(plans):
 
 
 def test_a_limit_that_is_too_small(backend):
-    a, b = np.ones((40, 100_000), np.complex128), np.ones((100_000, 40), np.complex128)
-    with ck.memory_limit(LIMIT) as limit:
-        assert limit == LIMIT
-        ck.matmul(a, b, variant="tiled")
-    x = np.ones((1 << 20, 1, 300), np.float32)
-    few = _memory_limit.LEAST
-    with ck.memory_limit(few), pytest.MonkeyPatch.context() as patch:
+    """(No call needs that much today: the memory of a block is made larger.)"""
+    a, b, x = np.ones((40, 10_000)), np.ones((10_000, 40)), np.ones(1 << 20, np.float32)
+    with ck.memory_limit(_memory_limit.LEAST), pytest.MonkeyPatch.context() as patch:
         patch.setattr(_tiles, "ROUNDED", 1 << 20)
         with pytest.raises(
             ValueError, match=r"matmul: the memory limit of 1,048,576 bytes .* need [0-9,]+ bytes .*CUDAK"
@@ -499,6 +531,28 @@ def test_the_device_has_less_memory_than_the_limit():
 
 
 # --- what transfers take ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", cases.BACKENDS)
+def test_tiles_take_the_ring(name):
+    """Large blocks are copied by several threads, also rows with gaps."""
+    subprocesses.run(
+        f"""
+        import numpy as np, cases, cudakern as ck
+        native = cases.native({name!r})
+        a, b = cases.numbers((300, 310), "float32"), cases.numbers((310, 290), "float32", 1)
+        with ck.use_backend({name!r}):
+            expected = ck.matmul(a, b, variant="naive")
+            with ck.memory_limit("1M"):
+                for x in (a, np.asfortranarray(a)):
+                    for y in (b, np.asfortranarray(b)):
+                        native.inject_fault(0, 1)
+                        assert np.array_equal(ck.matmul(x, y, variant="naive"), expected)
+                        assert native.fault_count() > 1000  # guarded calls of CUDA: each slot takes several
+        """,
+        CUDAKERN_COPY_THREADS="3",
+        CUDAKERN_COPY_SLOT="4096",
+    )
+
+
 def test_transfers_of_rows_with_gaps(backend):
     """Rows or columns with gaps on either side; other layouts are refused."""
     module = native(backend)

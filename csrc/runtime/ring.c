@@ -125,15 +125,14 @@ static int divide(const struct ck_ring *ring, copy *copy) {
     if (blocks->axis_count > 0) copy->rows = blocks->axes[blocks->axis_count - 1];
     for (int i = 0; i < blocks->axis_count - 1; i++) outer *= blocks->axes[i].length;
     const int64_t matrix = run * copy->rows.length, bytes = outer * matrix;
-    // For a smaller matrix, calls of CUDA take longer than copies. (The longest pitch is that of CUDA's older versions.)
-    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || matrix < slot / 8 ||
-        copy->rows.device > INT32_MAX)
-        return 0;
+    // For a smaller matrix, calls of CUDA take longer than copies.
+    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || matrix < slot / 8) return 0;
     // Several chunks for each thread, so that all have work until the end.
     int64_t chunk = bytes / (2 * ring->threads) / 4096 * 4096;
     chunk = chunk < slot / 8 ? slot / 8 : chunk > slot ? slot : chunk;
     copy->width = (size_t)(run < chunk ? run : chunk);
     copy->height = run < chunk ? chunk / run : 1;
+    if (copy->height > 1 && copy->rows.device > INT32_MAX) return 0; // the longest pitch in CUDA's older versions
     copy->pieces = divide_up(run, (int64_t)copy->width);
     copy->per_matrix = copy->pieces * divide_up(copy->rows.length, copy->height);
     copy->count = copy->per_matrix * outer;

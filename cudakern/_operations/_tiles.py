@@ -4,8 +4,8 @@
     kernels         | x0 y0  | x0 y1      | x0 y2      | ...       in a stream of their own
 
 A product holds blocks of one operand on the device (x) and passes strips of the other one by them (y), to and fro:
-the last strip is the next first one. Or it holds the blocks' results, to which the products of one part of k after the other
-are added: then parts of both operands pass by. The plan is the one that is estimated to take the least time.
+the last strip is the next first one. Or it holds the blocks' results, to which the products of one part of k after the
+other are added: then parts of both operands pass by. The plan is the one that is estimated to take the least time.
 """
 
 from __future__ import annotations
