@@ -44,6 +44,7 @@ class Watch:
     def __init__(self):
         here = ck.backend()
         self.native, self.device = here.native, here.device
+        self.native.trim(self.device)
         self.bytes, self.seconds = {"upload": 0, "download": 0}, {"upload": 0.0, "download": 0.0}
         self.before = self.least = self.free()
         self.used = 0
@@ -146,9 +147,15 @@ def product(a, b, link):
     plan = plans[-1]
     rows, columns = plan.turned(plan.edge, plan.strip)
     x, y = ck.asarray(a[:rows, : plan.depth]), ck.asarray(b[: plan.depth, :columns])
-    tile = ck.zeros((rows, columns), np.float32)
+    tile, sums = (ck.zeros((rows, columns), np.float32) for _ in range(2))
+
+    def compute():
+        ck.matmul(x, y, out=tile)
+        if plan.depth < N:
+            ck.vector_add(sums, tile, out=sums)
+
     calls = -(-N // rows) * -(-N // columns) * -(-N // plan.depth)
-    kernels = calls * seconds_of(lambda: ck.matmul(x, y, out=tile))
+    kernels = calls * seconds_of(compute)
     draw = np.random.default_rng(7)
     some, others = np.unique(draw.integers(0, N, 64)), np.unique(draw.integers(0, N, 1024))
     left, right = a[some].astype(np.float64), b[:, others].astype(np.float64)
@@ -194,11 +201,12 @@ def main():
     rows = []
     with ck.memory_limit(LIMIT) as limit:
         for work in (lambda: total(a.reshape(-1), link), lambda: product(a, b, link)):
-            rows.append(work() | {"limit": limit})
+            row = work()
+            rows.append(row | {"limit": limit, "ok": row["ok"] and row["peak_of_device_memory"] <= limit})
             print(rows[-1], flush=True)
     Path(sys.argv[1]).write_text(json.dumps({"link_gb_per_s": link, "threads": THREADS, "rows": rows}))
     print(f"{time.perf_counter() - start:.1f} s")
-    sys.exit(0 if all(row["ok"] and row["peak_of_device_memory"] <= limit for row in rows) else 1)
+    sys.exit(0 if all(row["ok"] for row in rows) else 1)
 
 
 if __name__ == "__main__":

@@ -249,7 +249,8 @@ static PyObject *memory_needed(PyObject *module, PyObject *const *arguments, Py_
     ck_error error = {0};
     call_data call_data;
     PyObject *result = NULL;
-    if (check_count("memory_needed(operation, variant, parameters, inputs, outputs, device, on_device)", count, 7) < 0)
+    if (check_count("memory_needed(operation, variant, parameters, inputs, outputs, device, on_device)", count, 7) <
+        0)
         return NULL;
     const int on_device = PyObject_IsTrue(arguments[6]);
     if (on_device >= 0 && read_call(state, arguments, &call_data) == 0) {

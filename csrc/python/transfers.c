@@ -102,9 +102,10 @@ static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 
 PyMethodDef transfer_methods[] = {
     {"upload", FAST(upload),
-     PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a buffer of the same shape and type, in C "
-               "order and of any byte order, or with gaps if `to` has the native order and no axis that goes back. "
-               "Returns when source may be used again.")},
+     PyDoc_STR(
+         "upload(to, source, stream, /)\n--\n\nHost to device; source: a buffer of the same shape and type, in C "
+         "order and of any byte order, or with gaps if `to` has the native order and no axis that goes back. "
+         "Returns when source may be used again.")},
     {"download", FAST(download),
      PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the copy is complete. into: a "
                "writable buffer, as for upload.")},
