@@ -15,6 +15,7 @@ Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(
              random_matrix help
 Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
 Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
+Memory       memory_limit("8G") limits the device memory of matmul and sum_of_squares of NumPy arrays
 Experiments  lab, e.g. lab.coalescing()
 Arrays       asarray, empty, zeros, from_dlpack make a DeviceArray; .get() copies its values to the host;
              empty_pinned makes a NumPy array that copies fast
@@ -42,6 +43,7 @@ from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._backend import emulator as _load_emulator
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._errors import CudaError, OutOfMemoryError
+from ._memory_limit import memory_limit
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
 from ._streams import Event, Stream, synchronize
@@ -79,7 +81,8 @@ _LATER = {name: module for module, names in _LATER.items() for name in names.spl
 __all__ = [
     "Backend", "CudaError", "Device", "DeviceArray", "Event", "OutOfMemoryError", "Parameter", "Stream", "Variant",
     "Variants", "__version__", "asarray", "backend", "device", "devices", "empty", "empty_pinned", "emulator",
-    "from_dlpack", "matmul", "sum_of_squares", "synchronize", "use_backend", "variants", "zeros", *_LATER,
+    "from_dlpack", "matmul", "memory_limit", "sum_of_squares", "synchronize", "use_backend", "variants", "zeros",
+    *_LATER,
 ]
 # fmt: on
 _LATER["lab"] = "lab"

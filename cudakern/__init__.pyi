@@ -17,6 +17,7 @@ from ._compilers import CompileError
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._device_query import DeviceQuery, device_query
 from ._errors import CudaError, OutOfMemoryError
+from ._memory_limit import memory_limit
 from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
 from ._profile import Profile
 from ._resources import KernelResources, KernelTable
@@ -625,6 +626,7 @@ __all__ = [
     "lookup_3d",
     "matmul",
     "max_potential_block_size",
+    "memory_limit",
     "occupancy",
     "packbits",
     "profile",

@@ -23,10 +23,10 @@ from typing import NamedTuple
 from . import _nvrtc, _ptx, emulator
 from ._cuda_source import with_shared_pointers
 from ._installed import HEADERS, KERNELS, LIBRARY
+from ._memory_limit import read_bytes
 from ._native import Native, Set
 
 CACHE, LIMIT = "CUDAKERN_CACHE", "CUDAKERN_CACHE_LIMIT"
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
@@ -354,11 +354,7 @@ def _in_use(path: Path) -> bool:
 
 
 def _limit() -> int:
-    text = os.environ.get(LIMIT, "256M").strip().upper()
-    number, unit = text.rstrip("KMG"), text[-1:] if text[-1:] in "KMG" else ""
-    if not number.isdigit():
-        raise ValueError(f"{LIMIT} must be a number of bytes, such as 256M, not {text!r}")
-    return int(number) * _UNITS[unit]
+    return read_bytes(os.environ.get(LIMIT, "256M"), LIMIT)
 
 
 def _prune(keep: Path) -> None:

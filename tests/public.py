@@ -474,6 +474,17 @@ def backend():
     return call, ()
 
 
+@line("memory_limit")
+def memory_limit():
+    x = host(300_000)
+
+    def call():
+        with ck.memory_limit("1M") as limit:
+            return limit, float(ck.sum_of_squares(x, "one_launch"))  # in two pieces
+
+    return call, (x,)
+
+
 @line("variants", "Variants", "Variant", "Parameter")
 def variants():
     return lambda: (repr(ck.variants("matmul")), ck.variants("matmul")["tiled"].values({"tile": 8})), ()

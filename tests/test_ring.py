@@ -95,6 +95,23 @@ def test_large_arrays_and_no_others_take_this_way(name):
 
 
 @every_backend
+@pytest.mark.full
+def test_an_array_of_more_than_two_gibibytes(name):
+    run(
+        name,
+        """
+        host = np.zeros((1 << 31) + 5, np.uint8)
+        ends = [0, 1 << 30, (1 << 31) - 1, 1 << 31, host.size - 1]
+        host[ends] = range(1, 6)
+        device = ck.empty(host.size, "uint8")
+        assert calls(lambda: device.set(host)) >= 2048  # a chunk of at most 1 MiB takes several
+        assert [int(device[i : i + 1].get()[0]) for i in ends] == [1, 2, 3, 4, 5]
+        """,
+        CUDAKERN_COPY_SLOT="1M",
+    )
+
+
+@every_backend
 def test_types_and_byte_orders(name):
     run(
         name,

@@ -244,6 +244,28 @@ static PyObject *kernels(PyObject *module, PyObject *const *arguments, Py_ssize_
     return result;
 }
 
+static PyObject *memory_needed(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    call_data call_data;
+    PyObject *result = NULL;
+    if (check_count("memory_needed(operation, variant, parameters, inputs, outputs, device, on_device)", count, 7) <
+        0)
+        return NULL;
+    const int on_device = PyObject_IsTrue(arguments[6]);
+    if (on_device >= 0 && read_call(state, arguments, &call_data) == 0) {
+        outside outside;
+        size_t bytes = 0;
+        // Host arrays stand for arrays on the device: only their shapes, strides and types matter here.
+        if (on_device) call_data.request.memories = call_data.arrays.memories;
+        outside_begin(&outside, state);
+        const int status = ck_memory_needed(state->runtime, &call_data.request, &bytes, &error);
+        if (outside_end(&outside, status, &error) == 0) result = PyLong_FromSize_t(bytes);
+    }
+    if (on_device >= 0) buffers_release(&call_data.arrays.buffers);
+    return result;
+}
+
 // --- questions about a variant -----------------------------------------------------------------------------------
 // Fills views (without data) from a tuple of shapes; returns their number, or -1 with an exception set.
 static int read_shapes(PyObject *shapes, ck_view *views) {
@@ -337,6 +359,10 @@ PyMethodDef call_methods[] = {
     {"kernels", FAST(kernels),
      PyDoc_STR("kernels(operation, variant, parameters, inputs, outputs, device, sweep, /)\n--\n\n"
                "The kernels that execute would launch, and the driver's data on each. Runs nothing.")},
+    {"memory_needed", FAST(memory_needed),
+     PyDoc_STR("memory_needed(operation, variant, parameters, inputs, outputs, device, on_device, /)\n--\n\n"
+               "Bytes of device memory that execute would take. If on_device is true, the host arrays stand "
+               "for arrays on the device with their shapes, strides and types, which do not count. Runs nothing.")},
     {"error_depth", FAST(error_depth),
      PyDoc_STR("error_depth(operation, variant, parameters, dtypes, shapes, /)\n--\n\n"
                "f(n) of the variant's error bound: roundings on the longest path to a result.")},

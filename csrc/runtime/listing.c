@@ -1,5 +1,5 @@
-// The launcher that lists launches without running them, and the list of launches of a call: its checks, its plan, and
-// its run with that launcher.
+// What a call would do: the launcher that lists launches without running them, the list of a call's launches (its checks,
+// its plan, and its run with that launcher), and the memory that it would take.
 #include "job.h"
 
 #include <string.h>
@@ -64,6 +64,29 @@ int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing,
     listing->launcher.launch = list_launch;
     listing->count = 0;
     if (ck_frame_begin(&job.frame) == CK_OK) list(&job, listing);
+    return ck_frame_end(&job.frame);
+}
+
+static int add_memory(job *job, size_t *bytes) {
+    CK_TRY(job_check(job));
+    CK_TRY(job_plan(job));
+    *bytes = job->plan.workspace_bytes + (size_t)job->plan.clock_blocks * sizeof(ck_clock);
+    if (job->to_finish) *bytes += (size_t)job->plan.partials * ck_dtype_size(job->call.types.accumulator);
+    for (const ck_operand *operand = job->operands; operand < job->operands + job->laid_out; operand++) {
+        if (operand->on_host) *bytes += operand->copied.bytes;
+        if (operand->is_packed) *bytes += operand->packed.bytes;
+    }
+    return CK_OK;
+}
+
+int ck_memory_needed(ck_runtime *runtime, const ck_request *request, size_t *bytes, ck_error *error) {
+    ck_operand operands[CK_MAX_VIEWS];
+    ck_view views[CK_MAX_VIEWS];
+    job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
+               .request = request,
+               .operands = operands,
+               .views = views};
+    if (ck_frame_begin(&job.frame) == CK_OK) add_memory(&job, bytes);
     return ck_frame_end(&job.frame);
 }
 

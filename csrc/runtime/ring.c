@@ -167,16 +167,16 @@ static int divide(const struct ck_ring *ring, copy *copy) {
     for (int i = blocks->axis_count - 1; i >= 0; whole *= blocks->axes[i--].length)
         is_dense &= blocks->axes[i].device == whole;
     const int64_t matrix = run * copy->rows.length, bytes = outer * matrix;
-    // For a smaller matrix, calls of CUDA take longer than copies, except if one call copies several of them. (The longest
-    // pitch is that of CUDA's older versions.)
-    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || (matrix < slot / 8 && !is_dense) ||
-        (copy->rows.device > INT32_MAX && !is_dense))
+    // For a smaller matrix, calls of CUDA take longer than copies, except if one call copies several of them.
+    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || (matrix < slot / 8 && !is_dense))
         return 0;
     // Several chunks for each thread, so that all have work until the end.
     int64_t chunk = bytes / (2 * ring->threads) / 4096 * 4096;
     chunk = chunk < slot / 8 ? slot / 8 : chunk > slot ? slot : chunk;
     copy->width = (size_t)(run < chunk ? run : chunk);
     copy->height = run < chunk ? chunk / run : 1;
+    if (copy->height > 1 && copy->rows.device > INT32_MAX && !is_dense)
+        return 0; // the longest pitch in CUDA's older versions
     copy->pieces = divide_up(run, (int64_t)copy->width);
     if (copy->height > copy->rows.length) copy->height = copy->rows.length;
     copy->matrices = outer;

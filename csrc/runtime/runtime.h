@@ -288,7 +288,10 @@ typedef struct ck_listing {
 // The kernels that this call would launch, and the driver's information about them. No kernel runs, and no array is
 // accessed. The caller must set the sweep.
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error);
-// The same for the launch of a single kernel; its arguments do not matter.
+// The device memory that this call would take, as `bytes`: copies of operands, workspace and partial results. For arrays
+// on the device, that is what the call needs in addition to them. No array is accessed.
+int ck_memory_needed(ck_runtime *runtime, const ck_request *request, size_t *bytes, ck_error *error);
+// The same as ck_list for the launch of a single kernel; its arguments do not matter.
 int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_listing *listing, ck_error *error);
 
 #endif

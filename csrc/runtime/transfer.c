@@ -4,8 +4,9 @@
 //   host, long rows <-----------------------------------> device, long rows       a copy with gaps
 //   host, any strides <--> temporary, without gaps <----> device, any strides     a copy and a kernel
 //
-// In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy, which also swaps bytes and converts types. A temporary comes from the pool and is
-// freed in the order of the stream. Each function is a frame (begin, order, end) around the part that enqueues.
+// In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy, which
+// also swaps bytes and converts types. A temporary comes from the pool and is freed in the order of the stream. Each
+// function is a frame (begin, order, end) around the part that enqueues.
 #include "backend.h"
 #include "frame.h"
 #include "kernels/strided_copy.h"

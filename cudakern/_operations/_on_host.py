@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ from .._backend import Backend, backend, current
 from .._dtypes import BFLOAT16, from_name, name_in_numpy, type_name
 from .._host import host_array, host_operand, host_result, native
 from .._layout import MAX_DIMS, Shape
-from .._observer import Run
+from .._memory_limit import may_exceed
+from .._observer import Run, observer
 from .._streams import stream_handle
 from .._table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .._transfer import WARM_BYTES, Array, buffer_of, new_host, refuse_masked, warm_host
 from . import _checks, _execute
 from ._execute import by_numpy, named, remember
 from ._rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
+from ._tiles import in_tiles
 
 #: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
@@ -60,6 +63,8 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         elif type(out) is np.ndarray and out.shape == shape and out.dtype == result and out.flags.carray and out.size:
             target = out
         else:
+            return NotImplemented
+        if rule.tiles is not None and may_exceed(module, device, target.nbytes + sum(x.nbytes for x in arrays)):
             return NotImplemented
     except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
         return NotImplemented
@@ -117,15 +122,21 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
     here = backend()
+    nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
+    tiles = rule.tiles if observer.get() is None and may_exceed(here.native, here.device, nbytes) else None
+    if tiles is not None and straight:  # the first tiles are in out before all of the operands is on the device
+        straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = rule.arranged.on_host(arrays, target)
     if straight and not (host_result(result, here.native, here.device) and np.may_share_memory(result, target)):
         straight, target = False, new_host(here.native, shape, result_type)
         arranged, result = rule.arranged.on_host(arrays, target)
     _checks.check_place(entry, here)
-    operands_there = (host_operand(x, here.native, here.device) for x in arranged)
-    buffers, name = tuple(map(buffer_of, operands_there)), name_in_numpy(dtype)
-    _execute.execute(Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name))
+    arranged = tuple(host_operand(x, here.native, here.device) for x in arranged)
+    buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
+    run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
+    if tiles is None or not in_tiles(tiles, run, arranged, result):
+        _execute.execute(run)
     plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
     if variant != AUTO and not out_type and all(plain):
         with contextlib.suppress(TypeError):  # a parameter that has no hash

@@ -139,6 +139,8 @@ class Rule:
     #: (type, the inputs' shapes) -> True where NumPy has the result of host arrays before a GPU would have it: "auto"
     #: then takes NumPy.
     small: Callable[..., bool] | None = None
+    #: (Tiled, the host arrays as a kernel takes them) computes a call that does not fit into the memory limit.
+    tiles: Callable[..., None] | None = None
     refuse: Callable[[Inputs], None] | None = None  #: raises errors that come before all others
 
     # Worked out once, since calls are short:

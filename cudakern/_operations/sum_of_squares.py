@@ -13,7 +13,7 @@ from .._layout import Shape
 from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array
-from . import registered
+from . import _tiles, registered
 from ._call import call
 from ._public import ArrayLike, Result, documented
 from ._rule import Arrangement, HostArrays, Rule, Views
@@ -71,6 +71,7 @@ RULE = Rule(
     fixed=(),
     arrangement=InMemorysOrder(),
     real=True,
+    tiles=_tiles.sum_of_squares,
     counted=lambda x: ((math.prod(x),),),
 )
 
