@@ -91,7 +91,8 @@ class Blocks:
         if key in self.used:
             self.used[key] = self.used.pop(key)
             return self.used[key][1]
-        native, host = self.call.native, host_operand(x)
+        native = self.call.native
+        host = host_operand(x.swapaxes(1, 2)).swapaxes(1, 2) if by_columns(x) else host_operand(x)
         once = host[:1] if host.strides[0] == 0 else host  # a matrix that the whole stack shares
         view = self.place(key, once.shape, self.call.dtype, by_columns(once))
         native.upload(view, buffer_of(once), self.call.copies)
@@ -192,15 +193,12 @@ class Plan(NamedTuple):
     held: int  #: blocks, or their results
     strip: int  #: the edge of a block of the other operand
     depth: int  #: the part of k in a block
-    wide: str  #: the type in which the products of parts of k are added
-
-    def divided(self, a: Array) -> bool:
-        """Whether k is."""
-        return self.depth < int(a.shape[-1])
+    divided: bool  #: whether k has several parts
+    wide: str  #: the type in which their products are added
 
     def slots(self, a: Array, b: Array) -> int:
         """For blocks of the held operand: one more if the next one is copied while a kernel uses the last one."""
-        if self.divided(a):
+        if self.divided:
             return 2
         length, _ = self.turned(a.shape[1], b.shape[2])
         return self.held + int(len(a) > 1 and self.held * self.edge >= length)
@@ -239,7 +237,7 @@ def planned(call: Tiled, a: Array, b: Array) -> Plan:
             break  # a part would be empty, or fewer parts are more accurate
         for swapped in (False, True):
             for edge, strip in itertools.product(sizes(n if swapped else m), sizes(m if swapped else n)):
-                plan = measured(call, a, b, Plan(0, 0, swapped, 1, edge, 1, strip, depth, wide), best)
+                plan = measured(call, a, b, Plan(0, 0, swapped, 1, edge, 1, strip, depth, parts > 1, wide), best)
                 if plan is not None and plan.needed > call.limit:
                     least = plan.needed if least < 0 else min(least, plan.needed)
                 elif plan is not None and (best is None or plan.cost < best.cost):
@@ -254,9 +252,8 @@ def block_bytes(call: Tiled, a: Array, b: Array, plan: Plan) -> tuple[int, int, 
     rows, columns = plan.turned(plan.edge, plan.strip)
     of_a = memory_of((plan.matrices, rows, plan.depth), a.itemsize, by_columns(a))
     of_b = memory_of((plan.matrices, plan.depth, columns), b.itemsize, by_columns(b))
-    return *plan.turned(of_a, of_b), memory_of(
-        (plan.matrices, rows, columns), itemsize(call.result), dense=plan.divided(a)
-    )
+    of_c = memory_of((plan.matrices, rows, columns), itemsize(call.result), dense=plan.divided)
+    return *plan.turned(of_a, of_b), of_c
 
 
 def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
@@ -268,7 +265,7 @@ def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
     def taken(m: int, k: int, n: int) -> int:
         left = stand_in((plan.matrices, m, k), call.dtype, by_columns(a))
         right = stand_in((plan.matrices, k, n), call.dtype, by_columns(b))
-        return call.extra((left, right), stand_in((plan.matrices, m, n), call.result, dense=plan.divided(a)))
+        return call.extra((left, right), stand_in((plan.matrices, m, n), call.result, dense=plan.divided))
 
     return max(itertools.starmap(taken, itertools.product(*ends)))
 
@@ -279,7 +276,7 @@ def memory(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
     slots, sums = plan.slots(a, b), product
     if plan.wide != call.result:
         sums += (plan.held + 1) * product // itemsize(call.result) * itemsize(plan.wide)
-    whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided(a) * sums + of_kernels(call, a, b, plan)
+    whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided * sums + of_kernels(call, a, b, plan)
     return whole + ROUNDED * (slots + 3 * plan.held + 6)
 
 
@@ -288,7 +285,7 @@ def cost(call: Tiled, a: Array, b: Array, plan: Plan) -> float:
     (length, across), (rows, columns) = plan.turned(m, n), plan.turned(plan.edge, plan.strip)
     item, out = a.itemsize, itemsize(call.result)
     blocks, strips, parts = -(-length // plan.edge), -(-across // plan.strip), -(-k // plan.depth)
-    times = strips if plan.divided(a) else 1, -(-blocks // plan.held)  # that x and y are copied
+    times = strips if plan.divided else 1, -(-blocks // plan.held)  # that x and y are copied
     # A row that is cut from a longer one has a gap after it.
     gaps = [1 + GAP / (run * item) if cut else 1 for run, cut in ((rows, by_columns(a)), (columns, not by_columns(b)))]
     copied = sum(np.multiply(np.multiply(times, plan.turned(*gaps)), (length, across))) * k * item
@@ -308,7 +305,7 @@ def measured(call: Tiled, a: Array, b: Array, plan: Plan, best: Plan | None) -> 
     needed = memory(call, a, b, plan)
     if needed > call.limit:
         return plan._replace(needed=needed)
-    if blocks == 1 and plan.strip >= across and not plan.divided(a):
+    if blocks == 1 and plan.strip >= across and not plan.divided:
         for matrices in (min(1 << i, batch) for i in range(batch.bit_length() + 1)):
             if memory(call, a, b, plan._replace(matrices=matrices)) <= call.limit:
                 plan = plan._replace(matrices=matrices)
@@ -375,7 +372,7 @@ class Products:
     """Tiles of the product, on the device."""
 
     def __init__(self, call: Tiled, plan: Plan, a: Array, b: Array) -> None:
-        self.call, self.plan, self.dense = call, plan, plan.divided(a)
+        self.call, self.plan, self.dense = call, plan, plan.divided
         x, y, product = block_bytes(call, a, b, plan)
         self.operands = plan.turned(call.blocks(x, plan.slots(a, b)), call.blocks(y, 2))
         self.tiles = call.blocks(product, 2 * plan.held)
