@@ -197,11 +197,9 @@ class Plan(NamedTuple):
     wide: str  #: the type in which their products are added
 
     def slots(self, a: Array, b: Array) -> int:
-        """For blocks of the held operand: one more if the next one is copied while a kernel uses the last one."""
-        if self.divided:
-            return 2
+        """For blocks of the held operand: one more if the next one is copied while kernels use the others."""
         length, _ = self.turned(a.shape[1], b.shape[2])
-        return self.held + int(len(a) > 1 and self.held * self.edge >= length)
+        return self.held + int(self.divided or (len(a) > 1 and self.held * self.edge >= length))
 
     def turned(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Turns (held, other) into (of a, of b), and back."""
@@ -335,15 +333,11 @@ def product(call: Tiled, a: Array, b: Array, c: Array) -> None:
     (batch, m, _), n = a.shape[-3:], b.shape[-1]
     steps = list(tiles(plan, len(fronts), batch, *plan.turned(m, n)))
     call.begin(len(steps))
-    multiply = Products(call, plan, a[fronts[0]], b[fronts[0]])
-    waiting: list[tuple[View, Array]] = []
+    products = Products(call, plan, a[fronts[0]], b[fronts[0]])
     for front, matrices, held, strip in steps:
         left, right, result = (x[fronts[front]][matrices] for x in (a, b, c))
-        places = [plan.turned(block, strip) for block in held]
-        views = multiply(left, right, places)
-        fetch(call, waiting)
-        waiting = [(view, result[:, rows, columns]) for view, (rows, columns) in zip(views, places, strict=True)]
-    fetch(call, waiting)
+        products.add(left, right, result, [plan.turned(block, strip) for block in held])
+    products.fetch()
 
 
 def tiles(
@@ -360,14 +354,6 @@ def tiles(
                 backwards = not backwards
 
 
-def fetch(call: Tiled, done: list[tuple[View, Array]]) -> None:
-    """Brings results to the host."""
-    for view, host in done:
-        call.download(view, host)
-    if done:
-        call.advance()
-
-
 class Products:
     """Tiles of the product, on the device."""
 
@@ -382,31 +368,46 @@ class Products:
         self.wide_terms = call.blocks(wide, 1) if self.is_wide else self.terms
         self.sums = call.blocks(wide, plan.held) if self.is_wide else self.tiles
         self.count = 0
+        self.waiting: list[tuple[View, Array]] = []  #: results of the step before, and their places on the host
 
-    def __call__(self, a: Array, b: Array, places: list[tuple[slice, slice]]) -> list[View]:
-        """The products of those rows and columns. The parts of k change their direction each time."""
+    def add(self, a: Array, b: Array, c: Array, places: list[tuple[slice, slice]]) -> None:
+        """Computes those rows and columns of the product. The parts of k change their direction each time. Meanwhile,
+        the results of the step before are copied to the host."""
         self.count += 1
         parts = pieces(a.shape[2], self.plan.depth, self.count % 2 == 0)
-        shapes = [(len(a), rows.stop - rows.start, columns.stop - columns.start) for rows, columns in places]
+        shapes = [c[:, rows, columns].shape for rows, columns in places]
         sums = [self.place(self.sums, i, shape, self.plan.wide) for i, shape in enumerate(shapes)]
         for part in parts:
             for total, shape, (rows, columns) in zip(sums, shapes, places, strict=True):
                 operands = self.operands[0].get(a[:, rows, part]), self.operands[1].get(b[:, part, columns])
-                first = part is parts[0]
-                term = total if first and not self.is_wide else self.place(self.terms, 0, shape, self.call.result)
-                self.call.kernel(operands, term)
-                if self.is_wide:
-                    wide = total if first else self.place(self.wide_terms, 0, shape, self.plan.wide)
-                    self.call.convert(wide, term)
-                    term = wide
-                if not first:
-                    self.call.kernel((total, term), total, find("vector_add", "vectorized"))
-        if not self.is_wide:
-            return sums
-        results = [self.place(self.tiles, i, shape, self.call.result) for i, shape in enumerate(shapes)]
-        for result, total in zip(results, sums, strict=True):
-            self.call.convert(result, total)
-        return results
+                self.multiply(operands, total, shape, part is parts[0])
+            self.fetch(1)
+        self.fetch()
+        views = sums
+        if self.is_wide:
+            views = [self.place(self.tiles, i, shape, self.call.result) for i, shape in enumerate(shapes)]
+            for view, total in zip(views, sums, strict=True):
+                self.call.convert(view, total)
+        self.waiting = [(view, c[:, rows, columns]) for view, (rows, columns) in zip(views, places, strict=True)]
+
+    def multiply(self, operands: tuple[View, View], total: View, shape: Shape, first: bool) -> None:
+        """Adds a product to the total, which the first one sets."""
+        term = total if first and not self.is_wide else self.place(self.terms, 0, shape, self.call.result)
+        self.call.kernel(operands, term)
+        if self.is_wide:
+            wide = total if first else self.place(self.wide_terms, 0, shape, self.plan.wide)
+            self.call.convert(wide, term)
+            term = wide
+        if not first:
+            self.call.kernel((total, term), total, find("vector_add", "vectorized"))
+
+    def fetch(self, most: int | None = None) -> None:
+        """Copies results that are waiting to the host: at most so many, else all."""
+        for view, host in self.waiting[:most]:
+            self.call.download(view, host)
+            if len(self.waiting) == 1:
+                self.call.advance()
+            del self.waiting[0]
 
     def place(self, blocks: Blocks, number: int, shape: Shape, name: str) -> View:
         return blocks.place((self.count, number), shape, name, dense=self.dense)
