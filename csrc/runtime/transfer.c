@@ -80,8 +80,8 @@ static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, en
     return CK_OK;
 }
 
-// True if copies without a temporary bring the host's array to this view, or back: see the picture. Two columns or rows
-// of a copy never go backwards or meet on the device, and on the host the order of the axes is the same.
+// True, with the blocks, if the copy needs no temporary: see the picture. On the device no axis may go backwards or be
+// repeated, and short rows must have the order of the host's memory.
 static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks) {
     if (is_swapped(host) != is_swapped(device)) return 0;
     if (ck_view_is_contiguous(host) && ck_view_is_contiguous(device)) {

@@ -91,7 +91,10 @@ class Blocks:
         if key in self.used:
             self.used[key] = self.used.pop(key)
             return self.used[key][1]
-        native, host = self.call.native, host_operand(x, self.call.native, self.call.device)
+        native, device = self.call.native, self.call.device
+        rows = x.swapaxes(1, 2) if by_columns(x) else x
+        host = host_operand(rows, native, device)
+        host = host.swapaxes(1, 2) if by_columns(x) else host
         once = host[:1] if host.strides[0] == 0 else host  # a matrix that the whole stack shares
         view = self.place(key, once.shape, self.call.dtype, by_columns(once))
         native.upload(view, buffer_of(once), self.call.copies)
@@ -193,18 +196,13 @@ class Plan(NamedTuple):
     held: int  #: blocks, or their results
     strip: int  #: the edge of a block of the other operand
     depth: int  #: the part of k in a block
-    wide: str  #: the type in which the products of parts of k are added
-
-    def divided(self, a: Array) -> bool:
-        """Whether k is."""
-        return self.depth < int(a.shape[-1])
+    divided: bool  #: whether k has several parts
+    wide: str  #: the type in which their products are added
 
     def slots(self, a: Array, b: Array) -> int:
-        """For blocks of the held operand: one more if the next one is copied while a kernel uses the last one."""
-        if self.divided(a):
-            return 2
+        """For blocks of the held operand: one more if the next one is copied while kernels use the others."""
         length, _ = self.turned(a.shape[1], b.shape[2])
-        return self.held + int(len(a) > 1 and self.held * self.edge >= length)
+        return self.held + int(self.divided or (len(a) > 1 and self.held * self.edge >= length))
 
     def turned(self, x: Any, y: Any) -> tuple[Any, Any]:
         """Turns (held, other) into (of a, of b), and back."""
@@ -240,7 +238,7 @@ def planned(call: Tiled, a: Array, b: Array) -> Plan:
             break  # a part would be empty, or fewer parts are more accurate
         for swapped in (False, True):
             for edge, strip in itertools.product(sizes(n if swapped else m), sizes(m if swapped else n)):
-                plan = measured(call, a, b, Plan(0, 0, swapped, 1, edge, 1, strip, depth, wide), best)
+                plan = measured(call, a, b, Plan(0, 0, swapped, 1, edge, 1, strip, depth, parts > 1, wide), best)
                 if plan is not None and plan.needed > call.limit:
                     least = plan.needed if least < 0 else min(least, plan.needed)
                 elif plan is not None and (best is None or plan.cost < best.cost):
@@ -255,9 +253,8 @@ def block_bytes(call: Tiled, a: Array, b: Array, plan: Plan) -> tuple[int, int, 
     rows, columns = plan.turned(plan.edge, plan.strip)
     of_a = memory_of((plan.matrices, rows, plan.depth), a.itemsize, by_columns(a))
     of_b = memory_of((plan.matrices, plan.depth, columns), b.itemsize, by_columns(b))
-    return *plan.turned(of_a, of_b), memory_of(
-        (plan.matrices, rows, columns), itemsize(call.result), dense=plan.divided(a)
-    )
+    of_c = memory_of((plan.matrices, rows, columns), itemsize(call.result), dense=plan.divided)
+    return *plan.turned(of_a, of_b), of_c
 
 
 def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
@@ -269,7 +266,7 @@ def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
     def taken(m: int, k: int, n: int) -> int:
         left = stand_in((plan.matrices, m, k), call.dtype, by_columns(a))
         right = stand_in((plan.matrices, k, n), call.dtype, by_columns(b))
-        return call.extra((left, right), stand_in((plan.matrices, m, n), call.result, dense=plan.divided(a)))
+        return call.extra((left, right), stand_in((plan.matrices, m, n), call.result, dense=plan.divided))
 
     return max(itertools.starmap(taken, itertools.product(*ends)))
 
@@ -280,7 +277,7 @@ def memory(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
     slots, sums = plan.slots(a, b), product
     if plan.wide != call.result:
         sums += (plan.held + 1) * product // itemsize(call.result) * itemsize(plan.wide)
-    whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided(a) * sums + of_kernels(call, a, b, plan)
+    whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided * sums + of_kernels(call, a, b, plan)
     return whole + ROUNDED * (slots + 3 * plan.held + 6)
 
 
@@ -289,7 +286,7 @@ def cost(call: Tiled, a: Array, b: Array, plan: Plan) -> float:
     (length, across), (rows, columns) = plan.turned(m, n), plan.turned(plan.edge, plan.strip)
     item, out = a.itemsize, itemsize(call.result)
     blocks, strips, parts = -(-length // plan.edge), -(-across // plan.strip), -(-k // plan.depth)
-    times = strips if plan.divided(a) else 1, -(-blocks // plan.held)  # that x and y are copied
+    times = strips if plan.divided else 1, -(-blocks // plan.held)  # that x and y are copied
     # A row that is cut from a longer one has a gap after it.
     gaps = [1 + GAP / (run * item) if cut else 1 for run, cut in ((rows, by_columns(a)), (columns, not by_columns(b)))]
     copied = sum(np.multiply(np.multiply(times, plan.turned(*gaps)), (length, across))) * k * item
@@ -309,7 +306,7 @@ def measured(call: Tiled, a: Array, b: Array, plan: Plan, best: Plan | None) -> 
     needed = memory(call, a, b, plan)
     if needed > call.limit:
         return plan._replace(needed=needed)
-    if blocks == 1 and plan.strip >= across and not plan.divided(a):
+    if blocks == 1 and plan.strip >= across and not plan.divided:
         for matrices in (min(1 << i, batch) for i in range(batch.bit_length() + 1)):
             if memory(call, a, b, plan._replace(matrices=matrices)) <= call.limit:
                 plan = plan._replace(matrices=matrices)
@@ -339,15 +336,11 @@ def product(call: Tiled, a: Array, b: Array, c: Array) -> None:
     (batch, m, _), n = a.shape[-3:], b.shape[-1]
     steps = list(tiles(plan, len(fronts), batch, *plan.turned(m, n)))
     call.begin(len(steps))
-    multiply = Products(call, plan, a[fronts[0]], b[fronts[0]])
-    waiting: list[tuple[View, Array]] = []
+    products = Products(call, plan, a[fronts[0]], b[fronts[0]])
     for front, matrices, held, strip in steps:
         left, right, result = (x[fronts[front]][matrices] for x in (a, b, c))
-        places = [plan.turned(block, strip) for block in held]
-        views = multiply(left, right, places)
-        fetch(call, waiting)
-        waiting = [(view, result[:, rows, columns]) for view, (rows, columns) in zip(views, places, strict=True)]
-    fetch(call, waiting)
+        products.add(left, right, result, [plan.turned(block, strip) for block in held])
+    products.fetch()
 
 
 def tiles(
@@ -364,19 +357,11 @@ def tiles(
                 backwards = not backwards
 
 
-def fetch(call: Tiled, done: list[tuple[View, Array]]) -> None:
-    """Brings results to the host."""
-    for view, host in done:
-        call.download(view, host)
-    if done:
-        call.advance()
-
-
 class Products:
     """Tiles of the product, on the device."""
 
     def __init__(self, call: Tiled, plan: Plan, a: Array, b: Array) -> None:
-        self.call, self.plan, self.dense = call, plan, plan.divided(a)
+        self.call, self.plan, self.dense = call, plan, plan.divided
         x, y, product = block_bytes(call, a, b, plan)
         self.operands = plan.turned(call.blocks(x, plan.slots(a, b)), call.blocks(y, 2))
         self.tiles = call.blocks(product, 2 * plan.held)
@@ -386,31 +371,46 @@ class Products:
         self.wide_terms = call.blocks(wide, 1) if self.is_wide else self.terms
         self.sums = call.blocks(wide, plan.held) if self.is_wide else self.tiles
         self.count = 0
+        self.waiting: list[tuple[View, Array]] = []  #: results of the step before, and their places on the host
 
-    def __call__(self, a: Array, b: Array, places: list[tuple[slice, slice]]) -> list[View]:
-        """The products of those rows and columns. The parts of k change their direction each time."""
+    def add(self, a: Array, b: Array, c: Array, places: list[tuple[slice, slice]]) -> None:
+        """Computes those rows and columns of the product. The parts of k change their direction each time. Meanwhile,
+        the results of the step before are copied to the host."""
         self.count += 1
         parts = pieces(a.shape[2], self.plan.depth, self.count % 2 == 0)
-        shapes = [(len(a), rows.stop - rows.start, columns.stop - columns.start) for rows, columns in places]
+        shapes = [c[:, rows, columns].shape for rows, columns in places]
         sums = [self.place(self.sums, i, shape, self.plan.wide) for i, shape in enumerate(shapes)]
         for part in parts:
             for total, shape, (rows, columns) in zip(sums, shapes, places, strict=True):
                 operands = self.operands[0].get(a[:, rows, part]), self.operands[1].get(b[:, part, columns])
-                first = part is parts[0]
-                term = total if first and not self.is_wide else self.place(self.terms, 0, shape, self.call.result)
-                self.call.kernel(operands, term)
-                if self.is_wide:
-                    wide = total if first else self.place(self.wide_terms, 0, shape, self.plan.wide)
-                    self.call.convert(wide, term)
-                    term = wide
-                if not first:
-                    self.call.kernel((total, term), total, find("vector_add", "vectorized"))
-        if not self.is_wide:
-            return sums
-        results = [self.place(self.tiles, i, shape, self.call.result) for i, shape in enumerate(shapes)]
-        for result, total in zip(results, sums, strict=True):
-            self.call.convert(result, total)
-        return results
+                self.multiply(operands, total, shape, part is parts[0])
+            self.fetch(1)
+        self.fetch()
+        views = sums
+        if self.is_wide:
+            views = [self.place(self.tiles, i, shape, self.call.result) for i, shape in enumerate(shapes)]
+            for view, total in zip(views, sums, strict=True):
+                self.call.convert(view, total)
+        self.waiting = [(view, c[:, rows, columns]) for view, (rows, columns) in zip(views, places, strict=True)]
+
+    def multiply(self, operands: tuple[View, View], total: View, shape: Shape, first: bool) -> None:
+        """Adds a product to the total, which the first one sets."""
+        term = total if first and not self.is_wide else self.place(self.terms, 0, shape, self.call.result)
+        self.call.kernel(operands, term)
+        if self.is_wide:
+            wide = total if first else self.place(self.wide_terms, 0, shape, self.plan.wide)
+            self.call.convert(wide, term)
+            term = wide
+        if not first:
+            self.call.kernel((total, term), total, find("vector_add", "vectorized"))
+
+    def fetch(self, most: int | None = None) -> None:
+        """Copies results that are waiting to the host: at most so many, else all."""
+        for view, host in self.waiting[:most]:
+            self.call.download(view, host)
+            if len(self.waiting) == 1:
+                self.call.advance()
+            del self.waiting[0]
 
     def place(self, blocks: Blocks, number: int, shape: Shape, name: str) -> View:
         return blocks.place((self.count, number), shape, name, dense=self.dense)
