@@ -254,9 +254,8 @@ typedef struct ck_request {
 // memory, it returns when all work is enqueued, unless the call is measured; the workspace is freed in the order of the
 // stream.
 //
-// Host views: an axis with stride 0 is broadcast, and copied once. Of the other axes, the last two must be rows (or
-// columns, for a transposed matrix) that are contiguous, at any distance from each other; the axes before them may have
-// any strides. Device views: any strides; an operand that does not have the variant's layout is packed first.
+// Views may have any strides. Of a host view, an axis with stride 0 is copied once; without the ring (ck_gathers), short
+// rows with gaps are copied one by one. An operand that does not have the variant's layout is packed on the device first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
 typedef struct ck_kernel_request {
