@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,9 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
     return target if shape or out is not None else target[()]
 
 
-def _bytes(arrays: Iterable[Array], shape: Shape, result: np.dtype[Any]) -> int:
-    """Of a call's arrays and its result."""
-    return sum(x.nbytes for x in arrays) + math.prod(shape) * result.itemsize
+def _bytes(arrays: Sequence[Array], shape: Shape, result: np.dtype[Any]) -> int:
+    """At least the bytes of a call's one or two arrays and of its result."""
+    return arrays[0].nbytes + arrays[-1].nbytes + math.prod(shape) * result.itemsize
 
 
 def _key(rule: Rule, variant: str, device: int, inputs: Inputs, own: Named, parameters: Named) -> Any:
