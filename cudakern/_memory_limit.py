@@ -18,6 +18,7 @@ LEAST = 1 << 20  #: no tiles are small enough for less
 SMALL, RESERVE = 1 / 32, 1 / 32
 #: The memory that a call takes is at most a few times that of its arrays.
 MOST_TIMES = 16
+SMALL_CALL = LEAST // MOST_TIMES  #: bytes of arrays for which no limit is too small
 
 
 def read_bytes(value: int | str, name: str) -> int:
@@ -96,7 +97,7 @@ def shows_progress() -> bool:
 
 def may_exceed(native: Native, device: int, nbytes: int) -> bool:
     """False if a call whose arrays have that many bytes certainly takes less memory than the limit."""
-    if nbytes * MOST_TIMES < LEAST:
+    if nbytes < SMALL_CALL:
         return False
     limit = current()
     return nbytes * MOST_TIMES > limit if limit is not None else nbytes > _total(native, device) * SMALL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,8 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         if not rule.arranged.is_plain(shapes, contiguous=True):
             return NotImplemented
         shape = rule.shape(*shapes, **own)
+        if rule.tiles is not None and may_exceed(module, device, _bytes(arrays, shape, result)):
+            return NotImplemented
         if out is None:
             target = np.empty(shape, result)  # (not new_host: a call of it would be a part of a short call's time)
             if target.nbytes >= WARM_BYTES:
@@ -64,12 +67,15 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
             target = out
         else:
             return NotImplemented
-        if rule.tiles is not None and may_exceed(module, device, target.nbytes + sum(x.nbytes for x in arrays)):
-            return NotImplemented
     except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
         return NotImplemented
     module.execute(rule.name, variant, values, tuple(arrays), (target,), device, 0, 0)
     return target if shape or out is not None else target[()]
+
+
+def _bytes(arrays: Sequence[Array], shape: Shape, result: np.dtype[Any]) -> int:
+    """At least the bytes of a call's one or two arrays and of its result."""
+    return arrays[0].nbytes + arrays[-1].nbytes + math.prod(shape) * result.itemsize
 
 
 def _key(rule: Rule, variant: str, device: int, inputs: Inputs, own: Named, parameters: Named) -> Any:
@@ -122,8 +128,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
     here = backend()
-    nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
-    tiles = rule.tiles if observer.get() is None and may_exceed(here.native, here.device, nbytes) else None
+    tiles = rule.tiles if observer.get() is None else None
+    if tiles is not None and not may_exceed(here.native, here.device, _bytes(arrays, shape, result_type)):
+        tiles = None
     if tiles is not None and straight:  # the first tiles are in out before all of the operands is on the device
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
