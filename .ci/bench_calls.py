@@ -1,10 +1,9 @@
-"""What a call costs, and what the way between host and device costs, beside PyTorch and CuPy in the same process.
+"""What a call costs, beside PyTorch and CuPy in the same process, and the time of the import.
 
     bench_calls.py FILE.json
 
-Three parts, each with its conditions in the record: the call itself on device arrays, copies of ordinary and
-page-locked arrays, and the time of the import. Figures are medians; the order of the libraries changes from round to
-round, so that none has the warmer machine."""
+Figures are medians; the order of the libraries changes from round to round, so that none has the warmer machine.
+(Copies between host and device: bench_host.py.)"""
 
 import json
 import statistics
@@ -27,13 +26,10 @@ except ImportError:
     cupy = None
 
 CALLS, ROUNDS = 500, 15
-COPY_BYTES = (1 << 20, 1 << 26, 1 << 30)
 TIMING = {
     "calls": f"{CALLS} calls one after the other, then one wait for the device; the host's clock over the calls "
     f"alone (issue_us) and with the wait (done_us), each over {CALLS}. Medians of {ROUNDS} rounds after one warm-up.",
     "value": "One call and its value on the host: the call, the wait, the copy of one element.",
-    "copies": "Host's clock around one copy that has ended when it returns. Medians of 7 after 2. GB/s. New memory: no "
-    "library has used it before, because all results stay; warm memory: the last result has been freed.",
     "import": "Seconds of `import cudakern` in a new process that has NumPy already; median of 15.",
 }
 
@@ -126,84 +122,6 @@ def allocations(op, n):
     return {"op": op, "n": n, "bytes": before - ck.backend().properties["memory_free"]}
 
 
-def timed(work):
-    samples = []
-    for _ in range(9):
-        start = time.perf_counter()
-        work()
-        samples.append(time.perf_counter() - start)
-    return statistics.median(samples[2:])
-
-
-def copy_sides(nbytes):
-    """{(direction, memory): {who: work}}, and the list of the results that stay"""
-    n = nbytes // 4
-    host = np.random.default_rng().random(n, np.float32)
-    into = np.zeros_like(host)
-    pinned = ck.empty_pinned((n,), np.float32)
-    pinned[...] = host
-    device, kept = ck.asarray(host), []
-    sides = {
-        ("to the device", "ordinary"): {"cudakern": lambda: device.set(host)},
-        ("to the device", "page-locked"): {"cudakern": lambda: device.set(pinned)},
-        ("to the host", "ordinary, existing"): {"cudakern": lambda: device.get(out=into)},
-        ("to the host", "ordinary, new"): {"cudakern": lambda: kept.append(device.get())},
-        ("to the host", "ordinary, warm"): {"cudakern": lambda: device.get()},
-        ("to the host", "page-locked"): {"cudakern": lambda: device.get(out=pinned)},
-    }
-    if torch:
-        th, ti = torch.from_numpy(host), torch.from_numpy(into)
-        tp = th.pin_memory()
-        td = th.cuda()
-
-        def wait(result):
-            torch.cuda.synchronize()
-            return result
-
-        for key, work in {
-            ("to the device", "ordinary"): lambda: wait(td.copy_(th)),
-            ("to the device", "page-locked"): lambda: wait(td.copy_(tp, non_blocking=True)),
-            ("to the host", "ordinary, existing"): lambda: ti.copy_(td),
-            ("to the host", "ordinary, new"): lambda: kept.append(td.cpu()),
-            ("to the host", "ordinary, warm"): lambda: td.cpu(),
-            ("to the host", "page-locked"): lambda: wait(tp.copy_(td, non_blocking=True)),
-        }.items():
-            sides[key]["torch"] = work
-    if cupy:
-        cd = cupy.asarray(host)
-        cp = np.frombuffer(cupy.cuda.alloc_pinned_memory(nbytes), np.float32, n)
-        cp[...] = host
-
-        def wait_cupy():
-            cupy.cuda.Device().synchronize()
-
-        for key, work in {
-            ("to the device", "ordinary"): lambda: (cd.set(host), wait_cupy()),
-            ("to the device", "page-locked"): lambda: (cd.set(cp), wait_cupy()),
-            ("to the host", "ordinary, existing"): lambda: cd.get(out=into),
-            ("to the host", "ordinary, new"): lambda: kept.append(cd.get()),
-            ("to the host", "ordinary, warm"): lambda: cd.get(),
-            ("to the host", "page-locked"): lambda: cd.get(out=cp),
-        }.items():
-            sides[key]["cupy"] = work
-    return sides, kept
-
-
-def copies():
-    rows = []
-    for nbytes in COPY_BYTES:
-        sides, kept = copy_sides(nbytes)
-        for (direction, memory), works in sides.items():
-            row = {"bytes": nbytes, "direction": direction, "memory": memory}
-            for who, work in works.items():
-                row[who] = nbytes / timed(work) / 1e9
-                kept.clear()
-            rows.append(row)
-            figures = ", ".join(f"{who} {row[who]:.1f}" for who in works)
-            print(f"{nbytes >> 20} MiB {direction}, {memory}: {figures} GB/s", flush=True)
-    return rows
-
-
 IMPORT = "import numpy, time; t = time.perf_counter(); import cudakern; print(time.perf_counter() - t)"
 
 
@@ -217,20 +135,16 @@ def imports():
 
 
 def promises(record):
-    """What docs/contract.md says of these figures: {promise: kept}. 5 % are the noise of a copy."""
-    cases, largest = {}, max(row["bytes"] for row in record["copies"])
+    """What docs/contract.md says of these figures: {promise: kept}."""
+    cases = {}
     for row in record["calls"]:
         cases.setdefault((row["op"], row["n"]), {})[row["who"]] = row["issue_us"]
-    copied = [row for row in record["copies"] if row["bytes"] == largest]
     kept = {
         f"{op} of {n}: a call costs less than theirs": all(
             who.startswith("cudakern") or times["cudakern"] < other for who, other in times.items()
         )
         for (op, n), times in cases.items()
     }
-    for row in copied:
-        others = [row[who] for who in ("torch", "cupy") if who in row and (who == "cupy" or "page" in row["memory"])]
-        kept[f"{row['direction']}, {row['memory']} memory: as fast"] = row["cudakern"] >= 0.95 * max(others, default=0)
     kept["a repeated call allocates nothing"] = all(row["bytes"] <= 0 for row in record["repeated_calls_allocate"])
     kept["the import takes less than 100 ms"] = record["import_s"] < 0.1
     return kept
@@ -244,7 +158,6 @@ def main():
         "import_s": imports(),
         "calls": [row for case in cases for row in calls(*case)],
         "repeated_calls_allocate": [allocations(*case) for case in cases],
-        "copies": copies(),
     }
     record["promises"] = promises(record)
     for promise, kept in record["promises"].items():

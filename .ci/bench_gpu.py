@@ -2,10 +2,12 @@
 
 bench_gpu.py FILE.json bench|matmul
 
-bench: every operation of CASES, with uniform random numbers (matmul: normal ones). matmul: the steps of matmul by shape
-and type, with ten new shapes in each run, and geometric means over the shapes. ratio: the time of the fastest other
+bench: every operation of CASES, with uniform random numbers (matmul: normal ones); then arrays of LARGE elements, whose
+results are not checked, beside a loop that only reads and a copy. matmul: the steps of matmul by shape and type, with
+ten new shapes in each run, and geometric means over the shapes. ratio: the time of the fastest other
 library / ours, so that above 1 we are faster."""
 
+import functools
 import json
 import math
 import sys
@@ -15,21 +17,23 @@ from statistics import geometric_mean
 import numpy as np
 
 import cudakern as ck
-from cudakern._bench import TIMING, bench
+from cudakern._bench import TIMING, _library_calls, bench, timed
 
+SIZES = [1 << power for power in (16, 18, 20, 22, 26)]  #: and 24, with more variants
+LARGE = [1 << 28, 1 << 30]
 #: (lengths, type, variants besides auto; None: all)
 CASES = {
     "matmul": [([1000, 4096], "float32", ()), ([1024], "float32", None), ([1024], "float64", ())],
     "sum_of_squares": [
         ([1 << 20, 1 << 26], "int32", ()),
         ([1 << 24], "int32", None),
-        ([1 << 20, 1 << 26], "float32", ()),
+        (SIZES, "float32", ()),
         ([1 << 24], "float32", None),
         ([1 << 24], "float64", ()),
     ],
-    "vector_add": [([1 << 20, 1 << 26], "float32", ()), ([1 << 24], "float32", None)],
-    "saxpy": [([1 << 20, 1 << 26], "float32", ()), ([1 << 24], "float32", None)],
-    "inclusive_scan": [([1 << 20, 1 << 24], "float32", ("blocks", "lookback")), ([1 << 26], "float32", ("lookback",))],
+    "vector_add": [(SIZES, "float32", ()), ([1 << 24], "float32", None)],
+    "saxpy": [(SIZES, "float32", ()), ([1 << 24], "float32", None)],
+    "inclusive_scan": [(SIZES, "float32", ("lookback",)), ([1 << 24], "float32", ("blocks", "lookback"))],
     "sort": [([1 << 20, 1 << 26, 1 << 28], "int32", ("sample_sort",)), ([1 << 24], "float32", ("sample_sort",))],
 }
 #: m, n and k for each type.
@@ -115,6 +119,56 @@ def on_request():
             yield from rows_of(result)
 
 
+#: The limit of sums: eight loads of 16 bytes per thread and round, and nothing else.
+READ = """
+__global__ void __launch_bounds__(1024) read(const float *x, long long packs, unsigned *never) {
+    const uint4 *from = reinterpret_cast<const uint4 *>(x);
+    const long long step = (long long)gridDim.x * blockDim.x;
+    unsigned bits = 0;
+    for (long long p = (long long)blockIdx.x * blockDim.x + threadIdx.x; p < packs; p += 8 * step) {
+        uint4 loaded[8];
+        #pragma unroll
+        for (int j = 0; j < 8; ++j) loaded[j] = p + j * step < packs ? from[p + j * step] : make_uint4(0, 0, 0, 0);
+        #pragma unroll
+        for (int j = 0; j < 8; ++j) bits ^= loaded[j].x ^ loaded[j].y ^ loaded[j].z ^ loaded[j].w;
+    }
+    if (bits == 0x12345678) *never = bits;
+}
+"""
+
+
+def of_large():
+    """Rows of arrays that are large enough for the memory's rate, with what only reads or copies in the same rounds."""
+    read, never = ck.compile(READ).read, ck.zeros(1, "uint32")
+    blocks = 2 * ck.backend().properties["multiprocessors"]
+    block = ck.asarray(np.random.default_rng().random(1 << 26, np.float32))
+    for n in LARGE:
+        x, y = ck.empty(n, "float32"), ck.empty(n, "float32")
+        for start in range(0, n, len(block)):
+            x[start : start + len(block)] = block
+            y[start : start + len(block)] = block
+        beside = {
+            "sum_of_squares": {
+                "read, 512 threads": lambda x=x: read[2 * blocks, 512](x, len(x) // 4, never),
+                "read, 1024 threads": lambda x=x: read[blocks, 1024](x, len(x) // 4, never),
+            },
+            "inclusive_scan": {"copy": x.copy},
+        }
+        inputs = {"sum_of_squares": (x,), "inclusive_scan": (x,), "vector_add": (x, y), "saxpy": (2.0, x, y)}
+        for op, arrays in inputs.items():
+            others = _library_calls(op, [ck.asarray(a) for a in arrays])[0]
+            ours = {"cudakern: auto": functools.partial(getattr(ck, op), *arrays)}
+            times = {who: float(np.median(ns)) for who, ns in timed(others | ours | beside.get(op, {}), 15).items()}
+            variant = ck.profile(op, *arrays, repeat=1, warmup=0).variant.name
+            best = min(times[who] for who in others) if others else None
+            limit = min((times[who] for who in beside.get(op, {})), default=None)
+            for who, ns in times.items():
+                row = {"op": op, "n": n, "dtype": "float32", "who": who, "variant": variant if who in ours else ""}
+                row |= {"kernel_ns": ns, "error": None, "ratio": best and best / ns, "of_limit": limit and limit / ns}
+                print(f"{op} {n} {who:28} {ns / 1e3:10.1f} us, {row['of_limit'] or 0:.4f} of the limit", flush=True)
+                yield row
+
+
 def means(rows):
     """Geometric means of the ratios by type, kind of shape and variant; "best": of our fastest for each shape, among
     those that do not cut the inputs."""
@@ -150,6 +204,9 @@ def main():
         if step == "matmul":
             record["means"] = means(rows)
         # After each: where the time is up, what was measured is kept.
+        Path(path).write_text(json.dumps(record, default=str))
+    if step == "bench":
+        record["large"] = list(of_large())
         Path(path).write_text(json.dumps(record, default=str))
     if step == "matmul":
         record["on_request"] = list(on_request())

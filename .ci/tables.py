@@ -1,8 +1,8 @@
 """Writes the tables, pages and picture of the documentation from docs/results/, so that every figure has a file.
 
     tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in docs/*.md, draws
-                        docs/ladder.svg, and writes docs/ladders.md, docs/experiments.md, docs/overhead.md, and
-                        cudakern/recorded.json, which the package shows on machines without a GPU
+                        docs/ladder.svg and docs/timeline.svg, and writes docs/ladders.md, docs/experiments.md,
+                        docs/overhead.md, and cudakern/recorded.json, which the package shows on machines without a GPU
     tables.py --check   changes nothing; fails if one of these files does not match the results, and warns of results
                         that were measured with kernels other than those in csrc/kernels
     tables.py --release like no option; then fails if there are such results
@@ -12,8 +12,8 @@ changing a kernel must not require the GPU of the measurement. Before a release,
 
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
-a call and a copy, compared with theirs), matmul and matmul_counters (rates by shape, and Nsight Compute's counters), or
-emulator_speed."""
+a call, compared with theirs), host_copies and host_calls (copies, and calls on NumPy arrays), clock (how repeatable
+times are), matmul and matmul_counters (rates by shape, and Nsight Compute's counters), or emulator_speed."""
 
 import hashlib
 import inspect
@@ -37,7 +37,7 @@ from cudakern.lab._experiment import EXPERIMENTS as LAB
 from cudakern.lab._experiment import H200
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
+RESULTS, PICTURE, TIMELINE = ROOT / "docs/results", ROOT / "docs/ladder.svg", ROOT / "docs/timeline.svg"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
@@ -119,9 +119,9 @@ def ladder_table(name):
     blocks = [f"all blocks{mark}"] if clocked else []
     heads = ["variant", "what it shows", f"kernel time{mark}", *blocks, f"{unit}{mark}", "speed-up", "largest error"]
     gap = (
-        "Kernel time is the time between two events around the launch, queued behind an empty kernel. All blocks is "
-        "the time from the first block's start to the last block's end by the device's global timer, for variants that "
-        "read it. The difference is launch latency.\n\n"
+        "Kernel time is the time between two events around the launch, queued behind a kernel that waits. All blocks "
+        "is the time from the first block's start to the last block's end by the device's global timer, for variants "
+        "that read it. The difference is launch latency.\n\n"
     )
     stuck = (
         "A sum in float32 stops growing when the next element is smaller than half of its last digit: hence the large "
@@ -147,8 +147,9 @@ def bench_table():
     path = RESULTS / BENCH
     record = json.loads(path.read_text())
     groups = {}
-    for row in record["rows"]:
-        if "kernel_ns" in row:
+    large = record.get("large", [])
+    for row in [*record["rows"], *large]:
+        if ": " in row["who"]:  # not the loop or copy that is a limit
             groups.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
     rows = []
     for (op, dtype, n), timed in groups.items():
@@ -175,7 +176,13 @@ def bench_table():
         ]
     heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "cudakern / other"]
     how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    source = f"{how} {record['chip']}, {dated(record)}. "
+    shares = [
+        f"`{row['op']}` of {row['n']:,} {row['of_limit']:.1%}"
+        for row in large
+        if row["variant"] and row["of_limit"] is not None
+    ]
+    limit = f"Share of the rate of a loop that only reads, or of a copy: {', '.join(shares)}. " if shares else ""
+    source = f"{limit}{how} {record['chip']}, {dated(record)}. "
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
 
 
@@ -340,13 +347,78 @@ def calls_table():
             if by_who["cudakern"][key] is not None:
                 figures = [f"{by_who[who][key]:.1f}" if who in by_who else "-" for who in ("cudakern", "torch", "cupy")]
                 rows.append([f"`{op}`, {side} float32: {what}, us", *figures])
-    for row in record["copies"]:
-        if row["bytes"] == max(copied["bytes"] for copied in record["copies"]):
-            figures = [f"{row[who]:.1f}" if who in row else "-" for who in ("cudakern", "torch", "cupy")]
-            rows.append([f"1 GiB {row['direction']}, {row['memory']} memory, GB/s", *figures])
     how = "[How this is timed](results/README.md#how-calls-and-copies-are-timed)."
     source = f"{how} {record['chip']}, {dated(record)}. "
     return markdown(["device arrays", "cudakern", "PyTorch", "CuPy"], rows, f"{source}From `{path.relative_to(ROOT)}`.")
+
+
+def read(step):
+    """The record of a step of .ci/gpu, and what its table says of it; (None, a notice) before the first run."""
+    path = RESULTS / f"gpu_{step}.json"
+    if not path.exists():
+        return None, f"*Not measured yet: `.ci/gpu {step}`.*\n"
+    record = json.loads(path.read_text())
+    how = "[How this is timed](results/README.md#how-calls-and-copies-are-timed)."
+    return record, f"{how} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`."
+
+
+def host_copies_table():
+    """Copies of ordinary and page-locked memory."""
+    record, source = read("host")
+    if record is None:
+        return source
+    whos = ("cudakern", "torch", "cupy")
+    rows = [
+        [
+            f"{row['direction']}, {row['memory']} memory",
+            str(row["processors"]),
+            *(f"{row[who]:.1f}" if who in row else "-" for who in whos),
+        ]
+        for row in record["copies"]
+    ]
+    return markdown(["1 GiB, GB/s", "processors", "cudakern", "PyTorch", "CuPy"], rows, source)
+
+
+def host_calls_table():
+    """Calls from NumPy arrays to NumPy arrays: each library's fastest."""
+    record, source = read("host")
+    if record is None:
+        return source
+    groups = {}
+    for row in record["calls"]:
+        times = groups.setdefault((row["op"], row["n"]), {})
+        who = row["who"].partition(":")[0]
+        times[who] = min(row["kernel_ns"], times.get(who, math.inf))
+    whos = ("cudakern", "torch", "cupy", "numpy")
+    rows = [
+        [
+            f"`{op}` float32",
+            f"{n:,} x {n:,}" if op == "matmul" else f"{n:,}",
+            *(duration(times[who]) if who in times else "-" for who in whos),
+            f"{min(ns for who, ns in times.items() if who != 'cudakern') / times['cudakern']:.1f}",
+        ]
+        for (op, n), times in groups.items()
+    ]
+    heads = ["operation", "arrays", "cudakern", "PyTorch", "CuPy", "NumPy", "best other / cudakern"]
+    return markdown(heads, rows, f"{source} {record['processors']} processors.")
+
+
+def clock_table():
+    """How much the times of two runs of a ladder differ."""
+    record, source = read("clock")
+    if record is None:
+        return source
+    rows = []
+    for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["rows"]):
+        of = [row for row in record["rows"] if (row["op"], row["n"]) == (op, n)]
+        worst = max(of, key=lambda row: row["difference"])
+        times = " and ".join(duration(ns) for ns in worst["kernel_ns"])
+        median = f"{statistics.median(row['difference'] for row in of):.2%}"
+        worst_of = f"{worst['difference']:.2%} (`{worst['variant']}`: {times})"
+        rows.append([f"`{op}`", f"{n:,}", str(len(of)), median, worst_of])
+    heads = ["operation", "n", "variants", "median difference", "largest difference"]
+    what = ", ".join(f"{what}: {difference:.1%}" for what, difference in record["largest"].items())
+    return markdown(heads, rows, f"The largest difference of steps {what}. {source.partition('. ')[2]}")
 
 
 def with_operations(text):
@@ -383,6 +455,9 @@ def table(name):
         "matmul_errors": errors_table,
         "crossover": crossover_table,
         "calls": calls_table,
+        "host_copies": host_copies_table,
+        "host_calls": host_calls_table,
+        "clock": clock_table,
         "emulator_speed": emulator_table,
     }
     return special[name]() if name in special else ladder_table(name)
@@ -422,6 +497,40 @@ def draw(records, digest):
         here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
     pyplot.close(drawing)
+
+
+#: The lanes of the timeline from top to bottom, threads first; and the colors of what they do.
+LANES, BUSY = ("link to the device", "kernels", "link to the host"), {"fills": "#4c78a8", "empties": "#f28e2b"}
+
+
+def draw_timeline(record, digest):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "cudakern"
+    threads = sorted({row["lane"] for row in record["rows"]} - set(LANES), key=lambda name: int(name.split()[1]))
+    lanes = [*threads, *LANES]
+    drawing, axes = pyplot.subplots(figsize=(11, 1.2 + 0.24 * len(lanes)), layout="constrained")
+    for row in record["rows"]:
+        spans = [(begin / 1e3, (end - begin) / 1e3) for begin, end in row["spans"]]
+        color = BUSY.get(row["what"], "#59a14f" if row["lane"] == "kernels" else "#b07aa1")
+        axes.broken_barh(spans, (lanes.index(row["lane"]) - 0.4, 0.8), facecolors=color)
+    axes.set_yticks(range(len(lanes)), lanes, fontsize=8)
+    axes.set(xlabel="ms", ylim=(len(lanes) - 0.5, -0.5))
+    axes.set_xlim(left=0)
+    axes.set_title(f"{record['what']}, {record['chip']}", fontsize=10)
+    marks = [pyplot.Rectangle((0, 0), 1, 1, color=color) for color in BUSY.values()]
+    axes.legend(marks, [f"{what} slots" for what in BUSY], fontsize=8, loc="lower left")
+    drawing.savefig(TIMELINE, metadata={"Date": None, "Description": digest})
+    pyplot.close(drawing)
+
+
+def drawn_from(paths):
+    """The description of a picture: the records that it shows."""
+    parts = [f"{path.name}:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" for path in paths]
+    return "drawn from " + " ".join(parts)
 
 
 def recorded():
@@ -594,9 +703,8 @@ def outdated():
 def main():
     check = sys.argv[1:] == ["--check"]
     steps = [find(op) for op in OPERATIONS]
-    digest = "drawn from " + " ".join(
-        f"{path.name}:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}" for _, path in steps
-    )
+    timeline = RESULTS / "gpu_timeline.json"
+    digests = {PICTURE: drawn_from(path for _, path in steps), TIMELINE: drawn_from([timeline])}
     pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
     marked = [path for path in (ROOT / "docs").glob("*.md") if MARKED.search(path.read_text()) and path not in pages]
     for path in marked:
@@ -606,18 +714,23 @@ def main():
         for path, page in pages.items()
         if not path.exists() or without_notices(path.read_text()) != without_notices(page)
     ]
-    if not PICTURE.exists() or digest not in PICTURE.read_text():
-        faults.append("docs/ladder.svg does not match docs/results/")
+    faults += [
+        f"{path.relative_to(ROOT)} does not match docs/results/"
+        for path, digest in digests.items()
+        if not path.exists() or digest not in path.read_text()
+    ]
     if check:
         for one in outdated():
             print(f"warning: {one}")
-        print("\n".join(faults) or f"tables: {len(pages)} files and the picture match docs/results/")
+        print("\n".join(faults) or f"tables: {len(pages)} files and the pictures match docs/results/")
         sys.exit(f"tables: {len(faults)} files do not match: run .ci/tables.py" if faults else 0)
     for path, page in pages.items():
         path.write_text(page)
     OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
-    draw([record for record, _ in steps], digest)
-    print("\n".join([f"tables: {len(pages)} files; {PICTURE.relative_to(ROOT)}", *(old := outdated())]))
+    draw([record for record, _ in steps], digests[PICTURE])
+    draw_timeline(json.loads(timeline.read_text()), digests[TIMELINE])
+    pictures = ", ".join(str(path.relative_to(ROOT)) for path in digests)
+    print("\n".join([f"tables: {len(pages)} files; {pictures}", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:
         sys.exit(f"tables: {len(old)} records are older than their kernels: measure them again")
 

@@ -213,6 +213,7 @@ def bench(
     peers: bool | Mapping[str, Callable[..., Any]] = True,
     rounds: int = 15,
     seed: int | None = None,
+    host: bool = False,
     tune: bool = False,
     emulated: bool = False,
     progress: bool | None = None,

@@ -1,4 +1,5 @@
-"""bench: variants compared with PyTorch, CuPy and the chip's measured limits, on the same data in the same run."""
+"""bench: variants compared with PyTorch, CuPy and the chip's measured limits, on the same data in the same run; also
+from NumPy arrays to NumPy arrays, copies included."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import platform
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,6 +52,13 @@ TIMING = (
     "none of the input, and the call is queued meanwhile. The time is between two CUDA events around the call. "
     f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
 )
+HOST_TIMING = (
+    "In each round, every variant and every other library is called once, in a random order, with the same NumPy "
+    "arrays. The time is that of the host's clock from the call to the result in a new NumPy array: copies to the "
+    "device, the call, and the copy of the result. The previous result has been freed, so that its memory may be "
+    "used again. "
+    f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
+)
 
 
 def _cupy_sum(cupy: Any, x: Any) -> Any:
@@ -65,23 +74,36 @@ def _reduction(cupy: Any, wide: str, c: str) -> Any:
 
 
 LIBRARIES = ("torch", "cupy")
-#: Calls of other libraries, as functions of the module and the arrays.
+#: How a library takes an array from the host, and how it gives one back.
+HOSTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "torch": (lambda torch, x: torch.from_numpy(x).cuda(), lambda _, x: x.cpu().numpy()),
+    "cupy": (lambda cupy, x: cupy.asarray(x), lambda cupy, x: cupy.asnumpy(x)),
+    "numpy": (lambda _, x: x, lambda _, x: x),
+}
+#: Calls of other libraries, as functions of the module and the arrays. NumPy's are measured for arrays on the host.
 PEERS: dict[str, dict[str, Callable[..., Any]]] = {
-    "matmul": {"torch: a @ b": lambda _, a, b: a @ b, "cupy: a @ b": lambda _, a, b: a @ b},
+    "matmul": {f"{name}: a @ b": lambda _, a, b: a @ b for name in HOSTS},
     "sum_of_squares": {
         "torch: (x * x).sum()": lambda _, x: (x * x).sum(),
         "torch: dot(x, x)": lambda torch, x: torch.dot(x, x),
         "cupy: fused reduction": _cupy_sum,
+        "numpy: dot(x, x)": lambda numpy, x: numpy.dot(x, x),
     },
     "inclusive_scan": {
         "torch: cumsum(x)": lambda torch, x: torch.cumsum(x, 0),
         "cupy: cumsum(x)": lambda cupy, x: cupy.cumsum(x),
+        "numpy: cumsum(x)": lambda numpy, x: numpy.cumsum(x),
     },
-    "sort": {"torch: sort(x)": lambda torch, x: torch.sort(x)[0], "cupy: sort(x)": lambda cupy, x: cupy.sort(x)},
-    "vector_add": {"torch: x + y": lambda _, x, y: x + y, "cupy: x + y": lambda _, x, y: x + y},
+    "sort": {
+        "torch: sort(x)": lambda torch, x: torch.sort(x)[0],
+        "cupy: sort(x)": lambda cupy, x: cupy.sort(x),
+        "numpy: sort(x)": lambda numpy, x: numpy.sort(x),
+    },
+    "vector_add": {f"{name}: x + y": lambda _, x, y: x + y for name in HOSTS},
     "saxpy": {
         "torch: addcmul(y, a, x)": lambda torch, a, x, y: torch.addcmul(y, a, x),
         "cupy: a * x + y": lambda _, a, x, y: a * x + y,
+        "numpy: a * x + y": lambda _, a, x, y: a * x + y,
     },
 }
 EMULATED = "emulated: the time that this CPU needed to emulate the call; it says nothing about a GPU."
@@ -123,10 +145,12 @@ class Limits(NamedTuple):
     memory_by: str
     arithmetic: float = 0.0
     arithmetic_by: str = ""
+    path: str = "memory"  #: what ``memory`` is the rate of; "link": of copies between host and device
 
     def __str__(self) -> str:
         rate = f"; arithmetic {_display.figure(self.arithmetic / 1e3)} TFLOP/s, {self.arithmetic_by}"
-        return f"memory {_display.figure(self.memory)} GB/s, {self.memory_by}{rate if self.arithmetic else ''}"
+        memory = f"{self.path} {_display.figure(self.memory)} GB/s, {self.memory_by}"
+        return memory + (rate if self.arithmetic else "")
 
     def ns(self, flops: float, bytes: float) -> float:
         """The shortest time for that work."""
@@ -147,6 +171,7 @@ class Bench(_display.Shown):
     versions: dict[str, str]
     commit: str | None
     date: str
+    host: bool = False  #: from NumPy arrays to NumPy arrays
 
     @property
     def unit(self) -> str:
@@ -156,7 +181,7 @@ class Bench(_display.Shown):
     @property
     def title(self) -> str:
         """Operation, type and device."""
-        return f"{self.operation}, {self.dtype}; {self.backend.device_name}"
+        return f"{self.operation}, {self.dtype}{' NumPy arrays' * self.host}; {self.backend.device_name}"
 
     def table(self) -> _display.Table:
         """One row per variant and library. On the emulator without rates and shares."""
@@ -211,8 +236,9 @@ class Bench(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("operation", "dtype", "unit", "rounds", "seed", "versions", "commit", "date")
-        more = {"backend": self.backend.to_dict(), "timing": TIMING, "limits": self.limits and self.limits._asdict()}
+        names = ("operation", "dtype", "host", "unit", "rounds", "seed", "versions", "commit", "date")
+        timing = HOST_TIMING if self.host else TIMING
+        more = {"backend": self.backend.to_dict(), "timing": timing, "limits": self.limits and self.limits._asdict()}
         return {name: getattr(self, name) for name in names} | more | {"lines": [x._asdict() for x in self.lines]}
 
     def json(self) -> str:
@@ -249,7 +275,8 @@ class Bench(_display.Shown):
         roof = np.geomspace(min(ends) / 3, max(ends) * 3, 200)
         limit = (np.minimum(slope * roof, top) if slope and top else slope * roof + top) / one
         axes.plot(roof, limit, color=LIMIT, linewidth=1.2, label="limit")
-        amount = "FLOPs per byte that must be moved" if flops else "bytes that must be moved"
+        moved = "copied" if self.host else "moved"
+        amount = f"FLOPs per byte that must be {moved}" if flops else f"bytes that must be {moved}"
         axes.set(xscale="log", yscale="log", ylabel=unit, xlabel=f"{amount}\nlimit: {self.limits}")
         axes.set_title(self.title, fontsize=10)
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -265,6 +292,7 @@ def bench(
     peers: bool | Mapping[str, Callable[..., Any]] = True,
     rounds: int = 15,
     seed: int | None = None,
+    host: bool = False,
     tune: bool = False,
     emulated: bool = False,
     progress: bool | None = None,
@@ -280,11 +308,15 @@ def bench(
     dtype : optional
         The type of the random input: normal numbers for matmul, else as :func:`ladder` takes them.
     variants : sequence of str, optional
-        The variants to run. Default: "auto" and every kernel that supports the type on this device.
+        The variants to run. Default: "auto" and every kernel that supports the type on this device; of NumPy arrays
+        "auto" alone.
     peers : bool or mapping, optional
         Whether to measure PyTorch and CuPy, where installed; or your own calls by name: functions of the device arrays.
     rounds, seed : int, optional
         The number of measurements (of calls of more than 0.2 s: one); the seed, by default a new one in each run.
+    host : bool, optional
+        Measure calls from NumPy arrays to NumPy arrays, copies included, by the host's clock; the other libraries copy
+        too, and NumPy itself is one of them. Your own calls in ``peers`` are functions of the NumPy arrays.
     tune : bool, optional
         For matmul: by default shapes of every kind, the variants that can be the fastest, and no other libraries, to
         see with ``choices()`` whether "auto" takes the fastest on this chip. Its estimates were fitted to an H200.
@@ -330,7 +362,7 @@ def bench(
                 "to run small inputs on the emulator, pass emulated=True (--emulated)"
             )
         lengths = _lengths(name, shapes, emulated) if shapes is not None or not tune else list(TUNING)
-        chosen = _chosen(name, kind, variants, here)
+        chosen = _chosen(name, kind, [AUTO] if host and variants is None and not tune else variants, here)
         if tune:
             chosen, peers = (chosen if variants else _that_can_be_fastest(chosen)), peers is not True and peers
         if here.emulated and peers is True:
@@ -339,33 +371,54 @@ def bench(
         with progress_line(progress) as announce:
             if not here.emulated:
                 announce(f"{name}: the chip's limits")
-                limits = _limits(name, kind.name, here, peers is True)
+                limits = _limits(name, kind.name, here, peers is True, host)
             for number, shape in enumerate(lengths):
                 announce(f"{name} {number + 1}/{len(lengths)}: {sizes((shape,))} {kind.name}")
                 inputs = _inputs(what, shape, kind, seed + number)
-                lines += _lines(what, shape, inputs, chosen, peers, rounds, limits)
+                lines += _lines(what, shape, inputs, chosen, peers, rounds, limits, host)
     modules = {key: sys.modules.get(key) for key in ("cudakern", "numpy", *LIBRARIES)}
     versions = {"python": platform.python_version()} | {key: m.__version__ for key, m in modules.items() if m}
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    return Bench(name, kind.name, here, tuple(lines), limits, rounds, seed, versions, _commit(), date)
+    return Bench(name, kind.name, here, tuple(lines), limits, rounds, seed, versions, _commit(), date, host)
 
 
-def timed(calls: Calls, rounds: int) -> dict[str, list[float]]:
-    """Nanoseconds of each call, as TIMING says. All work is in CUDA's default stream, also that of other libraries."""
+def device_clock() -> Callable[[Callable[[], Any]], float]:
+    """What measures a call as TIMING says. All work is in CUDA's default stream, also that of other libraries."""
     written = cudakern.empty(0 if backend().emulated else FLUSH, "uint8")
+
+    def measure(call: Callable[[], Any]) -> float:
+        written.fill(0)
+        begin, end = cudakern.Event(), cudakern.Event()
+        begin.record()
+        result = call()
+        end.record()
+        end.synchronize()
+        del result
+        return begin.elapsed_time(end) * 1e6
+
+    return measure
+
+
+def host_clock(call: Callable[[], Any]) -> float:
+    """A call as HOST_TIMING says."""
+    start = time.perf_counter_ns()
+    result = call()
+    elapsed = time.perf_counter_ns() - start
+    del result
+    return float(elapsed)
+
+
+def timed(
+    calls: Calls, rounds: int, clock: Callable[[Callable[[], Any]], float] | None = None
+) -> dict[str, list[float]]:
+    """Nanoseconds of each call, by default on the device."""
+    clock = clock or device_clock()
     samples: dict[str, list[float]] = {who: [] for who in calls}
     for _ in range(WARMUP + rounds):
         for who in random.sample(list(calls), len(calls)):
             if samples[who] and samples[who][-1] > SLOW_NS:
                 continue
-            written.fill(0)
-            begin, end = cudakern.Event(), cudakern.Event()
-            begin.record()
-            result = calls[who]()
-            end.record()
-            end.synchronize()
-            samples[who].append(begin.elapsed_time(end) * 1e6)
-            del result
+            samples[who].append(clock(calls[who]))
     return {who: times[WARMUP:] or times[-1:] for who, times in samples.items()}
 
 
@@ -377,20 +430,22 @@ def _lines(
     peers: bool | Mapping[str, Callable[..., Any]],
     rounds: int,
     limits: Limits | None,
+    host: bool,
 ) -> list[Line]:
     """The lines for one input: other libraries, variants, and what did not run."""
-    arrays = [cudakern.asarray(x) for x in inputs]
-    others, notes = _library_calls(what.name, arrays) if peers is True else (Calls(), {})
+    arrays = list(map(np.asarray if host else cudakern.asarray, inputs))
+    others, notes = _library_calls(what.name, arrays, host) if peers is True else (Calls(), {})
     if isinstance(peers, Mapping):
         others = {who: functools.partial(call, *arrays) for who, call in peers.items()}
     ours = {f"cudakern: {name}": functools.partial(what.call, *arrays, variant=name) for name in variants}
     entries = {f"cudakern: {name}": _table.find(what.name, name) for name in variants if name != AUTO}
     for who, entry in entries.items():
         if out_type := entry.out_type(inputs[0].dtype):  # only of products
-            ours[who] = functools.partial(ours[who], out=cudakern.empty((len(inputs[0]), inputs[1].shape[1]), out_type))
+            empty = np.empty if host else cudakern.empty
+            ours[who] = functools.partial(ours[who], out=empty((len(inputs[0]), inputs[1].shape[1]), out_type))
     calls: Calls = others | ours
     errors, failed = _errors(calls, _checker(what, inputs))
-    times = timed({who: calls[who] for who in errors}, rounds)
+    times = timed({who: calls[who] for who in errors}, rounds, host_clock if host else None)
     names = dict(zip(ours, variants, strict=True))
     if (auto := f"cudakern: {AUTO}") in times:
         names[auto] = profile(what.call, *arrays, repeat=1, warmup=0).variant.name
@@ -415,7 +470,9 @@ def _errors(calls: Calls, error: Callable[[Any], float]) -> tuple[dict[str, floa
     errors, failed = dict[str, float](), dict[str, str]()
     for who, call in calls.items():
         try:
-            errors[who] = error(cudakern.asarray(call()).get())
+            result = call()
+            on_host = isinstance(result, np.ndarray | np.generic)
+            errors[who] = error(np.asarray(result) if on_host else cudakern.asarray(result).get())
         except Exception as reason:  # other libraries raise whatever they like; the other lines are still wanted
             failed[who] = _in_short(reason)
     return errors, failed
@@ -425,21 +482,27 @@ def _in_short(reason: Exception) -> str:
     return " ".join(str(reason).split())[:200] or type(reason).__name__
 
 
-def _library_calls(op: str, arrays: Sequence[Any]) -> tuple[Calls, dict[str, str]]:
+def _library_calls(op: str, arrays: Sequence[Any], host: bool = False) -> tuple[Calls, dict[str, str]]:
     """The calls of the other libraries that are installed, on the same memory; and why a library has none."""
     calls, notes = Calls(), dict[str, str]()
-    for name in LIBRARIES:
+    for name in HOSTS if host else LIBRARIES:
         try:
             module = importlib.import_module(name)
-            theirs = [module.from_dlpack(x) for x in arrays]
+            theirs = arrays if host else [module.from_dlpack(x) for x in arrays]
         except ModuleNotFoundError:
             continue
         except Exception as reason:  # it does not have the type, or cannot use the GPU
             notes[name] = _in_short(reason)
             continue
         own = (item for item in PEERS[op].items() if item[0].startswith(name))
-        calls |= {who: functools.partial(call, module, *theirs) for who, call in own}
+        run = functools.partial(_copied, *HOSTS[name]) if host else operator.call
+        calls |= {who: functools.partial(run, call, module, *theirs) for who, call in own}
     return calls, notes
+
+
+def _copied(there: Callable[..., Any], back: Callable[..., Any], call: Callable[..., Any], module: Any, *x: Any) -> Any:
+    """The result, on the host, of a library's call on arrays of the host."""
+    return back(module, call(module, *(there(module, one) for one in x)))
 
 
 def _checker(what: Operation, inputs: tuple[Any, ...]) -> Callable[[Any], float]:
@@ -460,19 +523,33 @@ def _checker(what: Operation, inputs: tuple[Any, ...]) -> Callable[[Any], float]
     return error
 
 
-def _limits(op: str, dtype: str, here: Backend, peers: bool) -> Limits:
-    memory = _bandwidth(here.name, here.device), "measured by a copy of 1 GiB"
+def _limits(op: str, dtype: str, here: Backend, peers: bool, host: bool) -> Limits:
+    if host:
+        by = "measured by a copy of page-locked memory to the device"
+        limits = Limits(_link_rate(here.name, here.device), by, path="link")
+    else:
+        limits = Limits(_bandwidth(here.name, here.device), "measured by a copy of 1 GiB")
     if op == "matmul" and dtype in PRODUCTS:
-        return Limits(*memory, *_product_rate(here.name, here.device, dtype, peers))
+        rate, by = _product_rate(here.name, here.device, dtype, peers)
+        return limits._replace(arithmetic=rate, arithmetic_by=by)
     computed = _chip.limit(here.properties, dtype, 1.0, 0.0)
     by = f"computed from the clock and the number of {dtype} units"
-    return Limits(*memory, 1 / computed.ns, by) if computed and computed.ns else Limits(*memory)
+    return limits._replace(arithmetic=1 / computed.ns, arithmetic_by=by) if computed and computed.ns else limits
 
 
 @functools.cache
 def _bandwidth(name: str, device: int) -> float:
     """Bytes per nanosecond that a copy by our own kernel reads and writes."""
     return float(2 * FLUSH / np.median(timed({"copy": cudakern.zeros(FLUSH // 4, "float32").copy}, 5)["copy"]))
+
+
+@functools.cache
+def _link_rate(name: str, device: int) -> float:
+    """Bytes per nanosecond of a copy of page-locked memory to the device."""
+    pinned = cudakern.empty_pinned(FLUSH // 4, "uint8")
+    pinned[...] = 1
+    there = cudakern.asarray(pinned)
+    return float(pinned.nbytes / np.median(timed({"copy": lambda: there.set(pinned)}, 5, host_clock)["copy"]))
 
 
 @functools.cache

@@ -121,6 +121,8 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. auto,tiled")
     options.add_argument("--rounds", type=int, default=15, help="number of measurements")
     options.add_argument("--seed", type=int, help="seed of the random input; default: new data in each run")
+    text = "measure calls from NumPy arrays to NumPy arrays, copies included, compared also with NumPy"
+    options.add_argument("--host", action="store_true", help=text)
     options.add_argument("--no-peers", dest="peers", action="store_false", help="without PyTorch and CuPy")
     text = "of matmul: measure shapes of every kind, and show where auto takes the fastest variant on this chip"
     options.add_argument("--tune", action="store_true", help=text)
@@ -298,7 +300,7 @@ def _bench(options: argparse.Namespace) -> None:
         options.op = options.op or "matmul"
     if not options.op and (options.shape or options.variants or options.plot):
         raise ValueError("bench: --shape, --variants and --plot need an operation")
-    names = ("dtype", "variants", "peers", "rounds", "seed", "tune", "emulated")
+    names = ("dtype", "variants", "peers", "rounds", "seed", "host", "tune", "emulated")
     settings = {name: getattr(options, name) for name in names}
     results = []
     for op in [options.op] if options.op else PEERS:

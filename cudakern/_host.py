@@ -10,7 +10,8 @@ import numpy as np
 
 from ._exchange import is_elsewhere
 from ._layout import MAX_DIMS, elements_meet
-from ._transfer import Array, as_numpy, refuse_masked
+from ._native import Native
+from ._transfer import Array, as_numpy, in_place, refuse_masked
 
 #: NumPy gathers more or shorter runs of bytes than these faster than they are copied one by one.
 FEW, LONG_RUN, LARGE_PIECE = 64, 256, 1 << 16
@@ -37,10 +38,10 @@ def native(x: Array) -> Array:
     return np.require(x.astype(x.dtype.newbyteorder("="), copy=False), requirements="A")
 
 
-def host_operand(x: Array) -> Array:
-    """The same values as the C modules take them (see ck_execute in csrc/runtime/runtime.h), copied if necessary or if
-    that is faster than many small copies to the device. What an axis of stride 0 repeats is copied once."""
-    if x.dtype.isnative and x.flags.aligned and (x.flags.c_contiguous or _is_plain(x)):
+def host_operand(x: Array, native: Native | None = None, device: int = 0) -> Array:
+    """The same values as the C modules take them, copied if necessary or if that is faster than many small copies to
+    the device. What an axis of stride 0 repeats is copied once. With ``native``, its threads gather large arrays."""
+    if x.dtype.isnative and x.flags.aligned and _is_copied(x, native, device):
         return x
     if 0 not in x.strides or x.size == 0:
         return np.array(x, x.dtype.newbyteorder("="), order="C")
@@ -48,8 +49,13 @@ def host_operand(x: Array) -> Array:
     return np.broadcast_to(np.array(once, x.dtype.newbyteorder("="), order="C"), x.shape)
 
 
+def _is_copied(x: Array, native: Native | None, device: int) -> bool:
+    """True if the C modules copy this array fast."""
+    return x.flags.c_contiguous or _is_plain(x) or (native is not None and in_place(native, x, device))
+
+
 def _is_plain(x: Array) -> bool:
-    """True if the C modules take these strides and copy in large pieces."""
+    """True if the C modules copy these strides in large pieces."""
     rows, columns = (1, 1, *x.shape)[-2:]
     down, right = (0, 0, *x.strides)[-2:]
     gaps = columns > 1 and right not in (0, x.itemsize)
@@ -67,10 +73,10 @@ def _is_plain(x: Array) -> bool:
     return runs <= FEW or (run >= LONG_RUN and (calls <= FEW or run * runs >= calls * LARGE_PIECE))
 
 
-def host_result(x: Array) -> bool:
-    """True if the C modules can write into such an array."""
-    fits = x.dtype.isnative and x.flags.aligned
-    return fits and (x.flags.c_contiguous or (_is_plain(x) and not elements_meet(x.shape, x.strides, x.itemsize)))
+def host_result(x: Array, native: Native | None = None, device: int = 0) -> bool:
+    """True if the C modules can write into such an array, and fast."""
+    fits = x.dtype.isnative and x.flags.aligned and _is_copied(x, native, device)
+    return fits and (x.flags.c_contiguous or not elements_meet(x.shape, x.strides, x.itemsize))
 
 
 def by_rows(function: Callable[[Array, int], Any], x: Array, axis: int) -> Any:

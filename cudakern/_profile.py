@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import time
 from collections.abc import Callable
@@ -17,8 +18,10 @@ from ._observer import Observed, Observer, Result, observed
 from ._table import Variant
 from ._variants import NameOrFunction
 
-#: Without repeat=, a call is measured for this time, but at most REPEATS times.
-BUDGET_S, REPEATS = 0.5, 20
+#: Without repeat=, a call is measured REPEATS times; on a GPU until the median of the kernel's time is known within
+#: PRECISION, but at most MOST times. No new measurement begins after BUDGET_S.
+BUDGET_S, REPEATS, MOST, PRECISION = 0.5, 20, 1000, 0.005
+WARM = 0.2  #: a GPU that had nothing to do has slow clocks: without warmup=, it is kept busy for this part of the time
 
 
 class Times(Observer):
@@ -149,9 +152,11 @@ def profile(fn: NameOrFunction, *args: Any, repeat: int | None = None, warmup: i
         One of cudakern's operations, ``cudakern.matmul`` (not called) or "matmul", or a launch of a kernel of your own,
         ``program.add_one[grid, block]``; and its arguments. Of a kernel of your own, ``bytes`` are those of all arrays.
     repeat : int, optional
-        The number of measurements. Default: up to 20, within half a second.
+        The number of measurements. Default: up to 20, within half a second; on a GPU up to 1,000, until the 95 %
+        confidence interval of the kernel's median is within 0.5 % of it.
     warmup : int, optional
-        The number of warm-up calls. Default: one, which is the measurement if it takes longer than half a second.
+        The number of warm-up calls. Default: one, which is the measurement if it takes longer than half a second; on a
+        GPU calls for a tenth of a second, after which its clocks are fast.
 
     Examples
     --------
@@ -213,12 +218,34 @@ def measure(
         if not times.reports:
             raise TypeError(f"profile measures cudakern's operations, but {name} called none")
         elapsed = time.perf_counter() - begin
+        on_gpu = _clock(times.reports[-1]) == "gpu"
         if warmup is None and not samples and elapsed < budget_s:
-            warmup, begin = 0, time.perf_counter()  # that call was the warm-up
+            if not on_gpu or elapsed >= WARM * budget_s:
+                warmup, begin = 0, time.perf_counter()  # that call ended the warm-up
             continue
         samples.append(times.reports[-1] | {"whole_ns": whole_ns})
-        if len(samples) >= (repeat or REPEATS) or (repeat is None and elapsed >= budget_s):
+        if repeat is not None:
+            done = len(samples) >= repeat
+        else:
+            done = elapsed >= budget_s or len(samples) >= MOST
+            if not done and len(samples) % REPEATS == 0:
+                done = not on_gpu or settled([sample["kernel_ns"] for sample in samples])
+        if done:
             return _summary(samples), result
+
+
+def settled(times: list[float]) -> bool:
+    """True if the 95 % confidence interval of the median, which has these ranks whatever the distribution, is within
+    PRECISION of it."""
+    ordered, half = sorted(times), 0.98 * math.sqrt(len(times))
+    low, high = (round((len(ordered) - 1) / 2 + by) for by in (-half, half))
+    return low >= 0 and ordered[high] - ordered[low] <= 2 * PRECISION * float(np.median(ordered))
+
+
+def _clock(sample: dict[str, Any]) -> str:
+    """What measured a call, as in Profile.clock."""
+    backend = sample["backend"]
+    return "host" if backend is None else "emulated" if backend.emulated else "gpu"
 
 
 def _summary(samples: list[dict[str, Any]]) -> Profile:
@@ -227,7 +254,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
     if backend is None and dtype in variant.types:  # the same work as the kernels', if the table has the type
         work = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
         last |= zip(("flops", "bytes"), work, strict=True)
-    clock = "host" if backend is None else "emulated" if backend.emulated else "gpu"
+    clock = _clock(last)
     limit = _chip.limit(backend.properties, dtype, last["flops"], last["bytes"]) if clock == "gpu" else None
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]
     pairs = zip(variant.parameters, last["values"], strict=True)

@@ -24,14 +24,16 @@ def as_on_a_gpu(monkeypatch):
     monkeypatch.setattr(_bench, "backend", lambda: _backend.Backend("cuda", 0, "", native, facts))
     monkeypatch.setattr(_bench, "FLUSH", 1 << 12)
     monkeypatch.setattr(_bench, "PRODUCTS", {"float16": 32, "float64": 32})
-    names = ("from_dlpack", "cumsum", "sort", "__version__")
+    names = ("from_dlpack", "asarray", "cumsum", "sort", "__version__")
+    cupy = types.SimpleNamespace(asnumpy=np.asarray, **{n: getattr(np, n) for n in names})
     monkeypatch.setitem(sys.modules, "torch", None)  # its import fails
-    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(**{n: getattr(np, n) for n in names}))
-    for cache in (_bench._bandwidth, _bench._product_rate):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    caches = (_bench._bandwidth, _bench._link_rate, _bench._product_rate)
+    for cache in caches:
         cache.cache_clear()
     with cudakern.use_backend("emulator"):
         yield
-    for cache in (_bench._bandwidth, _bench._product_rate):
+    for cache in caches:
         cache.cache_clear()
 
 
@@ -170,6 +172,34 @@ def test_rates_shares_and_a_roofline_as_on_a_gpu(as_on_a_gpu, op, dtype, tmp_pat
     assert "limit: memory" in picture.axes[0].get_xlabel()
 
 
+@each("op", PEERS)
+def test_from_numpy_to_numpy_as_on_a_gpu(as_on_a_gpu, op, tmp_path):
+    """Every call takes the NumPy arrays and gives one back; the link is the limit of what is copied."""
+    seen = []
+
+    def mine(*arrays):
+        seen.append(arrays)
+        return cudakern._operations.operation(op).call(*arrays, variant="numpy")
+
+    result = bench(op, host=True, peers={"mine": mine}, rounds=2, shapes=[(5, 6, 7)] if op == "matmul" else [100])
+    assert [(line.who, line.measurements) for line in result.lines] == [("mine", 2), ("cudakern: auto", 2)]
+    assert all(isinstance(x, np.ndarray) for arrays in seen for x in arrays)
+    result = bench(op, host=True, rounds=3, shapes=[(32, 32, 32)] if op == "matmul" else [100])
+    timed = [line for line in result.lines if line.kernel_ns]
+    others = [line.who for line in timed if line.who.startswith(("cupy", "numpy"))]
+    assert {who.partition(":")[0] for who in others} == ({"numpy"} if op == "sum_of_squares" else {"cupy", "numpy"})
+    assert [line.who for line in timed] == [*others, "cudakern: auto"]
+    assert all(line.error < 2e-3 for line in timed)
+    *peers, auto = timed
+    assert auto.variant in cudakern.variants(op)
+    assert auto.ratio == pytest.approx(min(x.kernel_ns for x in peers) / auto.kernel_ns)
+    assert auto.share == pytest.approx(result.limits.ns(auto.flops, auto.bytes) / auto.kernel_ns)
+    assert "link" in str(result.limits)
+    assert "NumPy arrays" in result.title
+    assert result.to_dict()["timing"] == _bench.HOST_TIMING
+    result.plot(str(tmp_path / "roofline.png"))
+
+
 def test_a_library_without_the_type_gets_a_note(as_on_a_gpu):
     result = bench("matmul", [(8, 8, 8)], "bfloat16", variants=["tiled"], rounds=1)
     assert [(line.who, bool(line.note)) for line in result.lines] == [("cudakern: tiled", False), ("cupy", True)]
@@ -245,6 +275,8 @@ def test_the_command(tmp_path, capsys):
     assert len(json.loads(path.read_text())["lines"]) == 4
     assert main([*words.split(), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["dtype"] == "float64"
+    assert main(["bench", "matmul", "--host", *words.split()[2:-2]]) == 0
+    assert "float32 NumPy arrays" in capsys.readouterr().out
     assert main(["bench", "matmul", "--backend", "emulator"]) == 1
     assert "needs a GPU" in capsys.readouterr().err
     assert main(["bench", "matmul", "sort"]) == 2

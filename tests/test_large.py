@@ -555,7 +555,7 @@ def test_tiles_take_the_ring(name):
 
 
 def test_transfers_of_rows_with_gaps(backend):
-    """Rows or columns with gaps on either side; other layouts are refused."""
+    """Rows or columns with gaps on either side, and rows in the opposite order."""
     module = native(backend)
     base = module.empty((40_000,), "int32", 0, 0)
     for shape, strides in (((30, 100), (400, 4)), ((30, 100), (512, 4)), ((30, 100), (4, 120)), ((30, 100), (4, 160))):
@@ -571,10 +571,11 @@ def test_transfers_of_rows_with_gaps(backend):
             assert np.array_equal(wide[1:-1, 5:-6], host)
             assert np.count_nonzero(wide) == np.count_nonzero(host)
     back = module.view(base, 400 * 29, (30, 100), (-400, 4), "int32")
-    with pytest.raises(ValueError, match="source is not contiguous in C order"):
-        module.upload(back, of_b((30, 100), "gaps", "int32"), 0)
-    with pytest.raises(ValueError, match="into is not contiguous in C order"):
-        module.download(of_b((30, 100), "gaps", "int32"), back, 0)
+    host = of_b((30, 100), "gaps", "int32")
+    module.upload(back, host, 0)
+    into = np.zeros((30, 200), np.int32)[:, ::2]
+    module.download(into, back, 0)
+    assert np.array_equal(into, host)
 
 
 def test_memory_needed(backend):

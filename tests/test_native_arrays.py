@@ -530,6 +530,29 @@ def test_bfloat16_comes_as_a_pair(name):
 
 
 @every_backend
+@pytest.mark.parametrize("swapped", [False, True])
+def test_transfers_of_any_strides(name, swapped):
+    """Also of arrays so small that Python would have NumPy gather them."""
+    module, base = native(name), np.arange(2 * 6 * 10, dtype=">f4" if swapped else "<f4").reshape(2, 6, 10)
+    for host in (base.T, base[:, ::-1], base[:, ::2, ::3], base[..., 4], base.transpose(1, 0, 2)[::-1, :, 1::4]):
+        for there in (up(name, np.zeros(host.shape, "f4")), up(name, np.zeros(host.shape[::-1], "f4").T)):
+            module.upload(there, host, 0)
+            plain = np.zeros(host.shape, "f4")
+            module.download(plain, there, 0)
+            assert np.array_equal(plain, host)
+            room = np.full(base.size, -1, base.dtype)
+            offset = host.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+            into = np.ndarray(host.shape, base.dtype, room, offset, host.strides)
+            module.download(into, there, 0)
+            assert np.array_equal(into, host)
+            assert (room == -1).sum() == base.size - host.size
+    there = up(name, np.zeros((3, 4), "f4"))
+    module.upload(there, np.broadcast_to(base[0, 0, :8:2], (3, 4)), 0)
+    module.download(plain := np.zeros((3, 4), "f4"), there, 0)
+    assert np.array_equal(plain, np.broadcast_to(base[0, 0, :8:2], (3, 4)))
+
+
+@every_backend
 def test_transfers_that_do_not_fit(name):
     module, x = native(name), up(name, np.zeros((3, 4), "float32"))
     for transfer in (lambda host: module.upload(x, host, 0), lambda host: module.download(host, x, 0)):
@@ -539,8 +562,6 @@ def test_transfers_that_do_not_fit(name):
             TypeError, match=r"has type float64, but the array on the device has type float32.*\.astype"
         ):
             transfer(np.zeros((3, 4), "float64"))
-        with pytest.raises(ValueError, match="ascontiguousarray"):  # of another byte order, with gaps
-            transfer(np.zeros((4, 3), ">f4").T)
         with pytest.raises(TypeError, match="is a list, not an array"):
             transfer([1, 2])
         with pytest.raises(ValueError, match="17 dimensions; at most 16"):

@@ -142,40 +142,52 @@ def test_infinities_stay_where_they_are(name, variant):
     assert np.array_equal(out, plain, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    "broken",
-    ["gaps in rows", "gaps in a stack's rows", "backwards", "repeated output", "swapped", "a row with gaps"],
-)
+@every_variant
+def test_strides_that_no_copy_of_rows_brings(name, variant):
+    """Gaps between elements, axes backwards and in any order: brought in the order of their memory, then laid out."""
+    dtype = main_type(variant)
+    wide, deep = numbers((2 * M, 2 * K), dtype, 1), numbers((K, 3, M), dtype, 2)
+    b, stack = numbers((K, N), dtype, 3), numbers((N, K, 3), dtype, 4)
+    pairs = {
+        "gaps": (wide[::2, ::2], b),
+        "gaps in columns": (wide[::2, ::2], numbers((2 * N, 3 * K), dtype, 5)[::2, ::3].T),
+        "backwards": (wide[:M, K - 1 :: -1], b[:, ::-1]),
+        "backwards in both axes": (wide[M - 1 :: -1, K - 1 :: -1], b[::-1, ::-1]),
+        "columns backwards": (numbers((K, M), dtype, 6).T[:, ::-1], b),
+        "the stack is the last axis in memory": (deep.transpose(1, 2, 0), stack.transpose(2, 1, 0)),
+        "the same for all": (np.broadcast_to(wide[::2, ::2], (3, M, K)), stack.transpose(2, 1, 0)),
+    }
+    for what, (a, b) in pairs.items():
+        shape, kind = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), result_type(variant)
+        gaps, whole, turned = (np.full(n, 7, kind) for n in ((*shape[:-1], 2 * shape[-1]), shape, shape[::-1]))
+        for memory, out in ((gaps, gaps[..., ::2]), (whole, whole[..., ::-1, ::-1]), (turned, turned.T)):
+            native(name).execute("matmul", variant.name, variant.values({}), (a, b), (out,), 0, False, 0)
+            check(variant, out, a, b)
+            assert untouched(memory, out), what
+
+
+@every_backend
+def test_a_sum_of_what_has_gaps(name):
+    x = numbers((6, 40), "int64", 1)
+    for y in (x[0, ::3], x[:, ::-1], x[::2, 1::2], x.T[::-1]):
+        out = np.zeros((), "int64")
+        native(name).execute("sum_of_squares", "atomic", (256, 1), (y,), (out,), 0, False, 0)
+        assert out == (y**2).sum()
+
+
+@pytest.mark.parametrize("broken", ["repeated output", "swapped"])
 @every_backend
 def test_what_is_refused(name, broken):
     a, b, out = np.ones((2, 4, 4), "float32"), np.ones((2, 4, 4), "float32"), np.ones((2, 4, 4), "float32")
-    wide = np.ones((2, 8, 8), "float32")
-    operation, values = "matmul", (16,)
-    message = "ascontiguousarray"
-    if broken == "gaps in rows":
-        a, b, out = wide[0, ::2, ::2], b[0], out[0]
-    elif broken == "gaps in a stack's rows":
-        b = wide[:, ::2, ::2]
-    elif broken == "backwards":
-        a = a[:, :, ::-1]
-    elif broken == "repeated output":
+    if broken == "repeated output":
         out, message = np.lib.stride_tricks.as_strided(out, out.shape, (0, *out.strides[1:])), "stride 0"
     elif broken == "swapped":
         a, message = a.astype(a.dtype.newbyteorder("S")), "newbyteorder"
-    arrays, results, variant = (a, b), (out,), "tiled"
-    if broken == "a row with gaps":
-        operation, variant, values, arrays, results = (
-            "sum_of_squares",
-            "atomic",
-            (256, 1),
-            (wide[0, 0, ::2],),
-            (out[0, 0, :1],),
-        )
-    before = [x.tobytes() for x in (*arrays, *results)]
+    before = [x.tobytes() for x in (a, b, out)]
     used = native(name).pool_used(0)
     with pytest.raises(ValueError, match=message):
-        native(name).execute(operation, variant, values, arrays, results, 0, False, 0)
-    assert [x.tobytes() for x in (*arrays, *results)] == before
+        native(name).execute("matmul", "tiled", (16,), (a, b), (out,), 0, False, 0)
+    assert [x.tobytes() for x in (a, b, out)] == before
     assert native(name).pool_used(0) == used
 
 

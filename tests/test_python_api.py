@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import dataclasses
+import itertools
 import json
 import pickle
 import re
@@ -16,6 +17,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, native
+from cudakern import _profile
 from cudakern._errors import unknown
 from cudakern._operations import names
 
@@ -381,6 +383,62 @@ def test_profile_gives_the_errors_of_the_call(backend):
     for wrong in ({"repeat": 0}, {"warmup": -1}):
         with pytest.raises(ValueError, match="repeat must be 1 or more, not 0|warmup must be 0 or more, not -1"):
             cudakern.profile(cudakern.matmul, a, a, **wrong)
+
+
+def test_a_median_is_settled_when_its_confidence_interval_is_narrow(monkeypatch):
+    """The interval has the true median in 95 of 100 draws, whatever the distribution; too few samples give none."""
+    monkeypatch.setattr(_profile, "PRECISION", 0.01)
+    draw = np.random.default_rng(17)
+    for n in (20, 100):
+        hits = 0
+        for _ in range(2000):
+            ordered = np.sort(draw.lognormal(0, 1, n))
+            low, high = (round((n - 1) / 2 + by * 0.98 * n**0.5) for by in (-1, 1))
+            hits += ordered[low] <= 1 <= ordered[high]
+        assert 0.92 < hits / 2000 < 0.98, n
+    assert not _profile.settled([5.0])
+    assert _profile.settled([5.0] * 20)
+    narrow = [1000.0 + i for i in range(20)]
+    assert _profile.settled(narrow)  # ranks 5 to 14: 9 of 1010
+    assert not _profile.settled([x * 3 for x in narrow[:10]] + narrow[10:])
+    assert not _profile.settled(list(draw.normal(1000, 300, 20)))
+    assert _profile.settled(list(draw.normal(1000, 300, 20_000)))
+
+
+def test_repetitions_of_a_profile(monkeypatch):
+    """On a GPU until the median is known or the time is up; elsewhere a fixed number of times."""
+    x = np.ones(100, "float32")
+
+    def runs(clock, times, budget_s=30, **counts):
+        monkeypatch.setattr(_profile, "_clock", lambda sample: clock)
+        made = []
+
+        def kernel(self, run):
+            made.append(next(times))
+            call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
+            report = run.execute(1) | call | {"backend": cudakern.backend(), "kernel_ns": made[-1]}
+            self.reports.append(report)
+
+        monkeypatch.setattr(_profile.Times, "kernel", kernel)
+        with cudakern.use_backend("emulator"):
+            counts = {"repeat": None, "warmup": 0} | counts
+            p, _ = _profile.measure(cudakern.vector_add, (x, x), {"variant": "naive"}, budget_s=budget_s, **counts)
+        return p.repeat, len(made), p.kernel_ns
+
+    steady, wild = (lambda: itertools.cycle([1000.0, 1001.0])), (lambda: itertools.cycle([900.0, 1100.0]))
+    assert runs("emulated", wild()) == (20, 20, 1000)
+    assert runs("gpu", steady())[:2] == (20, 20)
+    assert runs("gpu", wild())[0] == 1000
+    then_steady = itertools.chain([900.0, 1100.0] * 30, itertools.repeat(1000.0))
+    repeat, made, ns = runs("gpu", then_steady)
+    assert 60 < repeat < 300
+    assert made == repeat
+    assert ns == 1000
+    assert runs("gpu", wild(), repeat=7)[0] == 7
+    assert runs("gpu", wild(), budget_s=0.05)[0] < 1000
+    repeat, made, _ = runs("gpu", steady(), budget_s=0.5, warmup=None)
+    assert repeat == 20
+    assert made > 21  # a fifth of the time to warm up
 
 
 def test_an_ordinary_call_after_profile_is_not_measured(backend):

@@ -169,6 +169,152 @@ def test_operands_and_results_of_calls(name, threads):
     )
 
 
+LAYOUTS = """
+    def layouts(dtype):
+        \"\"\"Arrays that are not in C order, by what they are.\"\"\"
+        draw = np.random.default_rng(11)
+
+        def make(*shape):
+            return draw.integers(0, 100, shape).astype(dtype)
+
+        flat, image, cube = make(40_000), make(90, 70, 12), make(30, 41, 52)
+        tall = make(5000, 9)
+        return {
+            "backwards": flat[::-1], "every third": flat[1::3], "every third backwards": flat[-2::-3],
+            "transposed": tall.T, "Fortran": np.asfortranarray(cube), "axes in another order": cube.transpose(1, 2, 0),
+            "backwards in every axis": cube[::-1, ::-1, ::-1], "transposed, one axis backwards": cube.T[:, ::-1],
+            "every other column": tall[:, ::2], "every other column of the transposed": tall.T[::2],
+            "columns of the transposed": tall[100:4100].T, "a box": cube[2:29, 3:40, 1:50],
+            "a box in another order": cube.transpose(2, 0, 1)[1:50, 2:29, 3:40:2], "three of four": image[..., 1:4],
+            "three of four, backwards": image[..., 4:1:-1], "one column": image[:, :, 5],
+            "two elements": image[:, :, ::7], "one of many": tall.reshape(-1, 9, 1)[:, 3:4],
+            "repeated": np.broadcast_to(flat[:20_000:2], (3, 10_000)),
+            "repeated in the middle": np.broadcast_to(tall[:, None, ::2], (5000, 4, 5)),
+            "overlapping": np.lib.stride_tricks.sliding_window_view(flat[:9000], 5),
+        }
+"""
+
+
+@every_backend
+@pytest.mark.parametrize("threads", [pytest.param("1", marks=pytest.mark.full), "3"])
+def test_any_strides_to_the_device_and_back(name, threads):
+    """Each value is where it belongs, whatever the order, direction and gaps of the axes; and NumPy gathers nothing."""
+    run(
+        name,
+        subprocesses.joined(
+            LAYOUTS,
+            f"""
+            types = ["uint8", "int16", "float32", "float64", "complex128"] + ["bfloat16"] * {HAS_BFLOAT16}
+            seen = 0
+            for dtype in types:
+                for what, x in layouts(cases.numpy_dtype(dtype)).items():
+                    for y in (x, x.astype(x.dtype.newbyteorder("S")) if dtype != "bfloat16" else x):
+                        y = y if y is x else np.lib.stride_tricks.as_strided(y, y.shape, y.strides)
+                        device = ck.asarray(y)
+                        assert np.array_equal(device.get(), x), (dtype, what)
+                        device = ck.zeros(x.shape, dtype)
+                        device.set(y)
+                        assert np.array_equal(device.get(), x), (dtype, what)
+                    if 0 in x.strides or what == "overlapping":
+                        continue
+                    # Into the same strides, with a border that must stay.
+                    base = x
+                    while base.base is not None:
+                        base = base.base
+                    offset = x.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+                    room = np.full(base.nbytes, 0x5A, np.uint8)
+                    out = np.ndarray(x.shape, x.dtype, room, offset, x.strides)
+                    expected = np.full(base.nbytes, 0x5A, np.uint8)
+                    np.ndarray(x.shape, x.dtype, expected, offset, x.strides)[...] = x
+                    device.get(out=out)
+                    assert np.array_equal(room, expected), (dtype, what)
+                    room[:] = 0x5A
+                    device[::-1].get(out=out[::-1])
+                    assert np.array_equal(room, expected), (dtype, what)
+                    seen += x.nbytes >= LEAST and not x.flags.c_contiguous
+            assert seen > 60
+            """,
+        ),
+        threads=threads,
+    )
+
+
+@every_backend
+@pytest.mark.parametrize("threads", [pytest.param("1", marks=pytest.mark.full), "3"])
+def test_operands_and_results_of_any_strides(name, threads):
+    run(
+        name,
+        subprocesses.joined(
+            LAYOUTS,
+            """
+            add = [v.name for v in ck.variants("vector_add") if name in v.backends and not v.on_host]
+            sums = [v.name for v in ck.variants("sum_of_squares") if name in v.backends and not v.on_host][-3:]
+            products = ["tiled", "register_tile", "warp_tiles"]
+            for what, x in layouts("float32").items():
+                for step in add:
+                    assert np.array_equal(ck.vector_add(x, x, variant=step), x + x), (what, step)
+                    if 0 in x.strides or what == "overlapping":
+                        continue
+                    room = np.full(x.size * 3, -1, "float32")
+                    out = room[1::3].reshape(x.shape)
+                    ck.vector_add(x, x, variant=step, out=out)
+                    assert np.array_equal(out, x + x), (what, step)
+                    assert (room[::3] == -1).all() and (room[2::3] == -1).all()
+                    out = np.empty(x.shape[::-1], "float32").T
+                    ck.vector_add(x, x, variant=step, out=out)
+                    assert np.array_equal(out, x + x), (what, step)
+                for step in sums:
+                    assert np.isclose(ck.sum_of_squares(x, variant=step), (x.astype("float64") ** 2).sum()), what
+                if x.ndim < 2:
+                    continue
+                b = np.random.default_rng(3).integers(0, 9, (x.shape[-1], 24)).astype("float32")
+                for step in products:
+                    for right in (b, b[:, ::-1], np.repeat(b, 2, 1)[:, ::2]):
+                        result = ck.matmul(x, right, variant=step)
+                        assert np.array_equal(result, x.astype("float64") @ right), (what, step)
+                    out = np.zeros((*x.shape[:-1], 48), "float32")[..., ::-2]
+                    ck.matmul(x, b, variant=step, out=out)
+                    assert np.array_equal(out, x.astype("float64") @ b), (what, step)
+            """,
+        ),
+        threads=threads,
+    )
+
+
+@every_backend
+def test_a_permuted_array_is_copied_as_one_without_gaps(name):
+    """As many copies between host and device as for the same memory in C order, and one kernel more."""
+    run(
+        name,
+        """
+        import tracemalloc
+
+        x = np.random.default_rng(1).random((40, 50, 60))
+        ck.asarray(x)
+        plain = calls(lambda: ck.asarray(x))
+        assert plain > 3 * 200
+        tracemalloc.start()
+        for y in (x.T, x[::-1], x[:, ::-1, ::-1], x.transpose(1, 0, 2), np.asfortranarray(x)):
+            out = np.empty(y.T.shape, y.dtype).T
+            device = ck.zeros(y.shape, y.dtype)
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            assert calls(lambda: device.set(y)) <= plain + 60
+            assert calls(lambda: device.get(out=out)) <= plain + 60
+            assert np.array_equal(out, y)
+            assert tracemalloc.get_traced_memory()[1] - before < y.nbytes / 2  # no copy by NumPy
+        pinned = ck.empty_pinned((2000, 60), "float32")
+        pinned[...] = np.arange(pinned.size).reshape(pinned.shape)
+        some = pinned[:, ::2]
+        assert calls(lambda: ck.asarray(some)) < 1000  # a copy of each element would be 60,000
+        device = ck.asarray(some)
+        assert np.array_equal(device.get(), some)
+        assert calls(lambda: device.get(out=pinned[:, 1::2])) < 1000
+        assert np.array_equal(pinned[:, 1::2], pinned[:, ::2])
+        """,
+    )
+
+
 @every_backend
 def test_order_in_a_stream(name):
     """A copy to the device comes after the work before it, and before the work after it."""

@@ -1,9 +1,8 @@
 // Copies between arrays: to the device, from it, within it.
 #include "python.h"
 
-// Returns 0 if the host's array is suitable for a transfer: of the same shape and type, and of a layout that is copied.
-static int check_host(const ck_view *host, const char *role, const ck_array *array) {
-    const ck_view *device = &array->view;
+// Returns 0 if the host's array is suitable for a transfer: of the same shape and type.
+static int check_host(const ck_view *host, const char *role, const ck_view *device) {
     if (!ck_view_same_shape(host, device)) {
         PyObject *host_shape = make_integers(host->shape, host->ndim);
         PyObject *expected = host_shape ? make_integers(device->shape, device->ndim) : NULL;
@@ -20,9 +19,7 @@ static int check_host(const ck_view *host, const char *role, const ck_array *arr
                      ck_dtype_name(host->dtype), ck_dtype_name(device->dtype));
         return -1;
     }
-    if (ck_array_takes_host(array, host)) return 0;
-    PyErr_Format(PyExc_ValueError, "%s is not contiguous in C order. Use numpy.ascontiguousarray(x)", role);
-    return -1;
+    return 0;
 }
 
 // Copies between host and device. `there` is the array on the device, whichever of the two is written.
@@ -39,7 +36,7 @@ static PyObject *exchange(PyObject *module, PyObject *there, PyObject *here, PyO
     if (view == NULL || (upload && check_writable(view, "to", -1) < 0) || read_stream(stream_argument, &stream) < 0)
         return NULL;
     const ck_array *array = &view->array;
-    if (buffers_take(&buffers, here, role, -1, !upload, &host) == 0 && check_host(&host, role, array) == 0) {
+    if (buffers_take(&buffers, here, role, -1, !upload, &host) == 0 && check_host(&host, role, &array->view) == 0) {
         outside_begin(&outside, state);
         const int status = upload ? ck_array_upload(state->runtime, array, &host, stream, &outside.waiter, &error)
                                   : ck_array_download(state->runtime, &host, array, stream, &outside.waiter, &error);
@@ -57,6 +54,21 @@ static PyObject *upload(PyObject *module, PyObject *const *arguments, Py_ssize_t
 static PyObject *download(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     if (check_count("download(into, source, stream)", count, 3) < 0) return NULL;
     return exchange(module, arguments[1], arguments[0], arguments[2], 0);
+}
+
+static PyObject *gathers(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    int device, answer = 0;
+    outside outside;
+    if (check_count("gathers(nbytes, device)", count, 2) < 0 || read_int(arguments[1], "device", &device) < 0)
+        return NULL;
+    const long long nbytes = PyLong_AsLongLong(arguments[0]);
+    if (nbytes == -1 && PyErr_Occurred()) return NULL;
+    outside_begin(&outside, state);
+    const int status = ck_gathers(state->runtime, device, nbytes, &answer, &error);
+    if (outside_end(&outside, status, &error) != 0) return NULL;
+    return PyBool_FromLong(answer);
 }
 
 static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -102,13 +114,15 @@ static PyObject *fill(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 
 PyMethodDef transfer_methods[] = {
     {"upload", FAST(upload),
+     PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a buffer of the same shape and type, of "
+               "any strides and byte order. Returns when source may be used again.")},
+    {"gathers", FAST(gathers),
      PyDoc_STR(
-         "upload(to, source, stream, /)\n--\n\nHost to device; source: a buffer of the same shape and type, in C "
-         "order and of any byte order, or with gaps if `to` has the native order and no axis that goes back. "
-         "Returns when source may be used again.")},
+         "gathers(nbytes, device, /)\n--\n\nTrue if arrays of that size with gaps are gathered by the threads of a "
+         "ring.")},
     {"download", FAST(download),
      PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the copy is complete. into: a "
-               "writable buffer, as for upload.")},
+               "writable buffer, as for upload, of which no two elements share memory.")},
     {"copy", FAST(copy),
      PyDoc_STR("copy(to, source, stream, /)\n--\n\nEnqueues a copy from device to device; converts types as astype "
                "does. The "

@@ -211,11 +211,12 @@ void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *bl
     for (int i = 0; i < host->ndim; i++)
         if (host->shape[i] > 1 && device->strides[i] != 0)
             axes[count++] = (ck_axis){host->shape[i], host->strides[i], device->strides[i]};
-    if (count >= 2 && axes[count - 1].device > axes[count - 2].device) { // stored by columns
-        const ck_axis last = axes[count - 1];
-        axes[count - 1] = axes[count - 2];
-        axes[count - 2] = last;
-    }
+    for (int i = 1; i < count; i++) // in the order of the device's memory
+        for (int j = i; j > 0 && axes[j].device > axes[j - 1].device; j--) {
+            const ck_axis axis = axes[j];
+            axes[j] = axes[j - 1];
+            axes[j - 1] = axis;
+        }
     while (count > 0 && axes[count - 1].host == (int64_t)blocks->run &&
            axes[count - 1].device == axes[count - 1].host)
         blocks->run *= (size_t)axes[--count].length;
@@ -227,4 +228,32 @@ void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *bl
         count--;
     }
     blocks->axis_count = count;
+}
+
+void ck_view_pack(const ck_view *host, ck_packing *packing) {
+    const int64_t item = (int64_t)ck_dtype_size(host->dtype);
+    ck_view ascending = *host, copy = *host; // both as if no axis went backwards
+    int64_t low, high, bytes = item;
+    unsigned done = 0;
+    ck_view_reach(host, &low, &high); // cannot fail: this was checked when the view was created
+    for (int i = 0; i < host->ndim; i++)
+        if (host->strides[i] < 0) ascending.strides[i] = -host->strides[i];
+    for (int count = 0; count < host->ndim; count++) {
+        // The smallest stride that is left, and of equal ones that of the last axis.
+        int next = -1;
+        for (int i = host->ndim - 1; i >= 0; i--)
+            if (!(done >> i & 1) && (next < 0 || ascending.strides[i] < ascending.strides[next])) next = i;
+        done |= 1u << next;
+        copy.strides[next] = ascending.strides[next] == 0 ? 0 : bytes;
+        if (ascending.strides[next] != 0) bytes *= host->shape[next];
+    }
+    *packing = (ck_packing){.view = copy, .lowest = (char *)host->data + low, .bytes = (size_t)bytes};
+    ck_blocks_between(&ascending, &copy, &packing->blocks);
+    for (int i = 0; i < host->ndim; i++)
+        if (host->strides[i] < 0 && host->shape[i] > 1) {
+            packing->view.strides[i] = -copy.strides[i];
+            packing->first += copy.strides[i] * (host->shape[i] - 1);
+        }
+    packing->view.data = NULL;
+    packing->view.swapped = host->swapped;
 }

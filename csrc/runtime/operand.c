@@ -14,16 +14,28 @@ static int is_broadcast(const ck_view *view, int axis) {
 }
 
 // --- layout ------------------------------------------------------------------------------------------------------
-static int refuse_strides(const ck_view *array, int number, int axis, ck_error *error) {
-    return ck_fail(
-        error, CK_BAD_VALUE,
-        "operand %d has stride %lld in axis %d, but the rows of a host array (or the columns of a transposed "
-        "matrix) must be contiguous, with stride %lld. Copy it with np.ascontiguousarray(x)",
-        number, (long long)array->strides[axis], axis, (long long)ck_dtype_size(array->dtype));
+// A layout for strides that no copy of rows or columns brings to the device: without gaps, in the order of the memory.
+static int lay_out_in_memory_order(ck_operand *operand, int is_output, const ck_layout *layout) {
+    ck_packing packing;
+    ck_view_pack(operand->array, &packing);
+    operand->landed = packing.view;
+    operand->lowest = packing.lowest;
+    operand->first = packing.first;
+    operand->blocks = packing.blocks;
+    operand->is_packed = !ck_layout_holds(layout, &packing.view, is_output);
+    operand->copied = (ck_stack){.matrices = 1,
+                                 .rows = 1,
+                                 .padded_rows = 1,
+                                 .row_bytes = packing.bytes,
+                                 .padded_row_bytes = packing.bytes,
+                                 .pitch = packing.bytes,
+                                 .bytes = packing.bytes};
+    return CK_OK;
 }
 
 // Determines the layout of an array that is copied from or to the host.
-static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *layout, ck_error *error) {
+static int lay_out_host_array(ck_operand *operand, int is_output, int number, const ck_layout *layout,
+                              ck_error *error) {
     static const ck_layout nothing_asked = {0};
     const ck_view *array = operand->array;
     const int n = array->ndim;
@@ -39,7 +51,7 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
     const int one_row = n < 2 || array->shape[n - 2] == 1 || kept >> (n - 2) & 1;
     const int by_columns = gaps && !one_row && array->strides[n - 2] == item;
     if (gaps && !by_columns && !(one_row && n >= 2) && !ck_view_is_empty(array))
-        return refuse_strides(array, number, n - 1, error);
+        return lay_out_in_memory_order(operand, is_output, layout);
 
     // The layout may require that broadcast axes be expanded, or that an array be in the other order.
     const unsigned columns = n >= 1 ? 1u << (n - 1) : 0, rows = n >= 2 ? 1u << (n - 2) : 0;
@@ -49,6 +61,8 @@ static int lay_out_host_array(ck_operand *operand, int number, const ck_layout *
                          layout->lines == (by_columns ? CK_ROWS : CK_COLUMNS);
     operand->landed = *array;
     operand->landed.data = NULL;
+    operand->lowest = array->data;
+    operand->first = 0;
     CK_TRY(ck_layout_place(operand->is_packed ? &nothing_asked : layout, kept, by_columns, number, &operand->landed,
                            &operand->copied, error));
     ck_blocks_between(array, &operand->landed, &operand->blocks);
@@ -68,7 +82,7 @@ int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, in
                            "each other. Pass an array that is not broadcast",
                            number, i);
     if (on_host) {
-        CK_TRY(lay_out_host_array(operand, number, layout, error));
+        CK_TRY(lay_out_host_array(operand, is_output, number, layout, error));
         *device = operand->landed;
     } else {
         operand->is_packed = !ck_layout_holds(layout, array, is_output);
@@ -92,7 +106,7 @@ int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t str
     operand->owner = device;
     if (operand->on_host) {
         CK_TRY(ck_pool_allocate(device, operand->copied.bytes, stream, &operand->copy, error));
-        operand->landed.data = operand->device->data = operand->copy.data;
+        operand->landed.data = operand->device->data = (char *)operand->copy.data + operand->first;
     }
     if (operand->is_packed) {
         CK_TRY(ck_pool_allocate(device, operand->packed.bytes, stream, &operand->pack, error));
@@ -173,7 +187,7 @@ int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *
 }
 
 static int copy_blocks(const ck_operand *operand, int to_device, cudaStream_t stream, ck_error *error) {
-    return ck_blocks_copy(operand->owner, &operand->blocks, operand->array->data, operand->copy.data, to_device,
+    return ck_blocks_copy(operand->owner, &operand->blocks, operand->lowest, operand->copy.data, to_device,
                           to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream, error);
 }
 

@@ -15,6 +15,16 @@ typedef struct ck_blocks {
     ck_axis axes[CK_MAX_DIMS + 1];
 } ck_blocks;
 
+// A copy of a host array without gaps, in which the axes have the order and the directions that they have in the array, so
+// that both are traversed from their lowest addresses on. An axis with stride 0 takes the space of one element.
+typedef struct ck_packing {
+    ck_view view;     // of the copy, without its data
+    int64_t first;    // the distance of its first element from its lowest address
+    char *lowest;     // the array's lowest address
+    ck_blocks blocks; // from lowest address to lowest address
+    size_t bytes;     // of the copy
+} ck_packing;
+
 // Matrices in memory of the runtime, one after another. See the picture in layout.c.
 typedef struct ck_stack {
     int64_t matrices, rows, padded_rows;
@@ -35,6 +45,7 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
                     ck_stack *stack, ck_error *error);
 // Determines the blocks of a copy, with axes merged if the layouts on both sides allow it.
 void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks);
+void ck_view_pack(const ck_view *host, ck_packing *packing);
 
 // --- operand.c ---------------------------------------------------------------------------------------------------
 // An operand of a call: the caller's array, and the view of it on the device that the kernel uses.
@@ -47,6 +58,8 @@ typedef struct ck_operand {
     ck_device *owner; // of the memory on the device
     int on_host, is_packed;
     ck_view landed;      // for host arrays: the copy on the device, before it is packed
+    char *lowest;        // for host arrays: where the blocks begin
+    int64_t first;       // the distance of the first element from the beginning of the copy
     ck_block copy, pack; // the memory of the copy, and of the packed array
     ck_stack copied, packed;
     ck_blocks blocks;

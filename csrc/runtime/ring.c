@@ -1,4 +1,4 @@
-// Copies of large host arrays in pageable memory, by several threads through rings of page-locked slots.
+// Copies of large host arrays of any strides in pageable memory, by several threads through rings of page-locked slots.
 //
 //   thread 0   array --copy--> slot 0 | slot 1 | slot 2 | slot 3 --link, in the thread's stream--> device
 //   thread 1   array --copy--> slot 0 | slot 1 | slot 2 | slot 3 --link, in the thread's stream--> device
@@ -8,7 +8,7 @@
 // one thread, which is slower than the link. Here each thread takes the next chunk of the array that no thread has taken
 // yet, and while the link works on one of its slots, it fills or empties another one. It writes memory with
 // non-temporal stores: they do not read the lines that they overwrite, and leave the caches to other data. In new
-// memory, each thread also takes the page faults of its chunks.
+// memory, each thread also takes the page faults of its chunks. Elements with gaps are gathered or scattered on the way.
 //
 // The calling thread is thread 0; the others wait for work. A ring does one copy at a time. Threads of a copy that fails
 // are ended, and streams destroyed, before the failure is returned, so that nothing still uses the caller's memory.
@@ -29,23 +29,25 @@
 // More threads than this are no faster on an H200's host, where larger slots are not faster either, and take longer to
 // lock. With fewer slots, a thread waits for the link. Smaller copies than a few slots end before all threads are awake.
 enum { DEFAULT_THREADS = 12, MOST_THREADS = 64, DEFAULT_SLOT = 1 << 20, SLOTS = 4, LEAST_SLOTS = 4 };
+enum { LONG_ROW = 256 };
 
-// The part of an array that one slot holds: rows of the same width.
+// The part of an array that one slot holds: rows of the same width, of one matrix or of several small ones.
 typedef struct chunk {
     char *host, *device;
     size_t width;
-    int64_t height;
+    int64_t height, first, matrices; // the number of the first matrix, and how many they are
 } chunk;
 
 typedef struct copy {
     const ck_blocks *blocks;
     char *host, *device;
     int to_device;
-    ck_axis rows;              // the innermost axis
-    size_t width;              // of a chunk; less than a run if several chunks make up one run
-    int64_t height, pieces;    // rows of a chunk, chunks per row
-    int64_t per_matrix, count; // chunks for one index of the outer axes, and in all
-    atomic_llong next;         // the next chunk
+    ck_axis rows;             // the innermost axis
+    size_t width;             // of a chunk; less than a run if several chunks make up one run
+    int64_t height, pieces;   // rows of a chunk, chunks per row
+    int64_t matrices, group;  // indices of the outer axes, in all and per chunk
+    int64_t per_group, count; // chunks per group, and in all
+    atomic_llong next;        // the next chunk
     atomic_int failed;
     ck_error *error; // protected by the ring's lock
 } copy;
@@ -82,7 +84,7 @@ enum { AHEAD = 4096 };
 
 static void copy_bytes(char *to, const char *from, size_t bytes) {
 #ifdef __SSE2__
-    if (bytes >= 256) { // shorter rows stay in the caches until they are complete lines
+    if (bytes >= LONG_ROW) { // shorter rows stay in the caches until they are complete lines
         const size_t head = -(uintptr_t)to & 15;
         memcpy(to, from, head);
         to += head, from += head, bytes -= head;
@@ -97,15 +99,52 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
     memcpy(to, from, bytes);
 }
 
-// Copies between the caller's array and a slot, in which rows have no gaps.
-static void copy_rows(const copy *copy, const chunk *chunk, char *slot) {
+// Rows of one element: a constant width becomes an instruction.
+#define COPY_EACH(WIDTH)                                                                                             \
+    case WIDTH:                                                                                                      \
+        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, WIDTH);                   \
+        return
+
+static void copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count) {
+    switch (width) {
+        COPY_EACH(1);
+        COPY_EACH(2);
+        COPY_EACH(4);
+        COPY_EACH(8);
+        COPY_EACH(16);
+    default:
+        for (int64_t i = 0; i < count; i++) copy_bytes(to + i * to_step, from + i * from_step, width);
+    }
+}
+
+// Copies between a matrix of the caller's array and a slot, in which rows have no gaps.
+static void copy_rows(const copy *copy, const chunk *chunk, char *host, char *slot) {
     const int whole = copy->rows.host == (int64_t)chunk->width;
     const size_t width = whole ? chunk->width * (size_t)chunk->height : chunk->width;
-    const int64_t height = whole ? 1 : chunk->height;
-    for (int64_t i = 0; i < height; i++) {
-        char *host = chunk->host + i * copy->rows.host, *packed = slot + (size_t)i * width;
-        copy_bytes(copy->to_device ? packed : host, copy->to_device ? host : packed, width);
+    const int64_t height = whole ? 1 : chunk->height, step = (int64_t)width;
+    if (copy->to_device)
+        copy_each(slot, step, host, copy->rows.host, width, height);
+    else
+        copy_each(host, copy->rows.host, slot, step, width, height);
+}
+
+// The distances of a matrix from the first one.
+static ck_axis place_of(const copy *copy, int64_t matrix) {
+    const ck_blocks *blocks = copy->blocks;
+    ck_axis place = {0};
+    for (int i = blocks->axis_count - 2; i >= 0; i--) {
+        place.host += matrix % blocks->axes[i].length * blocks->axes[i].host;
+        place.device += matrix % blocks->axes[i].length * blocks->axes[i].device;
+        matrix /= blocks->axes[i].length;
     }
+    return place;
+}
+
+static void copy_chunk(const copy *copy, const chunk *chunk, char *slot) {
+    copy_rows(copy, chunk, chunk->host, slot);
+    for (int64_t i = 1; i < chunk->matrices; i++)
+        copy_rows(copy, chunk, copy->host + place_of(copy, chunk->first + i).host,
+                  slot + (size_t)i * chunk->width * (size_t)chunk->height);
 #ifdef __SSE2__
     _mm_sfence(); // before the link, or another thread, reads it
 #endif
@@ -120,41 +159,46 @@ static int64_t divide_up(int64_t value, int64_t by) {
 static int divide(const struct ck_ring *ring, copy *copy) {
     const ck_blocks *blocks = copy->blocks;
     const int64_t run = (int64_t)blocks->run, slot = ring ? (int64_t)ring->slot : 0;
-    int64_t outer = 1;
+    int64_t outer = 1, whole = run; // bytes on the device, if it has no gaps
     copy->rows = (ck_axis){1, run, run};
     if (blocks->axis_count > 0) copy->rows = blocks->axes[blocks->axis_count - 1];
     for (int i = 0; i < blocks->axis_count - 1; i++) outer *= blocks->axes[i].length;
+    int is_dense = 1;
+    for (int i = blocks->axis_count - 1; i >= 0; whole *= blocks->axes[i--].length)
+        is_dense &= blocks->axes[i].device == whole;
     const int64_t matrix = run * copy->rows.length, bytes = outer * matrix;
-    // For a smaller matrix, calls of CUDA take longer than copies.
-    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || matrix < slot / 8) return 0;
+    // For a smaller matrix, calls of CUDA take longer than copies, except if one call copies several of them.
+    if (ring == NULL || ring->threads == 0 || bytes < LEAST_SLOTS * slot || (matrix < slot / 8 && !is_dense))
+        return 0;
     // Several chunks for each thread, so that all have work until the end.
     int64_t chunk = bytes / (2 * ring->threads) / 4096 * 4096;
     chunk = chunk < slot / 8 ? slot / 8 : chunk > slot ? slot : chunk;
     copy->width = (size_t)(run < chunk ? run : chunk);
     copy->height = run < chunk ? chunk / run : 1;
-    if (copy->height > 1 && copy->rows.device > INT32_MAX) return 0; // the longest pitch in CUDA's older versions
+    if (copy->height > 1 && copy->rows.device > INT32_MAX && !is_dense)
+        return 0; // the longest pitch in CUDA's older versions
     copy->pieces = divide_up(run, (int64_t)copy->width);
-    copy->per_matrix = copy->pieces * divide_up(copy->rows.length, copy->height);
-    copy->count = copy->per_matrix * outer;
+    if (copy->height > copy->rows.length) copy->height = copy->rows.length;
+    copy->matrices = outer;
+    copy->group = is_dense && matrix <= chunk ? chunk / matrix : 1;
+    copy->per_group = copy->pieces * divide_up(copy->rows.length, copy->height);
+    copy->count = copy->per_group * divide_up(outer, copy->group);
     return 1;
 }
 
 static int take_chunk(copy *copy, chunk *chunk) {
-    const ck_blocks *blocks = copy->blocks;
     const int64_t number = atomic_load(&copy->failed) ? copy->count : atomic_fetch_add(&copy->next, 1);
     if (number >= copy->count) return 0;
-    const int64_t in_matrix = number % copy->per_matrix, row = in_matrix / copy->pieces * copy->height;
-    const int64_t offset = in_matrix % copy->pieces * (int64_t)copy->width, left = copy->rows.length - row;
-    chunk->host = copy->host + row * copy->rows.host + offset;
-    chunk->device = copy->device + row * copy->rows.device + offset;
-    int64_t outer = number / copy->per_matrix;
-    for (int i = blocks->axis_count - 2; i >= 0; i--) {
-        chunk->host += outer % blocks->axes[i].length * blocks->axes[i].host;
-        chunk->device += outer % blocks->axes[i].length * blocks->axes[i].device;
-        outer /= blocks->axes[i].length;
-    }
-    chunk->width = blocks->run - (size_t)offset < copy->width ? blocks->run - (size_t)offset : copy->width;
+    const int64_t in_group = number % copy->per_group, row = in_group / copy->pieces * copy->height;
+    const int64_t offset = in_group % copy->pieces * (int64_t)copy->width, left = copy->rows.length - row;
+    const size_t rest = copy->blocks->run - (size_t)offset;
+    chunk->first = number / copy->per_group * copy->group;
+    const ck_axis place = place_of(copy, chunk->first);
+    chunk->host = copy->host + place.host + row * copy->rows.host + offset;
+    chunk->device = copy->device + place.device + row * copy->rows.device + offset;
+    chunk->width = rest < copy->width ? rest : copy->width;
     chunk->height = left < copy->height ? left : copy->height;
+    chunk->matrices = copy->matrices - chunk->first < copy->group ? copy->matrices - chunk->first : copy->group;
     return 1;
 }
 
@@ -162,7 +206,8 @@ static int take_chunk(copy *copy, chunk *chunk) {
 // Enqueues the copy of a chunk between a slot and the device. CUDA knows which of the addresses is on the device.
 static int enqueue(const lane *lane, const copy *copy, const chunk *chunk, int slot, ck_error *error) {
     char *packed = lane->slots + (size_t)slot * lane->ring->slot;
-    const size_t width = chunk->width, height = (size_t)chunk->height, pitch = (size_t)copy->rows.device;
+    const size_t width = chunk->width, height = (size_t)(chunk->height * chunk->matrices);
+    const size_t pitch = (size_t)copy->rows.device;
     char *to = copy->to_device ? chunk->device : packed, *from = copy->to_device ? packed : chunk->device;
     if (height == 1 || pitch == width)
         CK_CUDA(error, cudaMemcpyAsync(to, from, width * height, cudaMemcpyDefault, lane->stream));
@@ -179,7 +224,7 @@ static int send(lane *lane, copy *copy, ck_error *error) {
     while (take_chunk(copy, &chunk)) {
         const int slot = lane->next;
         CK_CUDA(error, cudaEventSynchronize(lane->events[slot]));
-        copy_rows(copy, &chunk, lane->slots + (size_t)slot * lane->ring->slot);
+        copy_chunk(copy, &chunk, lane->slots + (size_t)slot * lane->ring->slot);
         CK_TRY(enqueue(lane, copy, &chunk, slot, error));
         lane->last = slot;
         lane->next = (slot + 1) % SLOTS;
@@ -195,7 +240,7 @@ static int receive(lane *lane, copy *copy, ck_error *error) {
         if (enqueued == done) return CK_OK;
         const int slot = (int)(done % SLOTS);
         CK_CUDA(error, cudaEventSynchronize(lane->events[slot]));
-        copy_rows(copy, &chunks[slot], lane->slots + (size_t)slot * lane->ring->slot);
+        copy_chunk(copy, &chunks[slot], lane->slots + (size_t)slot * lane->ring->slot);
     }
 }
 
@@ -343,7 +388,8 @@ int ck_ring_copy(ck_device *device, const ck_blocks *blocks, char *host, char *o
     *copied = 0;
     if (!divide(ring, &copy)) return CK_OK;
     CK_CUDA(error, cudaPointerGetAttributes(&attributes, host));
-    if (attributes.type != cudaMemoryTypeUnregistered) return CK_OK; // the link reads and writes it directly
+    // The link reads and writes page-locked memory directly, but short rows slowly.
+    if (attributes.type != cudaMemoryTypeUnregistered && blocks->run >= LONG_ROW) return CK_OK;
     if (!to_device) CK_TRY(ck_wait(stream, NULL, NULL, error));
     take_ring(ring);
     ck_error_clear(&ignored); // without threads or page-locked memory, CUDA copies the array

@@ -163,10 +163,11 @@ typedef struct ck_array {
     ck_view view;
 } ck_array;
 
-// The host array must have the shape and type of the device array. If it is C-contiguous, its byte order may be swapped
-// and the device array may have any strides; other host arrays are copied if ck_array_takes_host says so. Both functions
-// return when the host array may be used again.
-int ck_array_takes_host(const ck_array *array, const ck_view *host);
+// Sets `gathers` to 1 if host arrays of so many bytes are copied by the threads of the device's ring.
+int ck_gathers(ck_runtime *runtime, int device, int64_t bytes, int *gathers, ck_error *error);
+// The host array must have the shape and type of the device array; its byte order may be swapped, and both may have any
+// strides (but elements to which a download writes may not share memory). Without the ring (ck_gathers), short rows with
+// gaps are copied one by one, which is slow. Both functions return when the host array may be used again.
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
                     const ck_waiter *waiter, ck_error *error);
 int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
@@ -253,9 +254,8 @@ typedef struct ck_request {
 // memory, it returns when all work is enqueued, unless the call is measured; the workspace is freed in the order of the
 // stream.
 //
-// Host views: an axis with stride 0 is broadcast, and copied once. Of the other axes, the last two must be rows (or
-// columns, for a transposed matrix) that are contiguous, at any distance from each other; the axes before them may have
-// any strides. Device views: any strides; an operand that does not have the variant's layout is packed first.
+// Views may have any strides. Of a host view, an axis with stride 0 is copied once; without the ring (ck_gathers), short
+// rows with gaps are copied one by one. An operand that does not have the variant's layout is packed on the device first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
 typedef struct ck_kernel_request {

@@ -2,10 +2,11 @@
 //
 //   host, contiguous <----------------------------------> device, contiguous      one copy
 //   host, long rows <-----------------------------------> device, long rows       a copy with gaps
-//   host, contiguous <--> temporary, contiguous <-------> device, any strides     a copy and a kernel
+//   host, any strides <--> temporary, without gaps <----> device, any strides     a copy and a kernel
 //
-// The kernel is the strided copy, which also swaps bytes and converts types. A temporary comes from the pool and is
-// freed in the order of the stream. Each function is a frame (begin, order, end) around the part that enqueues.
+// In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy, which
+// also swaps bytes and converts types. A temporary comes from the pool and is freed in the order of the stream. Each
+// function is a frame (begin, order, end) around the part that enqueues.
 #include "backend.h"
 #include "frame.h"
 #include "kernels/strided_copy.h"
@@ -79,8 +80,8 @@ static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, en
     return CK_OK;
 }
 
-// True, with the blocks, if the copy needs no temporary: see the picture. A host array that is not contiguous is copied
-// block by block, however short the blocks are; on the device, no axis may go backwards or be repeated.
+// True, with the blocks, if the copy needs no temporary: see the picture. On the device no axis may go backwards or be
+// repeated, and short rows must have the order of the host's memory.
 static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks) {
     if (is_swapped(host) != is_swapped(device)) return 0;
     if (ck_view_is_contiguous(host) && ck_view_is_contiguous(device)) {
@@ -90,16 +91,15 @@ static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks 
     ck_blocks_between(host, device, blocks);
     for (int i = 0; i < device->ndim; i++)
         if (device->shape[i] > 1 && device->strides[i] < (int64_t)ck_dtype_size(device->dtype)) return 0;
-    return blocks->run >= LONG_ROW || !ck_view_is_contiguous(host);
+    if (blocks->run >= LONG_ROW) return 1;
+    int64_t least = (int64_t)blocks->run;
+    for (int i = blocks->axis_count - 1; i >= 0; least = blocks->axes[i--].host)
+        if (blocks->axes[i].host < least) return 0;
+    return !ck_view_is_contiguous(host);
 }
 
-int ck_array_takes_host(const ck_array *array, const ck_view *host) {
-    ck_blocks blocks;
-    return ck_view_is_contiguous(host) || blocks_between(host, &array->view, &blocks);
-}
-
-static int copy_host(transfer *t, const ck_blocks *blocks, void *device, enum cudaMemcpyKind kind) {
-    return ck_blocks_copy(t->frame.device, blocks, t->host->data, device, t->to != NULL, kind, t->frame.stream,
+static int copy_host(transfer *t, const ck_blocks *blocks, char *host, void *device, enum cudaMemcpyKind kind) {
+    return ck_blocks_copy(t->frame.device, blocks, host, device, t->to != NULL, kind, t->frame.stream,
                           t->frame.error);
 }
 
@@ -110,32 +110,33 @@ static int take_temporary(transfer *t, const ck_view *like, ck_view *temporary) 
     return CK_OK;
 }
 
+static int take_packing(transfer *t, ck_packing *packing) {
+    ck_view_pack(t->host, packing);
+    CK_TRY(ck_pool_allocate(t->frame.device, packing->bytes, t->frame.stream, &t->temporary, t->frame.error));
+    packing->view.data = (char *)t->temporary.data + packing->first;
+    return CK_OK;
+}
+
 static int put(transfer *t) {
     const ck_array *to = t->to;
-    const ck_view *host = t->host;
-    ck_view temporary;
+    ck_packing packing;
     ck_blocks blocks;
-    if (blocks_between(host, &to->view, &blocks))
-        return copy_host(t, &blocks, to->view.data, kind_of(to->memory, cudaMemcpyHostToDevice));
-    CK_TRY(take_temporary(t, host, &temporary));
-    temporary.swapped = host->swapped;
-    ck_blocks_between(host, &temporary, &blocks);
-    CK_TRY(copy_host(t, &blocks, temporary.data, cudaMemcpyHostToDevice));
-    return copy_by_kernel(t, &to->view, &temporary);
+    if (blocks_between(t->host, &to->view, &blocks))
+        return copy_host(t, &blocks, t->host->data, to->view.data, kind_of(to->memory, cudaMemcpyHostToDevice));
+    CK_TRY(take_packing(t, &packing));
+    CK_TRY(copy_host(t, &packing.blocks, packing.lowest, t->temporary.data, cudaMemcpyHostToDevice));
+    return copy_by_kernel(t, &to->view, &packing.view);
 }
 
 static int get(transfer *t) {
     const ck_array *from = t->from;
-    const ck_view *host = t->host;
-    ck_view temporary;
+    ck_packing packing;
     ck_blocks blocks;
-    if (blocks_between(host, &from->view, &blocks))
-        return copy_host(t, &blocks, from->view.data, kind_of(from->memory, cudaMemcpyDeviceToHost));
-    CK_TRY(take_temporary(t, host, &temporary));
-    temporary.swapped = host->swapped;
-    CK_TRY(copy_by_kernel(t, &temporary, &from->view));
-    ck_blocks_between(host, &temporary, &blocks);
-    return copy_host(t, &blocks, temporary.data, cudaMemcpyDeviceToHost);
+    if (blocks_between(t->host, &from->view, &blocks))
+        return copy_host(t, &blocks, t->host->data, from->view.data, kind_of(from->memory, cudaMemcpyDeviceToHost));
+    CK_TRY(take_packing(t, &packing));
+    CK_TRY(copy_by_kernel(t, &packing.view, &from->view));
+    return copy_host(t, &packing.blocks, packing.lowest, t->temporary.data, cudaMemcpyDeviceToHost);
 }
 
 // --- host and device ---------------------------------------------------------------------------------------------
@@ -157,6 +158,12 @@ static int exchange_and_wait(transfer *t, cudaStream_t stream) {
     // A copy from or to the caller's array may still be running (but not after an interrupted wait, which gave it up).
     if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
     return status;
+}
+
+int ck_gathers(ck_runtime *runtime, int device, int64_t bytes, int *gathers, ck_error *error) {
+    ck_frame frame = {.runtime = runtime, .index = device, .error = error};
+    if (ck_frame_begin(&frame) == CK_OK) *gathers = ck_ring_takes(frame.device, bytes);
+    return ck_frame_end(&frame);
 }
 
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,

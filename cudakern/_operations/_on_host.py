@@ -135,11 +135,11 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = rule.arranged.on_host(arrays, target)
-    if straight and not (host_result(result) and np.may_share_memory(result, target)):
+    if straight and not (host_result(result, here.native, here.device) and np.may_share_memory(result, target)):
         straight, target = False, new_host(here.native, shape, result_type)
         arranged, result = rule.arranged.on_host(arrays, target)
     _checks.check_place(entry, here)
-    arranged = tuple(map(host_operand, arranged))
+    arranged = tuple(host_operand(x, here.native, here.device) for x in arranged)
     buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
     run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
     if tiles is None or not in_tiles(tiles, run, arranged, result):

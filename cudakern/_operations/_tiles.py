@@ -91,8 +91,10 @@ class Blocks:
         if key in self.used:
             self.used[key] = self.used.pop(key)
             return self.used[key][1]
-        native = self.call.native
-        host = host_operand(x.swapaxes(1, 2)).swapaxes(1, 2) if by_columns(x) else host_operand(x)
+        native, device = self.call.native, self.call.device
+        rows = x.swapaxes(1, 2) if by_columns(x) else x
+        host = host_operand(rows, native, device)
+        host = host.swapaxes(1, 2) if by_columns(x) else host
         once = host[:1] if host.strides[0] == 0 else host  # a matrix that the whole stack shares
         view = self.place(key, once.shape, self.call.dtype, by_columns(once))
         native.upload(view, buffer_of(once), self.call.copies)
@@ -163,7 +165,8 @@ class Tiled:
         self.native.copy(to, source, self.streams[1])
 
     def download(self, view: View, host: Array) -> None:
-        if host_result(host):
+        # (The C modules bring rows to columns through a second array on the device, for which no memory is set aside.)
+        if host_result(host, self.native, self.device) and not by_columns(host):
             self.native.download(buffer_of(host), view, self.copies)
         else:
             host[...] = to_host(self.native, view, self.copies)
