@@ -169,21 +169,28 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
         largest = exponent > largest ? exponent : largest;
     }
     memcpy(exponents, &largest, sizeof exponents);
+    int zeros = 0;
     for (int i = 0; i < 8; ++i) {
         if (exponents[i] >= -2 * WGMMA_TAME) continue;
         unsigned bits;
         memcpy(&bits, &sums[i], sizeof bits);
         if (exponents[i] > -1000 || bits) return false;
         exponents[i] = 0; // nothing but zeros
+        ++zeros;
     }
+    if (zeros == 8) return true; // most of a tile that a small matrix does not fill
     for (int half = 0; half < 8; half += 4) {
         ints_4 scale_bits = {};
         for (int i = 0; i < 4; ++i) scale_bits[i] = (127 + 25 - exponents[half + i]) << 23;
         const floats_4 scale = read_as<floats_4>(&scale_bits);
         ints_4 totals[2] = {__builtin_convertvector(read_as<floats_4>(sums + half) * scale, ints_4), ints_4{}};
-        for (int k = 0; k < K; ++k) {
-            const floats_4 product = read_as<floats_4>(&b.value[k][column + half]) * a.value[k][row];
-            totals[k / 8] += __builtin_convertvector(product * scale, ints_4);
+        for (int part = 0; part < K / 8; ++part) {
+            ints_4 total = totals[part]; // in a register
+            for (int k = 8 * part; k < 8 * part + 8; ++k) {
+                const floats_4 product = read_as<floats_4>(&b.value[k][column + half]) * a.value[k][row];
+                total += __builtin_convertvector(product * scale, ints_4);
+            }
+            totals[part] = total;
         }
         for (int i = 0; i < 4; ++i) {
             const uint64_t unit_bits = static_cast<uint64_t>(1023 - 25 + exponents[half + i]) << 52;
