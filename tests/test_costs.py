@@ -97,7 +97,7 @@ def test_a_repeated_call_takes_no_memory_of_the_device(backend):
     for _ in range(5):
         calls()
     before = taken()
-    for _ in range(50):
+    for _ in range(20):
         calls()
     assert taken() == before
 

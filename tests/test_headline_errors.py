@@ -12,7 +12,7 @@ UNCOMPENSATED_LARGEST = 4e-6
 COMPENSATED_LARGEST, COMPENSATED_AVERAGE = 1.2e-7, 4.3e-8
 CUT_LARGEST = 2.0**-9  # two inputs, each cut to 11 significant bits
 VARIANTS = [
-    pytest.param(backend, variant, marks=() if variant.on_host or variant.name == "tiled" else pytest.mark.full)
+    pytest.param(backend, variant, marks=() if variant.on_host else pytest.mark.full)
     for backend, variant in variants("matmul")
     if "float32" in variant.types
 ]

@@ -362,6 +362,7 @@ LONG = FEW_RESULTS + full(only(MANY_RESULTS, MANY_RESULTS[0], MANY_RESULTS[-1]))
 ONE_OF_EACH = only(VARIANTS, FEW_RESULTS[0]) + full(only(VARIANTS, MANY_RESULTS[0]))
 
 
+@pytest.mark.shared
 @pytest.mark.parametrize("backend, variant", LONG, ids=label, indirect=["backend"])
 def test_stacks_longer_than_a_grid(backend, variant):
     """A grid has at most 65535 blocks in z: the launches that follow go on where the one before ended."""
