@@ -12,7 +12,7 @@ UNCOMPENSATED_LARGEST = 4e-6
 COMPENSATED_LARGEST, COMPENSATED_AVERAGE = 1.2e-7, 4.3e-8
 CUT_LARGEST = 2.0**-9  # two inputs, each cut to 11 significant bits
 VARIANTS = [
-    pytest.param(backend, variant, marks=() if variant.on_host else pytest.mark.full)
+    pytest.param(backend, variant, marks=() if variant.on_host or variant.name == "tiled" else pytest.mark.full)
     for backend, variant in variants("matmul")
     if "float32" in variant.types
 ]
@@ -26,7 +26,10 @@ def documents_input():
 
 @pytest.mark.parametrize("backend, variant", VARIANTS, ids=label, indirect=["backend"])
 def test_errors_of_the_documents(backend, variant, documents_input):
+    """The emulator computes a quarter of the rows: 250,000 sums of 1000 products."""
     a, b, exact = documents_input
+    if cudakern.backend().emulated and not variant.on_host:
+        a, exact = a[:250], exact[:250]
     largest, average = cudakern.compare(cudakern.matmul(a, b, variant=variant.name), exact)
     assert 0 < average < largest  # rounding is there: an error of 0 would mean that something else was compared
     if variant.compensated:

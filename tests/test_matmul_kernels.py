@@ -122,6 +122,8 @@ def test_many_blocks_in_both_directions(backend, variant, dtype, shape):
     a, b = fill((m, k), dtype), fill((k, n), dtype, 1)
     columns_first = np.asfortranarray
     for parameters in settings(variant):
+        if k < 10 and {"parts", "groups"} & {*parameters}:
+            continue  # of so short a k
         check(variant, a, b, dtype, **parameters)
         check(variant, columns_first(a), columns_first(b), dtype, **parameters)
 

@@ -230,7 +230,7 @@ def test_nothing_is_kept(operation, name, variant):
         gc.collect()
         references = [sys.getrefcount(x) for x in (*given, out)]
         assert native(name).pool_used(0) == 0
-        grows_by_less(name, all_ways, 400, blocks=100, in_c=16 * 400)  # one object in four rounds would show
+        grows_by_less(name, all_ways, 100, blocks=25, in_c=16 * 100)  # one object in four rounds would show
         after = [sys.getrefcount(x) for x in (*given, out)]
         assert after == references
         assert native(name).pool_used(0) == 0
