@@ -1,5 +1,6 @@
 """Python in a process of its own: for settings that hold from the start, signals, forks."""
 
+import atexit
 import functools
 import json
 import os
@@ -61,7 +62,7 @@ os._exit(0)
 @functools.cache
 def _forks(read_at_start):
     """The process for programs in whose environment this is what Python and the C libraries read when they start."""
-    return subprocess.Popen(
+    server = subprocess.Popen(
         [sys.executable, "-c", FORKS],
         env=environment() | dict(read_at_start),
         text=True,
@@ -69,6 +70,8 @@ def _forks(read_at_start):
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
+    atexit.register(server.communicate)  # which lets it end, and waits
+    return server
 
 
 def run(code, fresh=False, **settings):
