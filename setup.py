@@ -29,6 +29,7 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -48,6 +49,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).resolve().parent
 OBJECTS = Path("build/objects")
 GENERATED = Path("build/generated")
+BATCH = 5  # small operations that nvcc compiles together
 CORE = "libcudakern_emulator.so"
 KERNELS = "kernels.txt"  # what ptxas said of the GPU's kernels
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -86,6 +88,7 @@ class Build:
     c_flags: list[str] = field(default_factory=list)
     link_flags: list[str] = field(default_factory=list)
     needs_core: bool = False
+    batches: bool = False  # of small operations
 
     @property
     def set_name(self) -> str:
@@ -240,6 +243,7 @@ def cuda_build() -> Build:
         ],
         # Each library has a CUDA runtime of its own. None is exported: another library's would else be taken for it.
         link_flags=[f"-L{toolkit.library}", "-lcudart_static", "-Wl,--exclude-libs,ALL", "-lrt", "-ldl", "-lpthread"],
+        batches=True,
     )
 
 
@@ -393,14 +397,42 @@ def operations() -> list[str]:
     return [path.stem for path in relative("csrc/kernels/*/*.cu") if path.stem == path.parent.name]
 
 
-def write_operations() -> None:
-    """The list of operations is the list of folders: csrc/kernels/NAME/NAME.cu."""
-    path = ROOT / GENERATED / "operations.inc"
-    text = "// Written by setup.py: a line for each csrc/kernels/NAME/NAME.cu.\n"
-    text += "".join(f"OPERATION({name})\n" for name in operations())
+def generate(name: str, text: str) -> Path:
+    """The file of that name and text, which stays as old as it is if the text is the same."""
+    path = ROOT / GENERATED / name
     if not path.exists() or path.read_text() != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    return GENERATED / name
+
+
+def write_operations() -> None:
+    """The list of operations is the list of folders: csrc/kernels/NAME/NAME.cu."""
+    text = "// Written by setup.py: a line for each csrc/kernels/NAME/NAME.cu.\n"
+    generate("operations.inc", text + "".join(f"OPERATION({name})\n" for name in operations()))
+
+
+def in_batches(sources: list[Path]) -> list[Path]:
+    """The sources, with those of small operations in a few files that include them: nvcc needs almost 2 s for each file
+    that it begins, and less for such an operation. An operation is small if it is one .cu that defines no macros for
+    the headers that it includes, without constant memory, of which a file has 64 KiB. Its macros end with it."""
+    folders = [path.parent for path in sources]
+    texts = {path: (ROOT / path).read_text() for path in sources if folders.count(path.parent) == 1}
+    small = [
+        path
+        for path, text in texts.items()
+        if not re.search(r"^#define.*^#include", text, re.M | re.S)
+        and not any("__constant__" in file.read_text() for file in (ROOT / path.parent).glob("*.cu*"))
+    ]
+    count = -(-len(small) // BATCH)
+    batches = []
+    for number in range(count):
+        lines = ["// Written by setup.py."]
+        for path in small[number::count]:  # neighbors, which often take as long, in different files
+            lines += [f'#include "{path.relative_to("csrc")}"']
+            lines += [f"#undef {name}" for name in re.findall(r"^#define (\w+)", texts[path], re.M)]
+        batches.append(generate(f"batch_{number}.cu", "\n".join([*lines, ""])))
+    return [*(path for path in sources if path not in small), *batches]
 
 
 @dataclass
@@ -437,6 +469,8 @@ def side_part(build: Build, folder: Path) -> Part:
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
     device = [*build.kernel_compiler, *includes]
     kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
+    if build.batches:
+        kernels = in_batches(kernels)
     for path in build.includes:  # what only this backend has, the toolkit's libraries: first, for it takes longest
         kernels = relative(f"{path}/*.cu") + kernels
     of_set = [Unit(source, device, build.name) for source in kernels]

@@ -49,9 +49,10 @@ def pytest_collection_modifyitems(items):
 
     What stays is decided for each test and variant by itself: of its types the main one (else the first), of its sizes
     the first empty one, the first of one element, and the last. Of more than three cases that are then left, a third
-    stays, and for the next variant another third. Of the orders of threads in which the tests of CUDA's features run
-    (`order_name`), the fixed one and a random one stay. Where another product is long, a test marks the rest of it
-    itself."""
+    stays, and for the next variant another third. Of a test of what all variants share (`shared`), the cases of every
+    third variant of an operation stay, from its first kernel on. Of the orders of threads in which the tests of CUDA's
+    features run (`order_name`), the fixed one and a random one stay. Where another product is long, a test marks the
+    rest of it itself."""
     cases_of = {}
     for item in items:
         params = item.callspec.params if hasattr(item, "callspec") else {}
@@ -67,14 +68,15 @@ def pytest_collection_modifyitems(items):
         sizes = list(dict.fromkeys(size for _, params in same if (size := size_of(params)) is not None))
         counts = [math.prod(size) if isinstance(size, tuple) else size for size in sizes]
         kept_sizes = [sizes[counts.index(count)] for count in (0, 1) if count in counts] + sizes[-1:]
+        number = [v.name for v in cudakern.variants(variant.operation)].index(variant.name)
         left = []
         for item, params in same:
             size = size_of(params)
-            if params.get("dtype") != kept_type or (size is not None and size not in kept_sizes):
+            of_others = item.get_closest_marker("shared") and number % 3 != 1  # 0 is NumPy
+            if of_others or params.get("dtype") != kept_type or (size is not None and size not in kept_sizes):
                 item.add_marker("full")
             elif item.get_closest_marker("full") is None:
                 left.append(item)
-        number = [v.name for v in cudakern.variants(variant.operation)].index(variant.name)
         for i, item in enumerate(left if len(left) > 3 else ()):
             if i % 3 != number % 3:
                 item.add_marker("full")

@@ -1,9 +1,14 @@
 """Python in a process of its own: for settings that hold from the start, signals, forks."""
 
+import atexit
+import functools
+import json
 import os
+import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import traceback
@@ -34,12 +39,68 @@ def start(code, stdin=subprocess.DEVNULL, **settings):
     )
 
 
-def run(code, **settings):
-    """Runs the code to its end and gives what it printed; it must end well."""
-    process = start(code, **settings)
-    output, errors = process.communicate(timeout=200)
-    assert process.returncode == 0, f"exit {process.returncode}\n{output}\n{errors}"
+#: A process that has imported what most programs here import first, and forks for each of them: the imports take more
+#: time than most of the programs do. A child has used nothing of cudakern yet, and ends as any Python does.
+FORKS = """
+import json, os, sys
+import concurrent.futures, ctypes, importlib.metadata, numpy.random, pytest, rich.console, rich.progress, rich.table
+for _line in sys.stdin:
+    _code, _environment, *_files = json.loads(_line)
+    _child = os.fork()
+    if _child == 0:
+        os.environ.clear()
+        os.environ.update(_environment)
+        for _number, _file in enumerate([os.devnull, *_files]):
+            os.dup2(os.open(_file, os.O_RDWR), _number)
+        exec(compile(_code, "<string>", "exec"))
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(_child, 0)[1]), flush=True)
+os._exit(0)
+"""
+
+
+@functools.cache
+def _forks(read_at_start):
+    """The process for programs in whose environment this is what Python and the C libraries read when they start."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", FORKS],
+        env=environment() | dict(read_at_start),
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    atexit.register(server.communicate)  # which lets it end, and waits
+    return server
+
+
+def run(code, fresh=False, **settings):
+    """Runs the code to its end and gives what it printed; it must end well. ``fresh``: in a Python that has imported
+    nothing yet."""
+    if fresh:
+        process = start(code, **settings)
+        output, errors = process.communicate(timeout=200)
+        status = process.returncode
+    else:
+        status, output, errors = _forked(textwrap.dedent(code), environment(**settings))
+    assert status == 0, f"exit {status}\n{output}\n{errors}"
     return output
+
+
+def _forked(code, variables):
+    of_start = ("PYTHON", "LD_", "GLIBC", "MALLOC", "OPENBLAS", "OMP")
+    at_start = tuple(sorted((name, value) for name, value in variables.items() if name.startswith(of_start)))
+    server = _forks(at_start)
+    with tempfile.NamedTemporaryFile("r") as output, tempfile.NamedTemporaryFile("r") as errors:
+        print(json.dumps([code, variables, output.name, errors.name]), file=server.stdin, flush=True)
+        with selectors.DefaultSelector() as answer:
+            answer.register(server.stdout, selectors.EVENT_READ)
+            status = server.stdout.readline() if answer.select(200) else ""
+        if not status:
+            _forks.cache_clear()
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+        return int(status or -signal.SIGKILL), output.read(), errors.read()
 
 
 # --- for the code that runs there ------------------------------------------------------------------------------------

@@ -135,6 +135,7 @@ def test_a_measured_call_is_done(side, variant, own, gate):
 
 
 @pytest.mark.parametrize("own", [pytest.param(False, marks=pytest.mark.full), True], ids=["default", "stream"])
+@pytest.mark.shared
 @every_variant
 def test_a_failure_behind_a_running_kernel(side, variant, own, gate, fault):
     """Some of the call is enqueued when it fails, and runs later: on memory that is still there, no other."""

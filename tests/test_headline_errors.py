@@ -26,7 +26,10 @@ def documents_input():
 
 @pytest.mark.parametrize("backend, variant", VARIANTS, ids=label, indirect=["backend"])
 def test_errors_of_the_documents(backend, variant, documents_input):
+    """The emulator computes a quarter of the rows: 250,000 sums of 1000 products."""
     a, b, exact = documents_input
+    if cudakern.backend().emulated and not variant.on_host:
+        a, exact = a[:250], exact[:250]
     largest, average = cudakern.compare(cudakern.matmul(a, b, variant=variant.name), exact)
     assert 0 < average < largest  # rounding is there: an error of 0 would mean that something else was compared
     if variant.compensated:

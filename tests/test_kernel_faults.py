@@ -217,7 +217,7 @@ __global__ void through(char **p, long long i) {
 }
 __global__ void shared(long long i) {
     extern __shared__ char tile[];
-    if (threadIdx.x == 7) tile[i] = 1;
+    if (threadIdx.x == 7) tile[i] = 1 + blockIdx.x; // one of which a canary there is not
 }
 __global__ void by_address(long long address, long long i) {
     reinterpret_cast<volatile char *>(address)[i] ^= 1;

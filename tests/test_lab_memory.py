@@ -142,7 +142,7 @@ def test_the_picture_shows_kinds_and_idle_threads(backend, grid, block, shape):
 
 def test_the_picture_of_a_large_array_is_drawn_by_regions(backend):
     """Not element by element, and of many layers the first ones."""
-    picture = lab.thread_map(None, (16, 16), (3000, 4001)).plot()
+    picture = lab.thread_map(None, (16, 16), (1000, 801)).plot()
     assert len(picture.axes[0].patches) < 12
     assert "numbers" not in picture._supxlabel.get_text()
     layers = lab.thread_map(None, (2, 2, 2), (9, 3, 3)).plot()

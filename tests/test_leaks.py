@@ -23,7 +23,7 @@ def test_nothing_outlives_a_call(backend, make):
         call()
     slow = time.perf_counter() - begun > 0.02
     # An object in four rounds shows, and one in each round of a slow call.
-    rounds, blocks = (ROUNDS // 2, ROUNDS // 2) if slow else (ROUNDS, ROUNDS // 4)
+    rounds, blocks = (ROUNDS // 4, ROUNDS // 4) if slow else (ROUNDS, ROUNDS // 4)
     used = settled(backend)
     references = [sys.getrefcount(x) for x in kept]
     grows_by_less(backend, call, rounds, blocks=blocks, in_c=C_BYTES * rounds)

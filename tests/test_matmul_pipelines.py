@@ -22,9 +22,12 @@ def cases():
         if name != "emulator" or not variant.capability_exact:
             continue
         one_part = {"parts": 1} if variant.name.startswith("split_") else {}
+        tried = []
         for parameters in settings(variant):
-            if parameters and not any(parameters.values()):
-                continue  # the sizes that the variant chooses itself, once more
+            chosen = {word: value for word, value in parameters.items() if value}  # of 0, the variant chooses itself
+            if chosen in tried:
+                continue
+            tried.append(chosen)
             for shape in SHAPES:
                 if shape == "narrow tiles" and parameters:
                     continue
@@ -43,6 +46,8 @@ def cases():
 def test_integers_are_exact_in_any_order(order, variant, parameters, sizes, threads):
     order(threads)
     m, n, k = SHAPES[sizes]
+    if sizes == "several tiles" and parameters.get("tile") == 64:
+        n //= 2  # still two tiles or more for each block
     dtype = main_type(variant)
     draw = np.random.default_rng()
     a, b = draw.integers(-3, 4, (m, k)).astype(dtype), draw.integers(-3, 4, (k, n)).astype(dtype)

@@ -216,6 +216,7 @@ def guarded_calls(name, variant, a, b):
     return native(name).fault_count()
 
 
+@pytest.mark.shared
 @every_variant
 def test_a_stack_is_copied_in_as_many_calls_as_a_matrix(name, variant):
     """However many matrices: one copy an operand, or as many as a matrix has rows where both sides are padded."""

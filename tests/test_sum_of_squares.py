@@ -272,6 +272,7 @@ def test_parameters_on_the_device(backend, variant, dtype, parameters):
     )
 
 
+@pytest.mark.shared
 @every_variant
 def test_the_largest_grid(backend, variant, dtype):
     blocks = next((p for p in variant.parameters if p.name == "blocks"), None)

@@ -26,13 +26,10 @@
     _Pragma("GCC error \"the emulator has no __cluster_dims__: a C++ program can use cudaLaunchAttributeClusterDimension; a launch from Python has no clusters\"")
 // clang-format on
 
-// __noinline__ is a macro under g++ (clang has it as a keyword from version 15 on). The C++ library uses
-// __attribute__((__noinline__)), so its headers that do must be included first.
+// No attribute, because the C++ library writes __attribute__((__noinline__)): nothing is then to include before this.
+// (clang has the word as a keyword from version 15 on.)
 #if !defined(__clang__) || __clang_major__ < 15
-#ifdef __cplusplus
-#include <memory>
-#endif
-#define __noinline__ __attribute__((noinline))
+#define __noinline__
 #endif
 
 #endif

@@ -43,7 +43,7 @@ struct wgmma_place {
 // An operand, ordered by k, then by the extent (rows of A, columns of B): its elements, and the exponents that the hardware
 // aligns by. When the largest exponent of the products is searched, those of zeros must not count, so zeros have a very small
 // one. `tame`: products of such elements and their exponents are ordinary floats.
-constexpr short WGMMA_NO_EXPONENT = -10000, WGMMA_TAME = 50;
+constexpr short WGMMA_NO_EXPONENT = -10000, WGMMA_TAME = 50, WGMMA_LARGEST = 60;
 template <int EXTENT, int K> struct wgmma_operand {
     alignas(64) float value[K][EXTENT];
     alignas(64) short exponent[K][EXTENT];
@@ -82,7 +82,7 @@ __forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT, 16> &to, uint64_t des
 // The values and exponents of to.bits.
 template <typename T, int EXTENT> __forceinline__ void wgmma_convert(wgmma_operand<EXTENT, 16> &to) {
     constexpr bool is_half = std::is_same<T, __half>::value;
-    constexpr short fraction = is_half ? 10 : 7, bias = is_half ? 15 : 127, highest = is_half ? 15 : WGMMA_TAME;
+    constexpr short fraction = is_half ? 10 : 7, bias = is_half ? 15 : 127, highest = is_half ? 15 : WGMMA_LARGEST;
     shorts_8 wild = {};
     for (int k = 0; k < 16; ++k)
         for (int i = 0; i < EXTENT; i += 8) {
@@ -134,7 +134,7 @@ __forceinline__ void wgmma_read(wgmma_operand<EXTENT, 8> &to, uint64_t descripto
                 const bool zero = element.value == 0;
                 to.value[k + j][i] = element.value;
                 to.exponent[k + j][i] = zero ? WGMMA_NO_EXPONENT : static_cast<short>(element.exponent);
-                to.tame = to.tame && (zero || abs(element.exponent) <= WGMMA_TAME);
+                to.tame = to.tame && (zero || (element.exponent >= -WGMMA_TAME && element.exponent <= WGMMA_LARGEST));
             }
         }
 }
@@ -163,11 +163,13 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
         if ((bits >> 23 & 255) == 255) return false;
         exponents[i] = static_cast<short>(bits << 1 == 0 ? WGMMA_NO_EXPONENT : float_exponent(sums[i]));
     }
-    shorts_8 largest = read_as<shorts_8>(exponents);
-    for (int k = 0; k < K; ++k) {
+    const shorts_8 of_sums = read_as<shorts_8>(exponents);
+    shorts_8 of_products = read_as<shorts_8>(&b.exponent[0][column]) + a.exponent[0][row];
+    for (int k = 1; k < K; ++k) {
         const shorts_8 exponent = read_as<shorts_8>(&b.exponent[k][column]) + a.exponent[k][row];
-        largest = exponent > largest ? exponent : largest;
+        of_products = exponent > of_products ? exponent : of_products;
     }
+    const shorts_8 largest = of_products > of_sums ? of_products : of_sums;
     memcpy(exponents, &largest, sizeof exponents);
     for (int i = 0; i < 8; ++i) {
         if (exponents[i] >= -2 * WGMMA_TAME) continue;
@@ -176,14 +178,23 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
         if (exponents[i] > -1000 || bits) return false;
         exponents[i] = 0; // nothing but zeros
     }
+    // Zeros are most of a tile that a small matrix does not fill, and of the pieces of short numbers.
+    const shorts_8 nonzero = of_products > -1000;
+    uint64_t any[2];
+    memcpy(any, &nonzero, sizeof any);
+    if (!(any[0] | any[1])) return true;
     for (int half = 0; half < 8; half += 4) {
         ints_4 scale_bits = {};
         for (int i = 0; i < 4; ++i) scale_bits[i] = (127 + 25 - exponents[half + i]) << 23;
         const floats_4 scale = read_as<floats_4>(&scale_bits);
         ints_4 totals[2] = {__builtin_convertvector(read_as<floats_4>(sums + half) * scale, ints_4), ints_4{}};
-        for (int k = 0; k < K; ++k) {
-            const floats_4 product = read_as<floats_4>(&b.value[k][column + half]) * a.value[k][row];
-            totals[k / 8] += __builtin_convertvector(product * scale, ints_4);
+        for (int part = 0; part < K / 8; ++part) {
+            ints_4 total = totals[part]; // in a register
+            for (int k = 8 * part; k < 8 * part + 8; ++k) {
+                const floats_4 product = read_as<floats_4>(&b.value[k][column + half]) * a.value[k][row];
+                total += __builtin_convertvector(product * scale, ints_4);
+            }
+            totals[part] = total;
         }
         for (int i = 0; i < 4; ++i) {
             const uint64_t unit_bits = static_cast<uint64_t>(1023 - 25 + exponents[half + i]) << 52;
