@@ -64,6 +64,11 @@ def memory_limit(
     context manager
         ``with`` gives the limit in bytes; None: the device's free memory. It can be entered repeatedly, and nested.
 
+    Raises
+    ------
+    TypeError, ValueError
+        ``limit`` is not a number of bytes, or less than 1 MiB.
+
     Examples
     --------
     >>> import numpy as np, cudakern
