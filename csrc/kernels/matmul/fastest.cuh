@@ -15,6 +15,7 @@
 
 #include "split_inside.cuh" // the kernel for products of float32 of about 1000 on compute capability 9.0
 #include "warp_tiles_plans.cuh"
+#include "../variant.h"
 #include "split_launches.cuh"
 #include "split_plans.cuh"
 
@@ -35,10 +36,7 @@ inline double time_of_warp_tiles(const ck_call *call) {
 inline double time_of_split(const ck_call *call) {
     const double elements =
         static_cast<double>(product(product(rows(call) + columns(call), inner(call)), products(call)));
-    const int64_t any[] = {0, 0};
-    ck_call own = *call;
-    own.parameters = any;
-    return 20 + elements * 12 / 3.3e6 + split_fp16_tiling(&own).time;
+    return 20 + elements * 12 / 3.3e6 + split_fp16_tiling(call).time;
 }
 
 // Rows of operands that do not start at lines of 128 bytes are read in two halves; "wgmma_multicast" reads fewer of
@@ -53,7 +51,11 @@ inline const char *fastest_of_halves(const ck_call *call) {
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
-inline const char *fastest_of(const ck_call *call) {
+inline const char *fastest_of(const ck_call *of) {
+    const int64_t by_size[CK_MAX_PARAMETERS] = {}; // of every variant
+    ck_call own = *of;
+    own.parameters = by_size;
+    const ck_call *const call = &own;
     const int capability = call->limits->capability;
     const bool hopper = capability == 90 && call->limits->exact; // wgmma runs on no other chip
     if (rows(call) <= 32 && columns(call) <= 32) return "tiled"; // smaller than the tiles of the others
@@ -61,9 +63,9 @@ inline const char *fastest_of(const ck_call *call) {
     case CK_FLOAT32:
         if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         if (hopper) {
-            const double plain = time_of_warp_tiles(call), parts = parts_of_warp_tiles(call, 0, 0).time;
+            const double plain = time_of_warp_tiles(call), parts = parts_of_warp_tiles(call).time;
             const double split = time_of_split(call), least = plain < parts ? plain : parts;
-            const double inside = split_inside_tiling_of(call, 0, 0, 0).time;
+            const double inside = split_inside_tiling_of(call).time;
             // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
             if (inside < least && inside < split && inner(call) >= 512) return "split_inside";
             return split < least ? "split_fp16" : parts < plain ? "warp_tiles_split" : "warp_tiles";

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     for (int i = 0; i < SUMS / 2; ++i)
         *reinterpret_cast<float2 *>(sums + (row + i % 2 * 8) * COLUMNS + column + i / 2 * 8) =
             make_float2(total[i * 2], total[i * 2 + 1]);
-    add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, first, op);
+    add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, first, op.m, op.n);
 }
 
 } // namespace matmul

@@ -34,9 +34,9 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
 };
+using wgmma_split_256 = wgmma_split_size<256, 4>;
 using wgmma_split_128 = wgmma_split_size<128, 6>;
 using wgmma_split_64 = wgmma_split_size<64, 7>;
-static_assert(int(wgmma_split_128::SHARED_BYTES) != int(wgmma_split_64::SHARED_BYTES), "by which the launch chooses");
 
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
