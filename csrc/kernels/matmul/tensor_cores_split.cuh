@@ -58,15 +58,23 @@ __global__ void __launch_bounds__(tensor_cores_small::THREADS, 3)
                 *reinterpret_cast<float2 *>(sums + (place.row + y * 16 + half * 8) * size::COLUMNS + place.column +
                                             x * 8) = make_float2(sum[y][x][half * 2], sum[y][x][half * 2 + 1]);
     const int thread = static_cast<int>(threadIdx.x);
-    if (groups == 1)
-        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(sums, rank, parts, thread, op.c, first, op.m,
-                                                                       op.n);
-    else
-        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(
-            sums, rank, parts, thread,
-            sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), group, static_cast<int>(gridDim.z),
-                                  static_cast<int>(blockIdx.z)),
-            first, op.m, op.n);
+    const auto add_parts = [&](const auto &c) {
+        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(sums, rank, parts, thread, c, first, op.m, op.n);
+    };
+    const bool pairs =
+        (reinterpret_cast<uintptr_t>(op.c.data) | static_cast<uint64_t>(op.c.row_stride * 2)) % 4 == 0;
+    if (groups > 1) {
+        add_parts(sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), group,
+                                        static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z)));
+    } else if (parts > 1 || pairs) {
+        add_parts(op.c);
+    } else { // single elements: those of a warp are neighbors, so that they are written together
+        __syncthreads();
+        for (int i = thread; i < size::ROWS * size::COLUMNS; i += size::THREADS) {
+            const int64_t row = first.row + i / size::COLUMNS, column = first.column + i % size::COLUMNS;
+            if (row < op.m && column < op.n) op.c.store(row, column, sums[i]);
+        }
+    }
 }
 
 } // namespace matmul
