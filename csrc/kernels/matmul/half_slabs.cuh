@@ -75,18 +75,21 @@ template <typename Slab, int THREADS> struct half_slab_copies {
         }
         from += advance;
     }
+    __device__ __forceinline__ void finish(unsigned char *) {} // cp.async needs no other step
 };
 
 // The same for operands with any alignment. A thread copies the same chunk of several lines only where chunks are aligned; otherwise,
 // the same pair of elements, by cp.async of 4 bytes, or, if pairs are not aligned either, through registers.
 template <typename Slab, int THREADS> struct any_half_slab_copies {
     using slab_type = Slab;
+    enum { STEP = THREADS / 32, COUNT = Slab::LINES / STEP }; // of pairs: lines between two of a thread, and their number
     static_assert(Slab::CHUNKS == 8, "a line has a pair for each lane of a warp");
 
     const unsigned short *from; // this thread's first elements in the next slab
     int64_t line_stride;
     int lines, elements; // inside the matrix, from there on (the one along k: not used)
     int width, line, at; // elements of a copy; this thread's first line, and its elements there
+    unsigned short low[COUNT], high[COUNT]; // pairs on their way
 
     __device__ __forceinline__ any_half_slab_copies(const void *start, int64_t extent_stride, int64_t k_stride,
                                                     int64_t extent) {
@@ -101,16 +104,17 @@ template <typename Slab, int THREADS> struct any_half_slab_copies {
         lines = inside - line, elements = inside - at;
     }
 
-    // left: what is left of k
+    // Begins the copies of the next slab. left: what is left of k.
     __device__ __forceinline__ void begin(unsigned char *slab, int64_t left) {
-        const int depth = static_cast<int>(left < Slab::DEPTH ? left : Slab::DEPTH);
+        constexpr int64_t most = Slab::DEPTH;
+        const int depth = static_cast<int>(left < most ? left : most);
         const int own_lines = Slab::ALONG_K ? lines : depth - line, own = Slab::ALONG_K ? depth - at : elements;
         if (width == 8)
             begin_copies<8>(slab, own_lines, own);
         else if (width == 2)
             begin_copies<2>(slab, own_lines, own);
         else
-            copy_pairs(slab, own_lines, own);
+            load_pairs(own_lines, own);
         from += Slab::DEPTH * (Slab::ALONG_K ? 1 : line_stride);
     }
 
@@ -120,30 +124,29 @@ template <typename Slab, int THREADS> struct any_half_slab_copies {
     }
 
     template <int WIDTH> __device__ __forceinline__ void begin_copies(unsigned char *slab, int own_lines, int own) {
-        constexpr int STEP = THREADS / (64 / WIDTH); // lines
+        constexpr int LINES = THREADS / (64 / WIDTH); // at the same time
         const int bytes = own < 0 ? 0 : own < WIDTH ? own * 2 : WIDTH * 2;
         const unsigned short *source = from;
 #pragma unroll
-        for (int i = 0; i < Slab::LINES; i += STEP, source += STEP * line_stride)
+        for (int i = 0; i < Slab::LINES; i += LINES, source += LINES * line_stride)
             cp_async<WIDTH * 2>(place(slab, i), source, i < own_lines ? bytes : 0);
     }
 
-    __device__ __forceinline__ void copy_pairs(unsigned char *slab, int own_lines, int own) {
-        constexpr int STEP = THREADS / 32, AT_ONCE = 8; // loads are under way before the first store
+    __device__ __forceinline__ void load_pairs(int own_lines, int own) {
         const unsigned short *source = from;
-#pragma unroll 1
-        for (int first = 0; first < Slab::LINES; first += AT_ONCE * STEP) {
-            unsigned short low[AT_ONCE], high[AT_ONCE];
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; ++i, source += STEP * line_stride) {
-                const bool inside = first + i * STEP < own_lines;
-                low[i] = inside && own > 0 ? source[0] : 0, high[i] = inside && own > 1 ? source[1] : 0;
-            }
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; ++i)
-                *reinterpret_cast<unsigned *>(place(slab, first + i * STEP)) =
-                    low[i] | static_cast<unsigned>(high[i]) << 16;
+        for (int i = 0; i < COUNT; ++i, source += STEP * line_stride) {
+            const bool inside = i * STEP < own_lines;
+            low[i] = inside && own > 0 ? source[0] : 0, high[i] = inside && own > 1 ? source[1] : 0;
         }
+    }
+
+    // What has passed through registers goes to the slab.
+    __device__ __forceinline__ void finish(unsigned char *slab) {
+        if (width != 1) return;
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i)
+            *reinterpret_cast<unsigned *>(place(slab, i * STEP)) = low[i] | static_cast<unsigned>(high[i]) << 16;
     }
 };
 

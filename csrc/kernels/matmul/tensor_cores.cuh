@@ -70,6 +70,12 @@ add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4], uns
             from_b.begin(b_slabs + next_stage * b_slab::BYTES, left);
         }
         cp_async_commit(); // also an empty group: the waits count groups
+    };
+    const auto finish_slab = [&] { // the second step of those copies
+        if (next < slabs) {
+            from_a.finish(a_slabs + next_stage * a_slab::BYTES);
+            from_b.finish(b_slabs + next_stage * b_slab::BYTES);
+        }
         ++next;
         next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
     };
@@ -92,11 +98,13 @@ add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4], uns
     };
 
 #pragma unroll 1
-    for (int i = 0; i < STAGES - 1; ++i) begin_slab();
+    for (int i = 0; i < STAGES - 2; ++i) begin_slab(), finish_slab();
+    begin_slab();
     wait_for_slab();
     int stage = 0;
     if (slabs > 0) load_step(stage, 0, 0);
     for (int slab = 0; slab < slabs; ++slab) {
+        finish_slab();
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
         const int following = stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll

@@ -121,9 +121,7 @@ inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *er
 
 inline int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
     const wgmma_split_tiling tiling = wgmma_split_tiling_of(call);
-    CK_TRY((tiling.columns == 256   ? plan_boxes<wgmma_split_256>
-            : tiling.columns == 128 ? plan_boxes<wgmma_split_128>
-                                    : plan_boxes<wgmma_split_64>)(call, plan, error));
+    CK_TRY((tiling.columns == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
     const int64_t blocks = product(product(tiling.tiles, products(call)), tiling.parts * tiling.groups);
     if (blocks > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",

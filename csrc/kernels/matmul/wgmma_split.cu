@@ -1,16 +1,25 @@
-// The launches of "wgmma_split" with tiles of up to 128 columns: a unit of its own, for parallel builds.
-#include "wgmma_split_run.cuh"
+// The launches of "wgmma_split": a unit of its own, for parallel builds.
+#include "wgmma_split_plans.cuh"
 
 namespace matmul {
 
-ck_run run_wgmma_split_256; // wgmma_split_256.cu
-
 CK_RUN(wgmma_split) {
     if (empty(call)) return CK_OK;
-    const int64_t width = wgmma_split_tiling_of(call).columns;
-    return (width == 256   ? run_wgmma_split_256
-            : width == 128 ? run_wgmma_split_of<wgmma_split_128>
-                           : run_wgmma_split_of<wgmma_split_64>)(call, plan, context, error);
+    const wgmma_split_tiling tiling = wgmma_split_tiling_of(call);
+    const bool wide = tiling.columns == 128, transposed = tiling.transposed;
+    return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {
+        using T = decltype(element);
+        constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
+        const auto kernel =
+            wide ? (transposed ? wgmma_split<T, wgmma_split_128, B, A> : wgmma_split<T, wgmma_split_128, A, B>)
+                 : (transposed ? wgmma_split<T, wgmma_split_64, B, A> : wgmma_split<T, wgmma_split_64, A, B>);
+        const box_operands<T> own = box_operands_of<T>(call), operands = transposed ? own.transposed() : own;
+        const group_sums sums = group_sums_of(call, plan, context);
+        CK_TRY(ck_launch_cluster(static_cast<int>(tiling.parts), context, error, "wgmma_split", kernel,
+                                 ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
+                                 ck_bound_map(context->bound[0]), ck_bound_map(context->bound[1]), operands, sums));
+        return launch_add_groups<T>(call, sums, context, error, transposed);
+    });
 }
 
 } // namespace matmul

@@ -22,7 +22,7 @@ inline wgmma_split_tiling wgmma_split_tiling_of(const ck_call *call) {
     const double results = static_cast<double>(product(product(rows(call), columns(call)), all_products));
     wgmma_split_tiling best = {};
     for (const bool transposed : {false, true})
-        for (int64_t width = 256; width >= 64; width /= 2) {
+        for (int64_t width = 128; width >= 64; width /= 2) {
             if (columns_of_tile != 0 && columns_of_tile != width) continue;
             if (side != 0 && side != (transposed ? 2 : 1)) continue;
             const int64_t down = transposed ? columns(call) : rows(call),
