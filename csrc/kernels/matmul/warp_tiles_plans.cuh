@@ -39,26 +39,33 @@ inline k_parts parts_of_warp_tiles(const ck_call *call) {
     return best;
 }
 
-// The same for "tensor_cores_split". A slab takes longer if the elements of an operand are not aligned.
+// The same for "tensor_cores_split". A slab takes longer if the elements of an operand are not aligned; where lines begin is not
+// known here, and they are taken for those of matrices in C order. Three blocks share a multiprocessor.
 inline k_parts parts_of_tensor_cores(const ck_call *call) {
     using size = tensor_cores_small;
-    const int64_t parts = call->parameters[0];
+    const int64_t parts = call->parameters[0], n = columns(call), k = inner(call);
     int64_t groups = call->parameters[1];
-    const int64_t slabs = divide_up(inner(call), size::DEPTH), at_once = call->limits->multiprocessors;
-    const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(columns(call), size::COLUMNS));
+    const int64_t slabs = divide_up(k, size::DEPTH), at_once = call->limits->multiprocessors;
+    const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(n, size::COLUMNS));
     const int64_t all = product(tiles, products(call));
-    const double results = static_cast<double>(product(product(rows(call), columns(call)), products(call)));
+    const double results = static_cast<double>(product(product(rows(call), n), products(call)));
+    const auto of_alignment = [](int64_t pitch) { return pitch % 8 == 0 ? 0.2 : pitch % 2 == 0 ? 0.3 : 0.38; };
+    const double slab = of_alignment(k) + of_alignment(n); // where several blocks share a multiprocessor
+    const double alone = k % 2 != 0 || n % 2 != 0 ? 0.96 : 0.64;
     if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
     k_parts best = {};
     for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
         if (parts != 0 ? own != parts : own > 1 && own > slabs) continue;
         for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
-            const double rounds = static_cast<double>(divide_up(product(all, own * count), at_once));
+            const int64_t blocks = product(all, own * count);
             const double own_slabs = static_cast<double>(divide_up(slabs, own * count));
-            double time = 6 + rounds * (0.5 + own_slabs * 0.4) + own_slabs * 0.5 + (own > 1 ? 1 : 0);
-            if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
+            const double shared = static_cast<double>(divide_up(blocks, at_once)) * (1.5 + own_slabs * slab);
+            const double waiting =
+                static_cast<double>(divide_up(blocks, 3 * at_once)) * (1.5 + own_slabs * (slab > alone ? slab : alone));
+            double time = 6.9 + (shared > waiting ? shared : waiting) + (own > 1 ? 0.8 : 0);
+            if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
             if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
-            if (groups != 0 || count * 2 > slabs / own / 4) break;
+            if (groups != 0 || count * 8 > slabs / own) break;
         }
     }
     return best;

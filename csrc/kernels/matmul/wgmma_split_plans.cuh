@@ -30,16 +30,20 @@ inline wgmma_split_tiling wgmma_split_tiling_of(const ck_call *call) {
             const int64_t tiles = product(divide_up(down, wgmma_split_64::ROWS), divide_up(across, width));
             for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
                 if (parts != 0 ? parts != size : size > 1 && size > slabs) continue;
-                const int64_t at_once = clusters_at_once(call, size);
-                for (int64_t count = groups != 0 ? groups : 1;; ++count) {
-                    const int64_t own = divide_up(slabs, size * count);
+                const bool wide = width == 128;
+                const int64_t at_once = clusters_at_once(call, size) * (wide ? 1 : int(wgmma_split_64::BLOCKS));
+                for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
+                    const double own = static_cast<double>(divide_up(slabs, size * count));
                     const double clusters = static_cast<double>(product(product(tiles, all_products), count));
                     const double rounds = ceil(clusters / static_cast<double>(at_once > 0 ? at_once : 1));
-                    const double w = static_cast<double>(width);
-                    double time = 6 + rounds * (1.5 + w / 64 + static_cast<double>(own) * (0.15 + w * 0.002)) + (size > 1) * 1.5;
-                    if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
+                    // A slab takes longer the more multiprocessors load at the same time, or where two blocks share one.
+                    const double all = clusters * static_cast<double>(size) / call->limits->multiprocessors;
+                    const double busy = all < 1 ? all : 1, shared = wide || all < 1 ? 1 : all < 2 ? 0.6 + 0.4 * all : 1.4;
+                    const double slab = wide ? 0.24 + 0.34 * busy : (0.29 + 0.34 * busy) * shared;
+                    double time = 5.4 + rounds * ((wide ? 5.5 : 3.5) + own * slab) + (size == 1 ? 0 : size == 8 ? 1.7 : 0.6);
+                    if (count > 1) time += 4 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
                     if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, transposed, time};
-                    if (groups != 0 || (count + 1) * 16 > slabs / size) break;
+                    if (groups != 0 || count * 32 > slabs / size) break;
                 }
             }
         }
