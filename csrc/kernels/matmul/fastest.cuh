@@ -64,7 +64,10 @@ inline double time_of_wgmma(const ck_call *call) {
     const int64_t width = width_of_tiles(0, at_once, tiles_of);
     const double slabs = static_cast<double>(divide_up(inner(call), SLAB_DEPTH));
     const double tile = width == 256 ? 3.7 + slabs * 0.59 : width == 128 ? 1.9 + slabs * 0.37 : 0.9 + slabs * 0.33;
-    return 4.6 + static_cast<double>(divide_up(tiles_of(width), at_once)) * tile;
+    // Rows of C that are not aligned are written by single elements, or by pairs.
+    const double written = elements_of(call, rows(call), columns(call)) / 1e6;
+    return 4.6 + static_cast<double>(divide_up(tiles_of(width), at_once)) * tile +
+           written * (columns(call) % 2 != 0 ? 4 : columns(call) % 8 != 0 ? 1 : 0);
 }
 
 // The variants on wgmma need lines that are aligned to 16 bytes: other operands are copied first. Lines that do not start
@@ -95,6 +98,7 @@ inline const char *fastest_of(const ck_call *of) {
     switch (call->types.input) {
     case CK_FLOAT32:
         if (hopper) {
+            const bool few = rows(call) <= split_few_size<32>::ROWS || columns(call) <= split_few_size<32>::ROWS;
             const struct {
                 const char *name;
                 double time;
@@ -104,7 +108,7 @@ inline const char *fastest_of(const ck_call *of) {
                        {"split_fp16", time_of_split(call)},
                        // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
                        {"split_inside", inner(call) >= 512 ? split_inside_tiling_of(call).time : HUGE_VAL},
-                       {"split_few_rows", inner(call) >= 512 ? split_few_tiling_of(call).time : HUGE_VAL}};
+                       {"split_few_rows", inner(call) >= 512 && few ? split_few_tiling_of(call).time : HUGE_VAL}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;

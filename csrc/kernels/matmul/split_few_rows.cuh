@@ -27,7 +27,7 @@ template <int ROWS_> struct [[gnu::visibility("default")]] split_few_size {
     enum { ROWS = ROWS_, LINES = 128, THREADS = LINES / 16 * 32, DEPTH = 512, STEPS = SLAB_DEPTH / 16 };
     enum { PIECE_WORDS = ROWS / 8 * 32 * 2, STEP_WORDS = 3 * PIECE_WORDS }; // of 16 elements along k
     enum { PIECE_BYTES = DEPTH / 16 * STEP_WORDS * 4, SUM_BYTES = ROWS * LINES * 4 };
-    enum { SHARED_BYTES = int(PIECE_BYTES) > int(SUM_BYTES) ? int(PIECE_BYTES) : int(SUM_BYTES) };
+    enum { SHARED_BYTES = 16 + (int(PIECE_BYTES) > int(SUM_BYTES) ? int(PIECE_BYTES) : int(SUM_BYTES)) };
 };
 
 // The three pieces of two elements, as pairs.
@@ -52,8 +52,9 @@ template <typename size>
 __global__ void __launch_bounds__(size::THREADS, 2)
     split_few_rows(const operand_stack<float, false> stack, const group_sums sums_of_groups) {
     constexpr int ROWS = size::ROWS, LINES = size::LINES, TILES = ROWS / 8, STEPS = size::STEPS;
-    DYNAMIC_SHARED(unsigned, pieces);
-    __shared__ int failed, largest[2]; // as in "split_inside"
+    DYNAMIC_SHARED(unsigned, shared);
+    unsigned *const pieces = shared + 4;
+    int &failed = *reinterpret_cast<int *>(shared), *const largest = &failed + 1; // as in "split_inside"
     if (threadIdx.x == 0) failed = largest[0] = largest[1] = 0;
 
     operands<float, false> op = stack.of_block();

@@ -49,9 +49,9 @@ inline k_parts parts_of_tensor_cores(const ck_call *call) {
     const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(n, size::COLUMNS));
     const int64_t all = product(tiles, products(call));
     const double results = static_cast<double>(product(product(rows(call), n), products(call)));
-    const auto of_alignment = [](int64_t pitch) { return pitch % 8 == 0 ? 0.2 : pitch % 2 == 0 ? 0.3 : 0.38; };
+    const auto of_alignment = [](int64_t pitch) { return pitch % 8 != 0 && pitch % 2 == 0 ? 0.32 : 0.2; };
     const double slab = of_alignment(k) + of_alignment(n); // where several blocks share a multiprocessor
-    const double alone = k % 2 != 0 || n % 2 != 0 ? 0.96 : 0.64;
+    const double alone = k % 2 != 0 || n % 2 != 0 ? 1.5 : 0.75;
     if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
     k_parts best = {};
     for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
@@ -59,10 +59,10 @@ inline k_parts parts_of_tensor_cores(const ck_call *call) {
         for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
             const int64_t blocks = product(all, own * count);
             const double own_slabs = static_cast<double>(divide_up(slabs, own * count));
-            const double shared = static_cast<double>(divide_up(blocks, at_once)) * (1.5 + own_slabs * slab);
+            const double shared = static_cast<double>(divide_up(blocks, at_once)) * (1.7 + own_slabs * slab);
             const double waiting =
-                static_cast<double>(divide_up(blocks, 3 * at_once)) * (1.5 + own_slabs * (slab > alone ? slab : alone));
-            double time = 6.9 + (shared > waiting ? shared : waiting) + (own > 1 ? 0.8 : 0);
+                static_cast<double>(divide_up(blocks, 3 * at_once)) * (1.7 + own_slabs * (slab > alone ? slab : alone));
+            double time = 6.7 + (shared > waiting ? shared : waiting) + (own > 1 ? 0.1 : 0);
             if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
             if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
             if (groups != 0 || count * 8 > slabs / own) break;
