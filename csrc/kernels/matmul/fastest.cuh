@@ -38,11 +38,12 @@ inline double time_of_warp_tiles(const ck_call *call) {
            elements_of(call, rows(call), columns(call)) * 4 / (columns(call) % 4 == 0 ? 8e6 : 1e6);
 }
 
-// "few_rows": reads the large operand once, and takes longer for each row.
+// "few_rows": its two launches, and the time to read the large operand, which is longer for each row, and more so for each column.
 inline double time_of_few_rows(const ck_call *call) {
-    const int64_t m = rows(call), n = columns(call), few = smaller(m, n), lines = m < n ? n : m;
-    const double read = elements_of(call, lines, inner(call)) * 4 / 2e6 * static_cast<double>(divide_up(few, FEW_MOST));
-    return 7 + read * (1 + 0.02 * static_cast<double>(smaller(few, FEW_MOST)));
+    const int64_t m = rows(call), n = columns(call), few = smaller(m, n);
+    if (few > FEW_MOST) return HUGE_VAL;
+    const double each = m < n ? 0.02 : 0.13, read = elements_of(call, m < n ? n : m, inner(call)) * 4 / 2e6;
+    return (few == 1 ? 7 : 9) + read * (1 + each * static_cast<double>(few));
 }
 
 // "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands (more time if their lines are not
@@ -64,22 +65,20 @@ inline double time_of_wgmma(const ck_call *call) {
     const int64_t width = width_of_tiles(0, at_once, tiles_of);
     const double slabs = static_cast<double>(divide_up(inner(call), SLAB_DEPTH));
     const double tile = width == 256 ? 3.7 + slabs * 0.59 : width == 128 ? 1.9 + slabs * 0.37 : 0.9 + slabs * 0.33;
-    // Rows of C that are not aligned are written by single elements, or by pairs.
-    const double written = elements_of(call, rows(call), columns(call)) / 1e6;
-    return 4.6 + static_cast<double>(divide_up(tiles_of(width), at_once)) * tile +
-           written * (columns(call) % 2 != 0 ? 4 : columns(call) % 8 != 0 ? 1 : 0);
+    return 4.6 + static_cast<double>(divide_up(tiles_of(width), at_once)) * tile;
 }
 
-// The variants on wgmma need lines that are aligned to 16 bytes: other operands are copied first. Lines that do not start
-// at multiples of 128 bytes are read in two halves; "wgmma_multicast" reads fewer of them.
+// The variants on wgmma need lines that are aligned to 16 bytes: other operands are copied first, and rows of C that are
+// not aligned are written by pairs or by single elements. Lines that do not start at multiples of 128 bytes are read in two
+// halves; "wgmma_multicast" reads fewer of them.
 inline const char *fastest_of_halves(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     const bool in_place = n % 8 == 0 && k % 8 == 0, lines = n % 64 == 0 && k % 64 == 0;
-    const double copies = (k % 8 == 0 ? 0 : 3.6 + elements_of(call, m, k) * 4 / 2e6) +
-                          (n % 8 == 0 ? 0 : 3.6 + elements_of(call, k, n) * 4 / 2e6);
-    const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time;
-    const double least = copies + (whole < split ? whole : split);
-    if (parts_of_tensor_cores(call).time < least) return "tensor_cores_split";
+    const double unaligned = (k % 8 == 0 ? 0 : 3.6 + elements_of(call, m, k) * 4 / 2e6) +
+                             (n % 8 == 0 ? 0 : 3.6 + elements_of(call, k, n) * 4 / 2e6) +
+                             elements_of(call, m, n) * (n % 2 != 0 ? 3e-6 : n % 8 != 0 ? 1e-6 : 0);
+    const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
+    if (parts_of_tensor_cores(call).time < unaligned + (whole < split ? whole : split)) return "tensor_cores_split";
     if (split < whole) return "wgmma_split";
     const int64_t tiles = product(product(divide_up(m, 128), divide_up(n, 64)), products(call));
     return in_place && !lines && k >= 256 && tiles * 4 >= call->limits->multiprocessors * 3 ? "wgmma_multicast"
@@ -98,7 +97,6 @@ inline const char *fastest_of(const ck_call *of) {
     switch (call->types.input) {
     case CK_FLOAT32:
         if (hopper) {
-            const bool few = rows(call) <= split_few_size<32>::ROWS || columns(call) <= split_few_size<32>::ROWS;
             const struct {
                 const char *name;
                 double time;
@@ -107,8 +105,7 @@ inline const char *fastest_of(const ck_call *of) {
                        {"few_rows", time_of_few_rows(call)},
                        {"split_fp16", time_of_split(call)},
                        // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
-                       {"split_inside", inner(call) >= 512 ? split_inside_tiling_of(call).time : HUGE_VAL},
-                       {"split_few_rows", inner(call) >= 512 && few ? split_few_tiling_of(call).time : HUGE_VAL}};
+                       {"split_inside", inner(call) >= 512 ? split_inside_tiling_of(call).time : HUGE_VAL}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;

@@ -28,7 +28,6 @@ ck_run run_wgmma_split;                                                         
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
 ck_run run_split_fp16, run_split_bf16;                                                 // split.cu
 ck_run run_split_inside;                                                               // split_inside.cu
-ck_run run_split_few_rows;                                                             // split_few_rows.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
 ck_run run_tensor_cores_split;                                                         // tensor_cores_split.cu
 
@@ -242,10 +241,6 @@ const ck_variant variants[] = {
             depth_of_splits, KERNELS("split_inside"),
             "The pieces of split_bf16, made inside the kernel: one launch, for any strides",
             "If data passes through registers anyway, it can be changed there for little", "cudakern"),
-    VARIANT(split_few_rows, AFTER(split_inside), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
-            PARAMETERS(PARTS, GROUPS), depth_of_splits, KERNELS("split_few_rows"),
-            "At most 32 rows or columns: the large operand is split in registers, and read once",
-            "If data is used once, the shortest way is from memory to the registers that use it", "cudakern"),
     VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
             "Tensor cores for int8, with exact sums in int32; only with out= of int32",

@@ -1,9 +1,8 @@
-// How "split_inside" and "split_few_rows" divide the work, and how long they take: for its plan, its launches and "fastest".
+// How "split_inside" divides the work, and how long it takes: for its plan, its launches and "fastest".
 #ifndef CK_MATMUL_SPLIT_INSIDE_PLANS_CUH
 #define CK_MATMUL_SPLIT_INSIDE_PLANS_CUH
 
 #include "group_launches.cuh"
-#include "split_few_rows.cuh"
 #include "split_inside.cuh"
 
 namespace matmul {
@@ -51,38 +50,6 @@ inline split_inside_tiling split_inside_tiling_of(const ck_call *call) {
                 }
             }
         }
-    return best;
-}
-
-// The same for "split_few_rows". A block reads 128 lines of the large operand, and two blocks share a multiprocessor.
-struct split_few_tiling {
-    int64_t rows, tiles, parts, groups; // rows: of C, which a block computes
-    double time;
-};
-inline split_few_tiling split_few_tiling_of(const ck_call *call) {
-    const int64_t m = rows(call), n = columns(call), few = smaller(m, n), lines = m < n ? n : m;
-    const int64_t parts = call->parameters[0], slabs = divide_up(inner(call), SLAB_DEPTH), all_products = products(call);
-    int64_t groups = call->parameters[1];
-    const double results = static_cast<double>(product(product(m, n), all_products));
-    if (all_products > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
-    split_few_tiling best = {};
-    const int64_t tiles = product(divide_up(lines, split_few_size<32>::LINES), divide_up(few, split_few_size<32>::ROWS));
-    for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
-        if (parts != 0 ? parts != size : size > 1 && size > slabs) continue;
-        const int64_t at_once = 2 * clusters_at_once(call, size);
-        for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
-            const int64_t own = divide_up(slabs, size * count);
-            const double clusters = static_cast<double>(product(product(tiles, all_products), count));
-            const double rounds = ceil(clusters / static_cast<double>(at_once > 0 ? at_once : 1));
-            const double all = clusters * static_cast<double>(size) / call->limits->multiprocessors;
-            const double read = all < 1 ? 0.6 : all < 2 ? 0.6 * all : 1.2; // microseconds for a slab
-            double time = 7 + rounds * (2 + static_cast<double>(own) * read) + (size > 1 ? 1.5 : 0);
-            if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
-            if (best.rows == 0 || time < best.time)
-                best = {few <= 8 ? 8 : few <= 16 ? 16 : 32, tiles, size, count, time};
-            if (groups != 0 || count * 2 > slabs / size) break;
-        }
-    }
     return best;
 }
 

@@ -60,21 +60,6 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
     return CK_OK;
 }
 
-inline int plan_split_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const auto [few, tiles, parts, groups, time] = split_few_tiling_of(call);
-    const int64_t blocks = product(tiles, parts * groups);
-    CK_TRY(plan_grid(call, plan, error, blocks, 1, split_few_size<32>::THREADS, 1));
-    if (inner(call) > INT32_MAX)
-        return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",
-                       static_cast<long long>(INT32_MAX));
-    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
-    plan->shared_bytes = static_cast<size_t>(few == 8    ? int(split_few_size<8>::SHARED_BYTES)
-                                             : few == 16 ? int(split_few_size<16>::SHARED_BYTES)
-                                                         : int(split_few_size<32>::SHARED_BYTES));
-    plan_groups(call, plan, groups);
-    return CK_OK;
-}
-
 } // namespace matmul
 
 #endif
