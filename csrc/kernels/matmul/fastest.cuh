@@ -78,7 +78,8 @@ inline const char *fastest_of_halves(const ck_call *call) {
                              (n % 8 == 0 ? 0 : 3.6 + elements_of(call, k, n) * 4 / 2e6) +
                              elements_of(call, m, n) * (n % 2 != 0 ? 3e-6 : n % 8 != 0 ? 1e-6 : 0);
     const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
-    if (parts_of_tensor_cores(call).time < unaligned + (whole < split ? whole : split)) return "tensor_cores_split";
+    const double least = unaligned + (whole < split ? whole : split);
+    if (unaligned > 0 && parts_of_tensor_cores(call).time < least) return "tensor_cores_split";
     if (split < whole) return "wgmma_split";
     const int64_t tiles = product(product(divide_up(m, 128), divide_up(n, 64)), products(call));
     return in_place && !lines && k >= 256 && tiles * 4 >= call->limits->multiprocessors * 3 ? "wgmma_multicast"
