@@ -82,13 +82,16 @@ template <typename Slab, int THREADS> struct half_slab_copies {
 // the same pair of elements, by cp.async of 4 bytes, or, if pairs are not aligned either, through registers.
 template <typename Slab, int THREADS> struct any_half_slab_copies {
     using slab_type = Slab;
-    enum { STEP = THREADS / 32, COUNT = Slab::LINES / STEP }; // of pairs: lines between two of a thread, and their number
+    enum {
+        STEP = THREADS / 32,
+        COUNT = Slab::LINES / STEP
+    }; // of pairs: lines between two of a thread, and their number
     static_assert(Slab::CHUNKS == 8, "a line has a pair for each lane of a warp");
 
     const unsigned short *from; // this thread's first elements in the next slab
     int64_t line_stride;
-    int lines, elements; // inside the matrix, from there on (the one along k: not used)
-    int width, line, at; // elements of a copy; this thread's first line, and its elements there
+    int lines, elements;                    // inside the matrix, from there on (the one along k: not used)
+    int width, line, at;                    // elements of a copy; this thread's first line, and its elements there
     unsigned short low[COUNT], high[COUNT]; // pairs on their way
 
     __device__ __forceinline__ any_half_slab_copies(const void *start, int64_t extent_stride, int64_t k_stride,

@@ -136,7 +136,7 @@ void work(const ck_call *call, ck_work *work) {
 #define PARTS        CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8)
 #define GROUPS       CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16)
 #define SPLIT                                                                                                        \
-    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64), PARTS, GROUPS,        \
+    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64), PARTS, GROUPS,            \
                CHOICE(side, "the rows of a tile are C's rows (1) or its columns (2); 0: by the sizes", 0, 1, 2))
 #define SPLIT_PARTS CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
 #define TILE_SIZE   PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
@@ -187,8 +187,7 @@ const ck_variant variants[] = {
             "One tile per warp, lanes arranged for shared memory, three slabs in turn",
             "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
     VARIANT(warp_tiles_split, AFTER(warp_tiles), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
-            PARAMETERS(PARTS, GROUPS),
-            depth_in_a_row, KERNELS("warp_tiles_split"),
+            PARAMETERS(PARTS, GROUPS), depth_in_a_row, KERNELS("warp_tiles_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(few_rows, AFTER(warp_tiles_split), AT_LEAST(60), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,

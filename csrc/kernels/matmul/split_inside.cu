@@ -14,8 +14,9 @@ CK_RUN(split_inside) {
     const group_sums sums = group_sums_of(call, plan, context);
     CK_TRY(with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        const auto kernel = wide ? (turned ? split_inside<split_inside_128, B, A> : split_inside<split_inside_128, A, B>)
-                                 : (turned ? split_inside<split_inside_64, B, A> : split_inside<split_inside_64, A, B>);
+        const auto kernel =
+            wide ? (turned ? split_inside<split_inside_128, B, A> : split_inside<split_inside_128, A, B>)
+                 : (turned ? split_inside<split_inside_64, B, A> : split_inside<split_inside_64, A, B>);
         return in_parts(first, axes, plan->grid[2], [&](const operand_stack<float, false> &stack, int64_t count) {
             return ck_launch_cluster(size, context, error, "split_inside", kernel,
                                      dim3(plan->grid[0], 1, static_cast<unsigned>(count)), ck_dim3(plan->block),

@@ -2,7 +2,8 @@
 //
 // Change  The kernel itself splits the elements, on their way from global to shared memory: into three pieces of bfloat16,
 //         whose sum is exactly the element. Two warpgroups load and split, and two others multiply.
-//         Blocks may divide k, as in "warp_tiles_split".
+//         Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is computed: they are then the columns of
+//         tiles.
 // Why     "split_bf16" passes over the operands three times before its product begins, in ten launches. This takes longer
 //         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales, and hence
 //         no statistics, are needed.

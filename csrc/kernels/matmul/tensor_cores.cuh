@@ -48,9 +48,9 @@ template <typename Size> struct fragment_place {
 
 // Adds the products of a tile to the sums. A_copies, B_copies: how slabs come to shared memory (half_slabs.cuh).
 template <typename T, typename Size, typename A_copies, typename B_copies>
-__device__ __forceinline__ void
-add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4], unsigned char *a_slabs,
-              const operands<T, false> &op, const tile_origin &first, const fragment_place<Size> &place) {
+__device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4],
+                                              unsigned char *a_slabs, const operands<T, false> &op,
+                                              const tile_origin &first, const fragment_place<Size> &place) {
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES;
     constexpr int TILES_Y = Size::WARP_ROWS / 16, TILES_X = Size::WARP_COLUMNS / 8; // of mma.sync, per warp
     using a_slab = typename A_copies::slab_type;
@@ -85,12 +85,12 @@ add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4], uns
     const auto load_step = [&](int stage, int i, int set) {
 #pragma unroll
         for (int y = 0; y < TILES_Y; ++y)
-            load_fragment<a_slab, false>(a_fragments[set][y], a_slabs + stage * a_slab::BYTES, place.warp_row + y * 16,
-                                         i);
+            load_fragment<a_slab, false>(a_fragments[set][y], a_slabs + stage * a_slab::BYTES,
+                                         place.warp_row + y * 16, i);
 #pragma unroll
         for (int x = 0; x < TILES_X / 2; ++x)
-            load_fragment<b_slab, true>(b_fragments[set][x], b_slabs + stage * b_slab::BYTES, place.warp_column + x * 16,
-                                        i);
+            load_fragment<b_slab, true>(b_fragments[set][x], b_slabs + stage * b_slab::BYTES,
+                                        place.warp_column + x * 16, i);
     };
     const auto wait_for_slab = [] {
         cp_async_wait<STAGES - 2>();

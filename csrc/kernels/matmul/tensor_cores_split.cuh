@@ -7,7 +7,7 @@
 // Why     Where C is small, there are fewer tiles than multiprocessors. And to copy an operand first, so that its rows
 //         are aligned, takes a launch, which is as long as a small product.
 // Claim   launches for m = 77, n = 263, k = 73 in C order: 1 (before: 3)
-// Gain    on an H200: docs/speed.md
+// Gain    on an H100, in float16: 430 x 444 x 106: 9.9 us ("wgmma_persistent": 13); 229 x 65 x 489: 10 us (15)
 // Price   Pairs that are not aligned pass through registers, with two loads for each. The sums of a tile go through
 //         shared memory once, and the cluster waits for its slowest block. Groups cost a second launch.
 // Edges   Elements outside the matrices are zeros in shared memory. A block whose part of k is empty adds zeros.
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(tensor_cores_small::THREADS, 3)
     add_fragments<T, size, a_copies, b_copies>(sum, slabs, op, first, place);
 
     cp_async_wait<0>();
-    __syncthreads(); // all warps have read the slabs, and no copy is under way
+    __syncthreads();                                      // all warps have read the slabs, and no copy is under way
     float *const sums = reinterpret_cast<float *>(slabs); // a row of the tile after another
 #pragma unroll
     for (int y = 0; y < size::WARP_ROWS / 16; ++y)
@@ -59,10 +59,10 @@ __global__ void __launch_bounds__(tensor_cores_small::THREADS, 3)
                                             x * 8) = make_float2(sum[y][x][half * 2], sum[y][x][half * 2 + 1]);
     const int thread = static_cast<int>(threadIdx.x);
     const auto add_parts = [&](const auto &c) {
-        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(sums, rank, parts, thread, c, first, op.m, op.n);
+        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(sums, rank, parts, thread, c, first, op.m,
+                                                                       op.n);
     };
-    const bool pairs =
-        (reinterpret_cast<uintptr_t>(op.c.data) | static_cast<uint64_t>(op.c.row_stride * 2)) % 4 == 0;
+    const bool pairs = (reinterpret_cast<uintptr_t>(op.c.data) | static_cast<uint64_t>(op.c.row_stride * 2)) % 4 == 0;
     if (groups > 1) {
         add_parts(sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), group,
                                         static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z)));

@@ -60,8 +60,8 @@ inline k_parts parts_of_tensor_cores(const ck_call *call) {
             const int64_t blocks = product(all, own * count);
             const double own_slabs = static_cast<double>(divide_up(slabs, own * count));
             const double shared = static_cast<double>(divide_up(blocks, at_once)) * (1.7 + own_slabs * slab);
-            const double waiting =
-                static_cast<double>(divide_up(blocks, 3 * at_once)) * (1.7 + own_slabs * (slab > alone ? slab : alone));
+            const double waiting = static_cast<double>(divide_up(blocks, 3 * at_once)) *
+                                   (1.7 + own_slabs * (slab > alone ? slab : alone));
             double time = 6.7 + (shared > waiting ? shared : waiting) + (own > 1 ? 0.1 : 0);
             if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
             if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};

@@ -2,7 +2,8 @@
 //
 // Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through
 //         distributed shared memory. Where k is very long, several clusters (groups) share a tile: they write their
-//         sums to a workspace, and a second kernel adds them. Blocks are not persistent.
+//         sums to a workspace, and a second kernel adds them. Blocks are not persistent. If C has few rows, C^T is
+//         computed: they are then the columns of tiles.
 // Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too
 //         much.
 // Claim   blocks at work for m = n = 512, k = 65536: 16 tiles x 2 parts x 4 groups = 128 (before: 32)
@@ -12,7 +13,7 @@
 // Edges   as in "wgmma_persistent"; results are stored by threads. A block without a slab adds zeros.
 // Map     cluster c: group c % groups of tile c / groups, product after product; block r of it: part group * parts + r
 //         of the slabs, and then a part of the sums of each thread
-// Limit   the start of a kernel and its first copies
+// Limit   the start of a kernel and its first copies; the memory's bandwidth, if C has few rows
 #ifndef CK_MATMUL_WGMMA_SPLIT_CUH
 #define CK_MATMUL_WGMMA_SPLIT_CUH
 

@@ -38,9 +38,14 @@ inline wgmma_split_tiling wgmma_split_tiling_of(const ck_call *call) {
                     const double rounds = ceil(clusters / static_cast<double>(at_once > 0 ? at_once : 1));
                     // A slab takes longer the more multiprocessors load at the same time, or where two blocks share one.
                     const double all = clusters * static_cast<double>(size) / call->limits->multiprocessors;
-                    const double busy = all < 1 ? all : 1, shared = wide || all < 1 ? 1 : all < 2 ? 0.6 + 0.4 * all : 1.4;
+                    const double busy = all < 1 ? all : 1, shared = wide || all < 1 ? 1
+                                                                    : all < 2       ? 0.6 + 0.4 * all
+                                                                                    : 1.4;
                     const double slab = wide ? 0.24 + 0.34 * busy : (0.29 + 0.34 * busy) * shared;
-                    double time = 5.4 + rounds * ((wide ? 5.5 : 3.5) + own * slab) + (size == 1 ? 0 : size == 8 ? 1.7 : 0.6);
+                    double time = 5.4 + rounds * ((wide ? 5.5 : 3.5) + own * slab) +
+                                  (size == 1   ? 0
+                                   : size == 8 ? 1.7
+                                               : 0.6);
                     if (count > 1) time += 4 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
                     if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, transposed, time};
                     if (groups != 0 || count * 32 > slabs / size) break;
