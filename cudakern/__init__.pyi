@@ -129,6 +129,7 @@ _Matmul: TypeAlias = Literal[
     "warp_tiles_split",
     "few_rows",
     "tensor_cores",
+    "tensor_cores_split",
     "wgmma_tiles",
     "wgmma_producer",
     "wgmma_persistent",

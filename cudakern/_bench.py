@@ -32,6 +32,7 @@ from ._installed import PACKAGE
 from ._operations import Operation, operation, widened
 from ._profile import integer, profile
 from ._recorded import sizes
+from ._resources import launches_of
 from ._steps import progress_line
 from ._table import AUTO
 from ._variants import NameOrFunction, operation_name
@@ -115,6 +116,7 @@ TUNING = (
     *((n, n, k) for n, k in ((64, 65536), (128, 16384), (512, 8192), (512, 65536), (1024, 8192))),
     *((1023, 1025, 999), (2047, 2049, 2051), (4095, 4097, 4093)),
 )
+CHOOSER = "fastest"  #: the variant of matmul that runs one of the others
 TUNED_FROM = "register_tile"  #: the first step of the ladder that can be the fastest
 #: n of the product of n x n matrices that measures the rate of a type's arithmetic; float32's is computed.
 PRODUCTS = {"float16": 8192, "bfloat16": 8192, "float64": 4096}
@@ -448,7 +450,7 @@ def _lines(
     times = timed({who: calls[who] for who in errors}, rounds, host_clock if host else None)
     names = dict(zip(ours, variants, strict=True))
     if (auto := f"cudakern: {AUTO}") in times:
-        names[auto] = profile(what.call, *arrays, repeat=1, warmup=0).variant.name
+        names[auto] = _taken(what, arrays)
     flops, bytes = emulator().work(what.name, tuple(x.shape for x in inputs), str(inputs[-1].dtype))
     best = min((np.median(times[who]) for who in others if who in times), default=None)
     lines = []
@@ -463,6 +465,25 @@ def _lines(
             line = line._replace(rate=rate, ratio=best and best / ns, share=share)
         lines.append(line)
     return lines + [Line(shape, who, names.get(who, ""), why, {}) for who, why in (notes | failed).items()]
+
+
+def _taken(what: Operation, arrays: Sequence[Any]) -> str:
+    """The variant that "auto" runs with these arrays. CHOOSER has no kernels of its own: then, the variant that would
+    launch the same."""
+    taken = profile(what.call, *arrays, repeat=1, warmup=0).variant.name
+    if taken == CHOOSER:
+        launches = _launches(what, arrays, AUTO)
+        for variant in _table.variants(what.name):
+            if variant.name != CHOOSER and arrays[0].dtype in variant.types and not variant.on_host:
+                with contextlib.suppress(NotImplementedError, ValueError, MemoryError):  # it cannot run here
+                    if _launches(what, arrays, variant.name) == launches:
+                        return variant.name
+    return taken
+
+
+def _launches(what: Operation, arrays: Sequence[Any], variant: str) -> list[tuple[Any, ...]]:
+    launches = launches_of(functools.partial(what.call, *arrays, variant=variant))
+    return [(x.symbol, x.launches, x.grid, x.block, x.dynamic_shared) for x in launches]
 
 
 def _errors(calls: Calls, error: Callable[[Any], float]) -> tuple[dict[str, float], dict[str, str]]:
@@ -613,9 +634,9 @@ def _chosen(op: str, kind: np.dtype[Any], names: Sequence[str] | None, here: Bac
 
 
 def _that_can_be_fastest(names: list[str]) -> list[str]:
-    """Without the first steps of the ladder, and without "fastest", which is "auto"."""
+    """Without the first steps of the ladder, and without CHOOSER, which is "auto"."""
     ladder = [v.name for v in _table.variants("matmul")]
-    slow = {"fastest", *ladder[: ladder.index(TUNED_FROM)]}
+    slow = {CHOOSER, *ladder[: ladder.index(TUNED_FROM)]}
     return [name for name in names if name not in slow] if set(names) - slow - {AUTO} else names
 
 

@@ -1,10 +1,15 @@
 """Variants of matmul whose copies and products are asynchronous, in other orders of threads and blocks: a wait, a
 barrier or a phase that is missing gives a wrong result in one of them. Small integers, so that all sums are exact."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+import cudakern
 from cases import label, main_type, native, result_type, settings, variants
+from cudakern._dtypes import numpy_dtype
+from cudakern._resources import launches_of
 
 pytestmark = pytest.mark.proves()
 
@@ -21,7 +26,7 @@ def cases():
     for name, variant in variants("matmul", host=False):
         if name != "emulator" or not variant.capability_exact:
             continue
-        one_part = {"parts": 1} if variant.name.startswith("split_") else {}
+        one_part = {"parts": 1} if variant.name.startswith(("split_", "wgmma_split")) else {}
         tried = []
         for parameters in settings(variant):
             chosen = {word: value for word, value in parameters.items() if value}  # of 0, the variant chooses itself
@@ -54,3 +59,72 @@ def test_integers_are_exact_in_any_order(order, variant, parameters, sizes, thre
     out = np.empty((m, n), result_type(variant))
     native("emulator").execute("matmul", variant.name, variant.values(parameters), (a, b), (out,), 0, False, 0)
     np.testing.assert_array_equal(out.astype("float64"), a.astype("float64") @ b.astype("float64"))
+
+
+def laid_out(x, columns, pitch=1, offset=0):
+    """A device array with the elements of a matrix: its lines (rows or columns) start at multiples of `pitch` elements
+    after the first one, which is `offset` elements after the start of the memory."""
+    lines = x.T if columns else x
+    around = np.full((lines.shape[0], -(-(lines.shape[1] + offset) // pitch) * pitch), 9, x.dtype)
+    around[:, offset : offset + lines.shape[1]] = lines
+    inside = cudakern.asarray(around)[:, offset : offset + lines.shape[1]]
+    return inside.T if columns else inside
+
+
+def integers(m, k, n, dtype):
+    draw = np.random.default_rng()
+    return (draw.integers(-3, 4, shape).astype(numpy_dtype(dtype)) for shape in ((m, k), (k, n)))
+
+
+def exact(a, b):
+    return a.astype("float64") @ b.astype("float64")
+
+
+LAYOUTS = list(itertools.product((False, True), repeat=2))
+
+
+@pytest.fixture
+def emulated():
+    with cudakern.use_backend("emulator"):
+        yield
+
+
+@pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split", "float16")])
+@pytest.mark.parametrize("parts, groups", [(1, 1), (4, 1), (1, 2), (2, 2), (0, 0)])
+@pytest.mark.parametrize("a_columns, b_columns", LAYOUTS)
+def test_the_rows_of_tiles_are_columns(emulated, name, dtype, parts, groups, a_columns, b_columns):
+    """With side=2, C^T is computed: every layout, and lengths that no tile divides."""
+    for m, n in ((17, 203), (70, 3)):
+        a, b = integers(m, 389, n, dtype)
+        sides = laid_out(a, a_columns, 8), laid_out(b, b_columns, 8)
+        result = cudakern.matmul(*sides, variant=name, parts=parts, groups=groups, side=2).get()
+        np.testing.assert_array_equal(result.astype("float64"), exact(a, b))
+
+
+@pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split", "float16")])
+def test_a_stack_whose_rows_of_tiles_are_columns(emulated, name, dtype):
+    a, b = (np.stack(pair) for pair in zip(*(integers(9, 70, 130, dtype) for _ in range(6)), strict=True))
+    for some, other in ((a, b), (a, b[:1]), (a[:1], b)):
+        for groups in (1, 2):
+            result = cudakern.matmul(some, other, variant=name, side=2, groups=groups)
+            np.testing.assert_array_equal(result.astype("float64"), exact(some, other))
+
+
+@pytest.mark.parametrize("order_name", ORDERS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("a_columns, b_columns", LAYOUTS)
+def test_operands_of_any_alignment(emulated, order, order_name, dtype, a_columns, b_columns):
+    """Rows and columns whose starts are aligned to 2, 4 and 16 bytes, where they are, without copies."""
+    order(order_name)
+    a, b = integers(67, 141, 70, dtype)
+    settings = itertools.cycle(({}, {"parts": 2}, {"groups": 2}))
+    for (pitch, offset), parameters in zip(itertools.product((1, 2, 8), (0, 1, 2, 8)), settings, strict=False):
+        sides = laid_out(a, a_columns, pitch, offset), laid_out(b, b_columns, pitch, offset)
+        result = cudakern.matmul(*sides, variant="tensor_cores_split", **parameters).get()
+        np.testing.assert_array_equal(result.astype("float64"), exact(a, b))
+
+
+def test_an_unaligned_product_is_one_launch(emulated):
+    a, b = (cudakern.asarray(x) for x in integers(77, 73, 263, "float16"))
+    launches = launches_of(lambda: cudakern.matmul(a, b))
+    assert [(x.kernel, x.launches) for x in launches] == [("tensor_cores_split", 1)]

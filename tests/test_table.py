@@ -400,7 +400,7 @@ def test_unknown_names_are_refused_by_the_c_module(operation, name, variant):
 
 @every_run
 def test_a_parameter_changes_what_runs(operation, name, variant):
-    """A parameter that nothing reads would be a lie: grid, block or shared memory must follow it.
+    """A parameter that nothing reads would be a lie: grid, block, shared memory or the kernels must follow it.
 
     Those that change the result are seen there."""
     for parameter in variant.parameters:
@@ -412,7 +412,9 @@ def test_a_parameter_changes_what_runs(operation, name, variant):
                 inputs, outputs = arrays(variant, main_type(variant), largest_shape(operation))
                 values = variant.values(as_called(variant, given))
                 report = native(name).execute(operation, variant.name, values, inputs, outputs, 0, True, 0)
-                seen.add((tuple(report["grid"]), tuple(report["block"]), report["shared_bytes"]))
+                kernels = native(name).kernels(operation, variant.name, values, inputs, outputs, 0, ())
+                symbols = tuple(kernel["symbol"] for kernel in kernels)
+                seen.add((tuple(report["grid"]), tuple(report["block"]), report["shared_bytes"], symbols))
                 if len(seen) > 1:
                     break
         assert len(seen) > 1, parameter.name

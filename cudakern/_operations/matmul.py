@@ -316,7 +316,8 @@ def matmul(
 
     The variants lead from one thread per element of the product to the tensor cores. Those of T5 sum with the
     compensation of W. Kahan (Communications of the ACM 8:1, 1965), the others in the order of k. The variants with
-    tiles have the parameter ``tile=``, and "wgmma_split", whose blocks divide k, also has ``parts=`` and ``groups=``.
+    tiles have the parameter ``tile=``. Those whose blocks divide k have ``parts=`` and ``groups=``; of these,
+    "wgmma_split" and "split_inside" have ``side=``: which lines of C are the rows of their tiles.
     "wgmma_tf32" cuts float32 operands to 11 significant bits, and "wgmma_int8" adds products of int8 in an ``out=`` of
     int32, which it needs.
 

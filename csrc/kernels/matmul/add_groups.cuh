@@ -34,22 +34,22 @@ struct group_sums {
 // Adds the sums of a cluster's blocks. In each block, THREADS threads take part: they have written the block's sums of
 // the tile to `sums` in its shared memory, one row of the tile after another. Each block adds and stores its part of
 // the rows. Every other thread of the cluster must call cluster_sync() twice.
-template <int ROWS, int COLUMNS, int THREADS>
+template <int ROWS, int COLUMNS, int THREADS, typename T>
 __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int parts, int thread,
-                                                     const output_matrix<float, false> &to, const tile_origin &first,
-                                                     const operands<float, false> &op) {
+                                                     const output_matrix<T, false> &to, const tile_origin &first,
+                                                     int64_t m, int64_t n) {
     constexpr int FOURS = COLUMNS / 4; // in a row of the tile
     cluster_sync();                    // all sums are there
     for (int i = rank * (ROWS / parts) * FOURS + thread; i < (rank + 1) * (ROWS / parts) * FOURS; i += THREADS) {
         const int64_t row = first.row + i / FOURS, column = first.column + i % FOURS * 4;
-        if (row >= op.m) break;
+        if (row >= m) break;
         float4 total = make_float4(0, 0, 0, 0);
         for (int other = 0; other < parts; ++other) {
             const float4 more = reinterpret_cast<const float4 *>(map_shared(sums, other))[i];
             total.x += more.x, total.y += more.y, total.z += more.z, total.w += more.w;
         }
-        store_pair(to, row, column, op.m, op.n, total.x, total.y);
-        store_pair(to, row, column + 2, op.m, op.n, total.z, total.w);
+        store_pair(to, row, column, m, n, total.x, total.y);
+        store_pair(to, row, column + 2, m, n, total.z, total.w);
     }
     cluster_sync(); // no block ends while others may still read its sums
 }

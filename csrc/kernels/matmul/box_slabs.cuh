@@ -74,6 +74,14 @@ template <typename T> struct [[gnu::visibility("default")]] box_operands {
     int first, products, axes; // the number of the first product of this launch; products in all
     int store_boxes;           // TMA stores the results, by the map of C
     stack_axis axis[STACK_AXES];
+
+    // C^T = B^T A^T.
+    __host__ box_operands transposed() const {
+        box_operands other = *this;
+        other.c.row_stride = c.column_stride, other.c.column_stride = c.row_stride, other.m = n, other.n = m;
+        for (stack_axis &each : other.axis) each = each.transposed();
+        return other;
+    }
 };
 
 // One product of the stack: the numbers of its matrices in the maps of A and B, which leave out axes of stride 0, and of C.

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(double_buffered_size::THREADS, 2)
             add_products(sum, a_values, b_values);
         }
     }
-    store_tile(c, first_row + ty, HALF, first_column + tx, HALF, m, n, sum);
+    store_tile<false>(c, first_row + ty, HALF, first_column + tx, HALF, m, n, sum);
 }
 
 } // namespace matmul

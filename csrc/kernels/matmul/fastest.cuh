@@ -15,59 +15,106 @@
 
 #include "split_inside.cuh" // the kernel for products of float32 of about 1000 on compute capability 9.0
 #include "warp_tiles_plans.cuh"
+#include "../variant.h"
 #include "split_launches.cuh"
 #include "split_plans.cuh"
+#include "wgmma_plans.cuh"
 
 namespace matmul {
 
-// Estimates in microseconds, fitted to an H200 (docs/results/gpu_bench.json).
-//
+// Estimates in microseconds, fitted to an H200 (docs/results/gpu_bench.json) and an H100. Where lines of operands begin is not known
+// here: they are taken for those of matrices in C order.
+inline double elements_of(const ck_call *call, int64_t m, int64_t n) {
+    return static_cast<double>(product(product(m, n), products(call)));
+}
+
 // "warp_tiles": a block of its small tile takes 34 ns for each step of k while it has a multiprocessor for itself, and
-// 24.5 ns of the multiprocessor's time where there are several.
+// 24.5 ns of the multiprocessor's time where there are several. Rows of C that are not aligned are written by single elements.
 inline double time_of_warp_tiles(const ck_call *call) {
     const double tiles = static_cast<double>(
         product(product(divide_up(rows(call), 64), divide_up(columns(call), 64)), products(call)));
     const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
-    return 5.7 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034);
+    return 5.7 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034) +
+           elements_of(call, rows(call), columns(call)) * 4 / (columns(call) % 4 == 0 ? 8e6 : 1e6);
 }
 
-// "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands, and the product.
+// "few_rows": its two launches, and the time to read the large operand, which is longer for each row, and more so for each column.
+inline double time_of_few_rows(const ck_call *call) {
+    const int64_t m = rows(call), n = columns(call), few = smaller(m, n);
+    if (few > FEW_MOST) return HUGE_VAL;
+    const double each = m < n ? 0.02 : 0.13, read = elements_of(call, m < n ? n : m, inner(call)) * 4 / 2e6;
+    return (few == 1 ? 7 : 9) + read * (1 + each * static_cast<double>(few));
+}
+
+// "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands (more time if their lines are not
+// aligned), the product, and the results.
 inline double time_of_split(const ck_call *call) {
-    const double elements =
-        static_cast<double>(product(product(rows(call) + columns(call), inner(call)), products(call)));
-    const int64_t any[] = {0, 0};
-    ck_call own = *call;
-    own.parameters = any;
-    return 20 + elements * 12 / 3.3e6 + split_fp16_tiling(&own).time;
+    const int64_t m = rows(call), n = columns(call), k = inner(call);
+    const double a = elements_of(call, m, k), b = elements_of(call, k, n);
+    const auto unaligned = [](double elements) { return 5 + (elements < 4e6 ? elements / 5e5 : 8); };
+    return 20 + (a + b) * 12 / 3.3e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
+           split_fp16_tiling(call).time + elements_of(call, m, n) * 4 / 3e6;
 }
 
-// Rows of operands that do not start at lines of 128 bytes are read in two halves; "wgmma_multicast" reads fewer of
-// them.
+// "wgmma_persistent", without copies of operands.
+inline double time_of_wgmma(const ck_call *call) {
+    const int64_t at_once = call->limits->multiprocessors;
+    const auto tiles_of = [&](int64_t width) {
+        return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
+    };
+    const int64_t width = width_of_tiles(0, at_once, tiles_of);
+    const double slabs = static_cast<double>(divide_up(inner(call), SLAB_DEPTH));
+    const double tile = width == 256 ? 3.7 + slabs * 0.59 : width == 128 ? 1.9 + slabs * 0.37 : 0.9 + slabs * 0.33;
+    return 4.6 + static_cast<double>(divide_up(tiles_of(width), at_once)) * tile;
+}
+
+// The variants on wgmma need lines that are aligned to 16 bytes: other operands are copied first, and rows of C that are
+// not aligned are written by pairs or by single elements. Lines that do not start at multiples of 128 bytes are read in two
+// halves; "wgmma_multicast" reads fewer of them.
 inline const char *fastest_of_halves(const ck_call *call) {
-    const int64_t n = columns(call), k = inner(call);
-    const int64_t tiles = product(product(divide_up(rows(call), 128), divide_up(n, 64)), products(call));
-    if (tiles * 3 <= call->limits->multiprocessors * 2 && k >= 2048) return "wgmma_split";
+    const int64_t m = rows(call), n = columns(call), k = inner(call);
     const bool in_place = n % 8 == 0 && k % 8 == 0, lines = n % 64 == 0 && k % 64 == 0;
-    return in_place && !lines && tiles * 4 >= call->limits->multiprocessors * 3 ? "wgmma_multicast"
-                                                                                : "wgmma_persistent";
+    const double unaligned = (k % 8 == 0 ? 0 : 3.6 + elements_of(call, m, k) * 4 / 2e6) +
+                             (n % 8 == 0 ? 0 : 3.6 + elements_of(call, k, n) * 4 / 2e6) +
+                             elements_of(call, m, n) * (n % 2 != 0   ? 3e-6
+                                                        : n % 8 != 0 ? 1e-6
+                                                                     : 0);
+    const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
+    const double least = unaligned + (whole < split ? whole : split);
+    if (unaligned > 0 && parts_of_tensor_cores(call).time < least) return "tensor_cores_split";
+    if (split < whole) return "wgmma_split";
+    const int64_t tiles = product(product(divide_up(m, 128), divide_up(n, 64)), products(call));
+    return in_place && !lines && k >= 256 && tiles * 4 >= call->limits->multiprocessors * 3 ? "wgmma_multicast"
+                                                                                            : "wgmma_persistent";
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.
-inline const char *fastest_of(const ck_call *call) {
+inline const char *fastest_of(const ck_call *of) {
+    const int64_t by_size[CK_MAX_PARAMETERS] = {}; // of every variant
+    ck_call own = *of;
+    own.parameters = by_size;
+    const ck_call *const call = &own;
     const int capability = call->limits->capability;
     const bool hopper = capability == 90 && call->limits->exact; // wgmma runs on no other chip
     if (rows(call) <= 32 && columns(call) <= 32) return "tiled"; // smaller than the tiles of the others
     switch (call->types.input) {
     case CK_FLOAT32:
-        if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         if (hopper) {
-            const double plain = time_of_warp_tiles(call), parts = parts_of_warp_tiles(call, 0, 0).time;
-            const double split = time_of_split(call), least = plain < parts ? plain : parts;
-            const double inside = split_inside_tiling_of(call, 0, 0, 0).time;
-            // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
-            if (inside < least && inside < split && inner(call) >= 512) return "split_inside";
-            return split < least ? "split_fp16" : parts < plain ? "warp_tiles_split" : "warp_tiles";
+            const struct {
+                const char *name;
+                double time;
+            } all[] = {{"warp_tiles", time_of_warp_tiles(call)},
+                       {"warp_tiles_split", parts_of_warp_tiles(call).time},
+                       {"few_rows", time_of_few_rows(call)},
+                       {"split_fp16", time_of_split(call)},
+                       // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
+                       {"split_inside", inner(call) >= 512 ? split_inside_tiling_of(call).time : HUGE_VAL}};
+            const auto *best = all;
+            for (const auto &each : all)
+                if (each.time < best->time) best = &each;
+            return best->name;
         }
+        if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         return capability >= 80 ? "warp_tiles" : "vectorized";
     case CK_FLOAT64: return capability >= 90 ? "tensor_cores_double" : "register_tile";
     case CK_FLOAT16:

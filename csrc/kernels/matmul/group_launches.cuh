@@ -13,6 +13,13 @@ inline int64_t all_results(const ck_call *call) {
     return product(product(rows(call), columns(call)), products(call));
 }
 
+// Clusters of `size` blocks that can run at once. Not every part of the chip has a multiple of four or eight multiprocessors: of an H200's
+// 132, 30 clusters of four or 14 of eight run at once (measured).
+inline int64_t clusters_at_once(const ck_call *call, int64_t size) {
+    const int64_t even = call->limits->multiprocessors / size;
+    return even - (size > 2 ? even * size / 64 : 0);
+}
+
 // In a plan: workspace for that many groups.
 inline void plan_groups(const ck_call *call, ck_plan *plan, int64_t groups) {
     if (groups > 1) plan->workspace_bytes = static_cast<size_t>(all_results(call) * groups) * sizeof(float);
@@ -25,12 +32,15 @@ inline group_sums group_sums_of(const ck_call *call, const ck_plan *plan, const 
 }
 
 // The last step: a second launch, if there are groups to add.
+// transposed: the groups have computed C^T.
 template <typename T>
-int launch_add_groups(const ck_call *call, const group_sums &sums, const ck_context *context, ck_error *error) {
+int launch_add_groups(const ck_call *call, const group_sums &sums, const ck_context *context, ck_error *error,
+                      bool transposed = false) {
     if (sums.groups == 1) return CK_OK;
+    const box_operands<T> operands = box_operands_of<T>(call);
     return ck_launch(context, error, "add_groups", add_groups<T>,
                      dim3(static_cast<unsigned>(divide_up(all_results(call), 256))), dim3(256), 0,
-                     box_operands_of<T>(call), sums);
+                     transposed ? operands.transposed() : operands, sums);
 }
 
 } // namespace matmul

@@ -97,11 +97,27 @@ template <typename T, bool PLAIN> operands<T, PLAIN> first_operands(const ck_cal
             inner(call)};
 }
 
+// The same for copies of 16 bytes, which need aligned addresses, also past the last line, where they read nothing. The plan leaves the stride of a single
+// line as it is, whatever it is: 0 serves.
+template <typename T> operands<T, false> operands_of_lines(const ck_call *call) {
+    auto first = first_operands<T, false>(call);
+    if (first.m == 1) first.a.row_stride = 0;
+    if (first.k == 1) first.a.column_stride = first.b.row_stride = 0;
+    if (first.n == 1) first.b.column_stride = 0;
+    return first;
+}
+
 // The axes of a stack, innermost first. Axes that form a single axis in all three views are merged. The result has no
 // axis for two matrices, one for a contiguous stack, and rarely more than two.
 struct stack_axes {
     int count;
     stack_axis axis[CK_MAX_DIMS];
+
+    stack_axes transposed() const {
+        stack_axes other = *this;
+        for (int i = 0; i < count; ++i) other.axis[i] = axis[i].transposed();
+        return other;
+    }
 };
 
 template <typename T, typename Result = T> stack_axes axes_of(const ck_call *call) {

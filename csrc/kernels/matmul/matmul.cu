@@ -29,6 +29,7 @@ ck_run run_wgmma_tf32, run_wgmma_int8;                                          
 ck_run run_split_fp16, run_split_bf16;                                                 // split.cu
 ck_run run_split_inside;                                                               // split_inside.cu
 ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
+ck_run run_tensor_cores_split;                                                         // tensor_cores_split.cu
 
 namespace {
 
@@ -132,10 +133,11 @@ void work(const ck_call *call, ck_work *work) {
 #define HALVES       TYPES(ROUNDED(FLOAT16, FLOAT32), ROUNDED(BFLOAT16, FLOAT32))
 #define TILE_WIDTH   PARAMETERS(CHOICE(tile, "elements per side of a tile", 16, 8, 32))
 #define TILE_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128, 64))
+#define PARTS        CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8)
+#define GROUPS       CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16)
 #define SPLIT                                                                                                        \
-    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64),                           \
-               CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8),                 \
-               CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16))
+    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64), PARTS, GROUPS,            \
+               CHOICE(side, "the rows of a tile are C's rows (1) or its columns (2); 0: by the sizes", 0, 1, 2))
 #define SPLIT_PARTS CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
 #define TILE_SIZE   PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
@@ -185,10 +187,7 @@ const ck_variant variants[] = {
             "One tile per warp, lanes arranged for shared memory, three slabs in turn",
             "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
     VARIANT(warp_tiles_split, AFTER(warp_tiles), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
-            PARAMETERS(
-                CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8),
-                CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16)),
-            depth_in_a_row, KERNELS("warp_tiles_split"),
+            PARAMETERS(PARTS, GROUPS), depth_in_a_row, KERNELS("warp_tiles_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(few_rows, AFTER(warp_tiles_split), AT_LEAST(60), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
@@ -198,6 +197,10 @@ const ck_variant variants[] = {
     VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,
             depth_in_a_row, KERNELS("tensor_cores"), "A warp multiplies small matrices in one instruction (mma.sync)",
             "One instruction for 2048 multiply-adds", "PTX: mma.sync, ldmatrix"),
+    VARIANT(tensor_cores_split, AFTER(tensor_cores), AT_LEAST(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC,
+            PARAMETERS(PARTS, GROUPS), depth_in_a_row, KERNELS("tensor_cores_split"),
+            "The blocks of a cluster divide k, and operands may have any alignment",
+            "A small product is over before a copy of its operands would be", "CUTLASS, split-K; PTX: mma.sync"),
     VARIANT(wgmma_tiles, AFTER(tensor_cores), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_in_a_row, KERNELS("wgmma_tiles"),
             "Hopper's tensor cores read shared memory (wgmma), which TMA fills", "Hand the copies to the hardware",

@@ -76,6 +76,9 @@ __device__ __forceinline__ void store_pair(const output_matrix<T, false> &c, int
 struct stack_axis {
     int64_t length, a, b, c;
 
+    // C^T = B^T A^T.
+    __host__ stack_axis transposed() const { return {length, b, a, c}; }
+
     // True if the two lie as one longer axis would.
     bool goes_on_with(const stack_axis &outer) const {
         return outer.a == a * length && outer.b == b * length && outer.c == c * length;
@@ -87,6 +90,16 @@ template <typename T, bool PLAIN> struct operands {
     input_matrix<T, PLAIN> a, b;
     output_matrix<T, PLAIN> c;
     int64_t m, n, k;
+
+    // C^T = B^T A^T.
+    __host__ operands transposed() const {
+        return {{b.data, b.column_stride, b.row_stride},
+                {a.data, a.column_stride, a.row_stride},
+                {c.data, c.column_stride, c.row_stride},
+                n,
+                m,
+                k};
+    }
 
     __host__ __device__ __forceinline__ void skip(const stack_axis &axis, int64_t products) {
         a.data += products * axis.a;

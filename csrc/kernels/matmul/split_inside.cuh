@@ -2,7 +2,8 @@
 //
 // Change  The kernel itself splits the elements, on their way from global to shared memory: into three pieces of bfloat16,
 //         whose sum is exactly the element. Two warpgroups load and split, and two others multiply.
-//         Blocks may divide k, as in "warp_tiles_split".
+//         Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is computed: they are then the columns of
+//         tiles.
 // Why     "split_bf16" passes over the operands three times before its product begins, in ten launches. This takes longer
 //         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales, and hence
 //         no statistics, are needed.
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     for (int i = 0; i < SUMS / 2; ++i)
         *reinterpret_cast<float2 *>(sums + (row + i % 2 * 8) * COLUMNS + column + i / 2 * 8) =
             make_float2(total[i * 2], total[i * 2 + 1]);
-    add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, first, op);
+    add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, first, op.m, op.n);
 }
 
 } // namespace matmul

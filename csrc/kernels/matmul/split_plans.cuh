@@ -3,9 +3,8 @@
 #define CK_MATMUL_SPLIT_PLANS_CUH
 
 #include "plans.cuh"
-#include "split_inside.cuh"
+#include "split_inside_plans.cuh"
 #include "split_launches.cuh"
-#include "wgmma_plans.cuh"
 
 namespace matmul {
 
@@ -45,49 +44,8 @@ inline int plan_split_bf16(const ck_call *call, ck_plan *plan, ck_error *error) 
     return plan_split(call, plan, error, false);
 }
 
-// The width of the tiles, the blocks of a cluster and the clusters of a tile with the shortest estimated time (in
-// microseconds, fitted to an H200), unless the caller chooses. A sum in registers has at most 128 slabs, so that its
-// rounding stays small.
-struct split_inside_tiling {
-    int64_t columns, tiles, parts, groups;
-    double time;
-};
-inline split_inside_tiling split_inside_tiling_of(const ck_call *call, int64_t columns_of_tile, int64_t parts,
-                                                  int64_t groups) {
-    const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), all_products = products(call);
-    const double results = static_cast<double>(product(product(rows(call), columns(call)), all_products));
-    if (all_products > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
-    split_inside_tiling best = {};
-    for (int64_t width = 128; width >= 64; width /= 2) {
-        if (columns_of_tile != 0 && columns_of_tile != width) continue;
-        const int64_t tiles = product(divide_up(rows(call), split_inside_128::ROWS), divide_up(columns(call), width));
-        for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
-            if (parts != 0 ? parts != size : size > 1 && size > slabs) continue;
-            const int64_t at_once = clusters_at_once(call, size);
-            for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
-                const int64_t own = divide_up(slabs, size * count);
-                const double clusters = static_cast<double>(product(product(tiles, all_products), count));
-                const double rounds = ceil(clusters / static_cast<double>(at_once > 0 ? at_once : 1));
-                // A slab takes longer the more multiprocessors load at the same time, most of all the first sixteen.
-                const double all = clusters * static_cast<double>(size) / call->limits->multiprocessors;
-                const double busy = all < 1 ? all : 1, first = static_cast<double>(own < 16 ? own : 16);
-                const double slabs_time =
-                    width == 128 ? static_cast<double>(own) * 2.6 * (0.8 + 0.2 * busy) + first * 0.7 * busy
-                                 : static_cast<double>(own) * 2.0;
-                double time = 6 + rounds * (1 + slabs_time) + (size == 1 ? 0 : width == 128 ? 4.5 : 2);
-                if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
-                if (own > 128) time += 1e6; // only if there is no other way
-                if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, time};
-                if (groups != 0 || count * 2 > slabs / size) break;
-            }
-        }
-    }
-    return best;
-}
-
 inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const auto [width, tiles, parts, groups, time] =
-        split_inside_tiling_of(call, call->parameters[0], call->parameters[1], call->parameters[2]);
+    const auto [width, tiles, parts, groups, transposed, time] = split_inside_tiling_of(call);
     const int64_t blocks = product(tiles, parts * groups);
     const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
     CK_TRY(plan_grid(call, plan, error, blocks, 1, split_inside_128::THREADS, 1));

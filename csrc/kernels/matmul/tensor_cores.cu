@@ -6,20 +6,6 @@
 
 namespace matmul {
 
-namespace {
-
-// Copies of 16 bytes need aligned addresses, also past the last line, where they read nothing. The plan leaves the stride of a single
-// line as it is, whatever it is: 0 serves.
-template <typename T> operands<T, false> operands_of_lines(const ck_call *call) {
-    auto first = first_operands<T, false>(call);
-    if (first.m == 1) first.a.row_stride = 0;
-    if (first.k == 1) first.a.column_stride = first.b.row_stride = 0;
-    if (first.n == 1) first.b.column_stride = 0;
-    return first;
-}
-
-} // namespace
-
 CK_RUN(tensor_cores) {
     const bool large = plan->block[0] == tensor_cores_large::THREADS;
     return with_type<CK_FLOAT16, CK_BFLOAT16>(call, error, [&](auto element) {

@@ -34,25 +34,33 @@ struct [[gnu::visibility("default")]] tensor_cores_size {
 using tensor_cores_large = tensor_cores_size<128, 256, 64, 64, 64, 3, 1>;
 using tensor_cores_small = tensor_cores_size<64, 64, 32, 32, 64, 3, 4>;
 
-template <typename T, typename Size, bool A_ALONG_K, bool B_ALONG_K>
-__global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(const operand_stack<T, false> stack) {
+// Where the elements of C that a thread has in registers are in its block's tile: sum[y][x][0] and [1] are neighbors of a
+// row, and [2] and [3] those eight rows below; sum[y][x] is y * 16 rows and x * 8 columns further.
+template <typename Size> struct fragment_place {
+    int warp_row, warp_column, row, column;
+
+    __device__ __forceinline__ fragment_place() {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        warp_row = warp / Size::WARPS_X * Size::WARP_ROWS, warp_column = warp % Size::WARPS_X * Size::WARP_COLUMNS;
+        row = warp_row + lane / 4, column = warp_column + lane % 4 * 2;
+    }
+};
+
+// Adds the products of a tile to the sums. A_copies, B_copies: how slabs come to shared memory (half_slabs.cuh).
+template <typename T, typename Size, typename A_copies, typename B_copies>
+__device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4],
+                                              unsigned char *a_slabs, const operands<T, false> &op,
+                                              const tile_origin &first, const fragment_place<Size> &place) {
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES;
     constexpr int TILES_Y = Size::WARP_ROWS / 16, TILES_X = Size::WARP_COLUMNS / 8; // of mma.sync, per warp
-    using a_slab = half_slab<Size::ROWS, DEPTH, A_ALONG_K>;
-    using b_slab = half_slab<Size::COLUMNS, DEPTH, B_ALONG_K>;
-    DYNAMIC_SHARED(unsigned char, a_slabs);
+    using a_slab = typename A_copies::slab_type;
+    using b_slab = typename B_copies::slab_type;
     unsigned char *const b_slabs = a_slabs + STAGES * a_slab::BYTES;
-    const auto [a, b, c, m, n, k] = stack.of_block();
-    const auto [first_row, first_column] = tile_of_block<Size::ROWS, Size::COLUMNS>(m, n);
-    half_slab_copies<a_slab, Size::THREADS> from_a(a.data + first_row * a.row_stride, a.row_stride, a.column_stride,
-                                                   m - first_row);
-    half_slab_copies<b_slab, Size::THREADS> from_b(b.data + first_column * b.column_stride, b.column_stride,
-                                                   b.row_stride, n - first_column);
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int warp_row = warp / Size::WARPS_X * Size::WARP_ROWS,
-              warp_column = warp % Size::WARPS_X * Size::WARP_COLUMNS;
+    A_copies from_a(op.a.data + first.row * op.a.row_stride, op.a.row_stride, op.a.column_stride, op.m - first.row);
+    B_copies from_b(op.b.data + first.column * op.b.column_stride, op.b.column_stride, op.b.row_stride,
+                    op.n - first.column);
 
-    const int64_t depth = k;
+    const int64_t depth = op.k;
     const int slabs = static_cast<int>((depth + DEPTH - 1) / DEPTH);
     int next = 0, next_stage = 0;
     const auto begin_slab = [&] { // begins the copies of the next slab, if there is one
@@ -62,6 +70,12 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(cons
             from_b.begin(b_slabs + next_stage * b_slab::BYTES, left);
         }
         cp_async_commit(); // also an empty group: the waits count groups
+    };
+    const auto finish_slab = [&] { // the second step of those copies
+        if (next < slabs) {
+            from_a.finish(a_slabs + next_stage * a_slab::BYTES);
+            from_b.finish(b_slabs + next_stage * b_slab::BYTES);
+        }
         ++next;
         next_stage = next_stage + 1 == STAGES ? 0 : next_stage + 1;
     };
@@ -71,24 +85,26 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(cons
     const auto load_step = [&](int stage, int i, int set) {
 #pragma unroll
         for (int y = 0; y < TILES_Y; ++y)
-            load_fragment<a_slab, false>(a_fragments[set][y], a_slabs + stage * a_slab::BYTES, warp_row + y * 16, i);
+            load_fragment<a_slab, false>(a_fragments[set][y], a_slabs + stage * a_slab::BYTES,
+                                         place.warp_row + y * 16, i);
 #pragma unroll
         for (int x = 0; x < TILES_X / 2; ++x)
-            load_fragment<b_slab, true>(b_fragments[set][x], b_slabs + stage * b_slab::BYTES, warp_column + x * 16,
-                                        i);
+            load_fragment<b_slab, true>(b_fragments[set][x], b_slabs + stage * b_slab::BYTES,
+                                        place.warp_column + x * 16, i);
     };
     const auto wait_for_slab = [] {
         cp_async_wait<STAGES - 2>();
         __syncthreads();
     };
 
-    float sum[TILES_Y][TILES_X][4] = {};
-#pragma unroll
-    for (int i = 0; i < STAGES - 1; ++i) begin_slab();
+#pragma unroll 1
+    for (int i = 0; i < STAGES - 2; ++i) begin_slab(), finish_slab();
+    begin_slab();
     wait_for_slab();
     int stage = 0;
     if (slabs > 0) load_step(stage, 0, 0);
     for (int slab = 0; slab < slabs; ++slab) {
+        finish_slab();
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
         const int following = stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
@@ -111,14 +127,25 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(cons
         }
         stage = following;
     }
+}
 
-    const int64_t row = first_row + warp_row + lane / 4, column = first_column + warp_column + lane % 4 * 2;
+template <typename T, typename Size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS) tensor_cores(const operand_stack<T, false> stack) {
+    DYNAMIC_SHARED(unsigned char, slabs);
+    const operands<T, false> op = stack.of_block();
+    const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);
+    const fragment_place<Size> place;
+    float sum[Size::WARP_ROWS / 16][Size::WARP_COLUMNS / 8][4] = {};
+    add_fragments<T, Size, half_slab_copies<half_slab<Size::ROWS, Size::DEPTH, A_ALONG_K>, Size::THREADS>,
+                  half_slab_copies<half_slab<Size::COLUMNS, Size::DEPTH, B_ALONG_K>, Size::THREADS>>(sum, slabs, op,
+                                                                                                     first, place);
+    const int64_t row = first.row + place.row, column = first.column + place.column;
 #pragma unroll
-    for (int y = 0; y < TILES_Y; ++y)
+    for (int y = 0; y < Size::WARP_ROWS / 16; ++y)
 #pragma unroll
-        for (int x = 0; x < TILES_X; ++x) {
-            store_pair(c, row + y * 16, column + x * 8, m, n, sum[y][x][0], sum[y][x][1]);
-            store_pair(c, row + y * 16 + 8, column + x * 8, m, n, sum[y][x][2], sum[y][x][3]);
+        for (int x = 0; x < Size::WARP_COLUMNS / 8; ++x) {
+            store_pair(op.c, row + y * 16, column + x * 8, op.m, op.n, sum[y][x][0], sum[y][x][1]);
+            store_pair(op.c, row + y * 16 + 8, column + x * 8, op.m, op.n, sum[y][x][2], sum[y][x][3]);
         }
 }
 

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(vectorized_size::THREADS, 2) vectorized(const 
         }
         __syncthreads();
     }
-    store_tile(c, first_row + ty, HALF, first_column + tx, HALF, m, n, sum);
+    store_tile<false>(c, first_row + ty, HALF, first_column + tx, HALF, m, n, sum);
 }
 
 } // namespace matmul

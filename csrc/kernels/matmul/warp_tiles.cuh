@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     const warp_place<Size> place;
     float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
     add_warp_tile<Size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);
-    store_tile(op.c, first.row + place.ty, Size::LANES_Y * 4, first.column + place.tx, Size::LANES_X * 4, op.m, op.n,
-               sum);
+    store_tile<true>(op.c, first.row + place.ty, Size::LANES_Y * 4, first.column + place.tx, Size::LANES_X * 4, op.m,
+                     op.n, sum);
 }
 
 } // namespace matmul

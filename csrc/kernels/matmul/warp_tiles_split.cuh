@@ -45,9 +45,9 @@ __global__ void __launch_bounds__(warp_tiles_small::THREADS, 4)
 
     __syncthreads(); // all warps have read the slabs
     const output_matrix<float, false> own = {slabs, COLUMNS, 1};
-    store_tile(own, place.ty, size::LANES_Y * 4, place.tx, size::LANES_X * 4, ROWS, COLUMNS, sum);
+    store_tile<true>(own, place.ty, size::LANES_Y * 4, place.tx, size::LANES_X * 4, ROWS, COLUMNS, sum);
     add_parts_of_cluster<ROWS, COLUMNS, size::THREADS>(slabs, rank, parts, static_cast<int>(threadIdx.x),
-                                                       sums_of_groups.target(op, group, groups), first, op);
+                                                       sums_of_groups.target(op, group, groups), first, op.m, op.n);
 }
 
 } // namespace matmul

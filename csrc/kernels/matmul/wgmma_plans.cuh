@@ -7,7 +7,7 @@
 #include "wgmma_producer.cuh"
 #include "wgmma_persistent.cuh"
 #include "wgmma_multicast.cuh"
-#include "wgmma_split.cuh"
+#include "wgmma_split_plans.cuh"
 #include "wgmma_tf32.cuh"
 
 #include "plans.cuh"
@@ -119,38 +119,21 @@ inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *er
     return CK_OK;
 }
 
-// Clusters of `size` blocks that can run at once. Not every part of the chip has a multiple of four or eight multiprocessors: of an H200's
-// 132, 30 clusters of four or 14 of eight run at once (measured).
-inline int64_t clusters_at_once(const ck_call *call, int64_t size) {
-    const int64_t even = call->limits->multiprocessors / size;
-    return even - (size > 2 ? even * size / 64 : 0);
-}
-
-// As many parts of k as can run at once, with at least 16 slabs each, unless the caller chooses. Narrow tiles need fewer parts; wide
-// ones read less, which decides where k is long. Groups of clusters cost a second launch, so they need a very long k.
 inline int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), long_k = 16384;
-    int64_t width = call->parameters[0], parts = call->parameters[1], groups = call->parameters[2];
-    if (width == 0) width = inner(call) >= long_k && columns(call) > 64 ? 128 : 64;
-    const int64_t tiles = product(
-        product(divide_up(rows(call), wgmma_split_128::ROWS), divide_up(columns(call), width)), products(call));
-    int64_t best = 0, best_parts = 1, best_groups = 1;
-    for (int64_t size = 1; size <= MOST_PARTS; size *= 2) {
-        if (parts != 0 && size != parts) continue;
-        const int64_t room = tiles > 0 ? clusters_at_once(call, size) / tiles : 1;
-        int64_t each = groups != 0 ? groups : inner(call) >= long_k ? smaller(room, slabs / size / 16) : 1;
-        if (each < 1) each = 1;
-        const bool fits = size == 1 || parts != 0 || (room >= 1 && slabs >= size * 16);
-        if (fits && size * each >= best) best = size * each, best_parts = size, best_groups = each;
-    }
-    CK_TRY((width == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
-    const int64_t blocks = product(tiles, best_parts * best_groups);
+    const wgmma_split_tiling tiling = wgmma_split_tiling_of(call);
+    CK_TRY((tiling.columns == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
+    const int64_t blocks = product(product(tiling.tiles, products(call)), tiling.parts * tiling.groups);
     if (blocks > call->limits->max_grid[0])
         return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
                        static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
-    plan_groups(call, plan, best_groups);
+    if (tiling.transposed) { // B has the rows of a tile, and A its columns
+        const int width = static_cast<int>(tiling.columns);
+        plan->bindings[0] = ck_bind_tensor_map({64, 64, wgmma_split_64::ROWS, 128}, 1);
+        plan->bindings[1] = ck_bind_tensor_map({64, width, 64, 128}, 0);
+    }
+    plan_groups(call, plan, tiling.groups);
     return CK_OK;
 }
 

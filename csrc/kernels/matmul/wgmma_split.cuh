@@ -2,7 +2,8 @@
 //
 // Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through
 //         distributed shared memory. Where k is very long, several clusters (groups) share a tile: they write their
-//         sums to a workspace, and a second kernel adds them. Blocks are not persistent.
+//         sums to a workspace, and a second kernel adds them. Blocks are not persistent. If C has few rows, C^T is
+//         computed: they are then the columns of tiles.
 // Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too
 //         much.
 // Claim   blocks at work for m = n = 512, k = 65536: 16 tiles x 2 parts x 4 groups = 128 (before: 32)
@@ -12,7 +13,7 @@
 // Edges   as in "wgmma_persistent"; results are stored by threads. A block without a slab adds zeros.
 // Map     cluster c: group c % groups of tile c / groups, product after product; block r of it: part group * parts + r
 //         of the slabs, and then a part of the sums of each thread
-// Limit   the start of a kernel and its first copies
+// Limit   the start of a kernel and its first copies; the memory's bandwidth, if C has few rows
 #ifndef CK_MATMUL_WGMMA_SPLIT_CUH
 #define CK_MATMUL_WGMMA_SPLIT_CUH
 
@@ -22,11 +23,13 @@
 
 namespace matmul {
 
-template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma_split_size {
+// BLOCKS: on a multiprocessor at the same time.
+template <int COLUMNS_, int STAGES_, int BLOCKS_> struct [[gnu::visibility("default")]] wgmma_split_size {
     enum {
         ROWS = 128,
         COLUMNS = COLUMNS_,
         STAGES = STAGES_,
+        BLOCKS = BLOCKS_,
         CONSUMERS = ROWS / 64,
         CONSUMER_WARPS = 4 * CONSUMERS,
         THREADS = (1 + CONSUMERS) * 128
@@ -34,12 +37,11 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
 };
-using wgmma_split_128 = wgmma_split_size<128, 6>;
-using wgmma_split_64 = wgmma_split_size<64, 7>;
-static_assert(int(wgmma_split_128::SHARED_BYTES) != int(wgmma_split_64::SHARED_BYTES), "by which the launch chooses");
+using wgmma_split_128 = wgmma_split_size<128, 6, 1>;
+using wgmma_split_64 = wgmma_split_size<64, 4, 2>;
 
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
-__global__ void __launch_bounds__(size::THREADS, 1)
+__global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
     wgmma_split(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                 const box_operands<T> operands, const group_sums sums_of_groups) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
@@ -73,7 +75,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     };
 
     if (threadIdx.x < 128) {
-        give_up_registers<40>();
+        if constexpr (size::BLOCKS == 1) give_up_registers<40>();
         for (int slab = begin; slab < end && threadIdx.x == 0; ++slab, next_stage()) {
             unsigned char *to = stages + stage * size::STAGE_BYTES;
             mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
@@ -86,7 +88,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         return;
     }
 
-    get_registers<232>();
+    if constexpr (size::BLOCKS == 1) get_registers<232>(); // narrow tiles have few sums
     const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
     row += warpgroup * 64;
     float sum[SUMS] = {};
