@@ -465,6 +465,15 @@ def test_complex_to_real_warns_as_numpy_does(backend):
         assert x.get().tolist() == [1, 3]
 
 
+@pytest.mark.parametrize("width", [12, 100])
+def test_overlapping_rows_are_read(backend, width):
+    """Short and long rows; arrays of other libraries can have such strides."""
+    values = np.random.default_rng(0).standard_normal(500)
+    x = ck.asarray(values)
+    windows = ck.DeviceArray(native(backend).view(x._view, 0, (16, width), (24, 8), "float64"), native(backend))
+    same(windows, np.lib.stride_tricks.as_strided(values, (16, width), (24, 8)))
+
+
 def test_repeated_elements_are_not_written(backend):
     view = ck.zeros(3)._view
     repeated = ck.DeviceArray(native(backend).view(view, 0, (4, 3), (0, 8), "float64"), native(backend))

@@ -81,7 +81,8 @@ static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, en
 }
 
 // True, with the blocks, if the copy needs no temporary: see the picture. On the device no axis may go backwards or be
-// repeated, and short rows must have the order of the host's memory.
+// repeated, no rows may overlap (another library's array can have such strides), and short rows must have the order of
+// the host's memory.
 static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks) {
     if (is_swapped(host) != is_swapped(device)) return 0;
     if (ck_view_is_contiguous(host) && ck_view_is_contiguous(device)) {
@@ -90,7 +91,12 @@ static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks 
     }
     ck_blocks_between(host, device, blocks);
     for (int i = 0; i < device->ndim; i++)
-        if (device->shape[i] > 1 && device->strides[i] < (int64_t)ck_dtype_size(device->dtype)) return 0;
+        if (device->shape[i] > 1 && device->strides[i] == 0) return 0;
+    int64_t end = (int64_t)blocks->run;
+    for (int i = blocks->axis_count - 1; i >= 0; i--) {
+        if (blocks->axes[i].device < end) return 0;
+        end += blocks->axes[i].device * (blocks->axes[i].length - 1);
+    }
     if (blocks->run >= LONG_ROW) return 1;
     int64_t least = (int64_t)blocks->run;
     for (int i = blocks->axis_count - 1; i >= 0; least = blocks->axes[i--].host)
