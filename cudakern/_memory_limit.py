@@ -72,11 +72,11 @@ def memory_limit(
     Examples
     --------
     >>> import numpy as np, cudakern
-    >>> a = np.ones((1000, 1000), np.float32)
-    >>> with cudakern.memory_limit("4M"):
+    >>> a = np.ones((500, 500), np.float32)
+    >>> with cudakern.memory_limit("2M"):
     ...     product = cudakern.matmul(a, a, variant="tiled")
     >>> float(product[0, 0])
-    1000.0
+    500.0
     """
     chosen = None if limit is None else _checked(limit, "limit")
     call = f"cudakern.memory_limit({'' if limit is None else repr(limit)}{', progress=True' * bool(progress)})"
