@@ -539,7 +539,7 @@ class BuildModules(build_ext):
                 # What is left from an earlier build would not fit the Python code any more.
                 for left in (f"{name}{ABI_SUFFIX}", f"lib/kernels{name}.so", f"lib/{KERNELS}"):
                     (folder / left).unlink(missing_ok=True)
-                print(f"cudakern: {name} was NOT built: {why_not[name]}", flush=True)
+                print(f"cudakern: {name} was left out: {why_not[name]}", flush=True)
                 if name == "_emulator" or os.environ.get("CUDAKERN_CUDA") in ("1", "wheels"):
                     sys.exit(f"cudakern: {name} could not be built, and it is required here (see above)")
         # pip shows none of the above unless a build fails: `cudakern info` reads why there is no GPU build from here.

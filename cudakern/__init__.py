@@ -7,8 +7,7 @@ chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 >>> int(ck.sum_of_squares([1, 2, 3], variant="tree_sequential"))   # this kernel, on the GPU or the emulator
 14
 
-Operations   sum_of_squares, matmul, vector_add, saxpy, stencil_1d, grayscale, interp, lookup_2d, lookup_3d,
-             inclusive_scan, exclusive_scan, sort, bincount, packbits
+Operations   {operations}
 Variants     variants(op) lists them, source(op, variant) shows a kernel
 Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...) launches a kernel
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
@@ -35,6 +34,7 @@ other libraries' device arrays without a copy.
 import importlib
 import os
 import sys
+import textwrap
 import threading
 
 from . import emulator
@@ -75,6 +75,10 @@ _LATER = {
     "_steps": "Ladder Step",
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
+if __doc__:  # (python -OO has none)
+    _operations = ["sum_of_squares", "matmul", *(name for name in _LATER if _LATER[name].startswith("_operations."))]
+    __doc__ = __doc__.format(operations=textwrap.fill(", ".join(_operations), 100, subsequent_indent=" " * 13))
+    del _operations
 
 # What a type checker sees is in __init__.pyi, which .ci/stub.py writes.
 # fmt: off

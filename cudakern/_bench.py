@@ -353,6 +353,11 @@ def bench(
         raise ValueError(unknown("operation", name, PEERS, of="bench"))
     kind = numpy_dtype(dtype)
     integer("rounds", rounds, 1)
+    for key, value in (("host", host), ("tune", tune)):
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"bench: {key} must be True or False, not {value!r}")
+    if host and tune:
+        raise ValueError("bench: tune=True compares kernels, which host=True does not measure alone: pass one of them")
     if tune and name != "matmul":
         raise ValueError(f"bench: tune=True is for matmul, whose auto takes different variants, not for {name}")
     seed = integer("seed", random.getrandbits(32) if seed is None else seed, 0)
@@ -364,7 +369,7 @@ def bench(
                 "to run small inputs on the emulator, pass emulated=True (--emulated)"
             )
         lengths = _lengths(name, shapes, emulated) if shapes is not None or not tune else list(TUNING)
-        chosen = _chosen(name, kind, [AUTO] if host and variants is None and not tune else variants, here)
+        chosen = _chosen(name, kind, [AUTO] if host and variants is None else variants, here)
         if tune:
             chosen, peers = (chosen if variants else _that_can_be_fastest(chosen)), peers is not True and peers
         if here.emulated and peers is True:

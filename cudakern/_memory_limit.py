@@ -27,17 +27,17 @@ def read_bytes(value: int | str, name: str) -> int:
         text = value.strip().upper()
         number, unit = text.rstrip("KMG"), text[-1:] if text[-1:] in UNITS else ""
         if not number.isdigit() or len(text) > len(number) + 1:
-            raise ValueError(f"{name} must be a number of bytes, such as 256M, not {value!r}")
+            raise ValueError(f"{name} must be a whole number of bytes, K, M or G, such as '256M', not {value!r}")
         return int(number) * UNITS[unit]
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise TypeError(f"{name} must be a number of bytes, such as 8 << 30 or '8G', not {value!r}")
+        raise TypeError(f"{name} must be a whole number of bytes, such as 8 << 30 or '8G', not {value!r}")
     return operator.index(value)
 
 
 def _checked(value: int | str, name: str) -> int:
     limit = read_bytes(value, name)
     if limit < LEAST:
-        raise ValueError(f"{name} must be at least {LEAST} bytes ('1M'), not {value!r}")
+        raise ValueError(f"{name} must be at least {LEAST:,} bytes ('1M'), not {value!r}")
     return limit
 
 
@@ -55,7 +55,8 @@ def memory_limit(
     ----------
     limit : int or str, optional
         Bytes, at least 1 MiB, or text with a unit: "8G", "512M". By default the value of the environment variable
-        CUDAKERN_MEMORY_LIMIT, and without it the memory that is free on the device at the time of the call.
+        CUDAKERN_MEMORY_LIMIT, and without it the memory that is free on the device at the time of the call. If less is
+        free than the limit, a call takes no more than that.
     progress : bool
         Whether calls that are computed in tiles display a progress bar.
 
@@ -105,7 +106,7 @@ def may_exceed(native: Native, device: int, nbytes: int) -> bool:
     if nbytes < SMALL_CALL:
         return False
     limit = current()
-    return nbytes * MOST_TIMES > limit if limit is not None else nbytes > _total(native, device) * SMALL
+    return nbytes > _total(native, device) * SMALL or (limit is not None and nbytes * MOST_TIMES > limit)
 
 
 def _total(native: Native, device: int) -> int:
@@ -116,14 +117,13 @@ def _total(native: Native, device: int) -> int:
 
 
 def exceeded(native: Native, device: int, needed: int) -> int | None:
-    """The limit if a call that needs that many bytes exceeds it, else None."""
-    limit = current()
-    if limit is None:
-        limit = _free(native, device)
-        if needed > limit:
-            native.trim(device)  # memory that is kept for new arrays is not free for the device, but it is for us
-            limit = _free(native, device)
-    return limit if needed > limit else None
+    """The limit if a call that needs that many bytes exceeds it, else None. Less than the limit may be free."""
+    limit, free = current(), _free(native, device)
+    if needed > free:
+        native.trim(device)  # memory that is kept for new arrays is not free for the device, but it is for us
+        free = _free(native, device)
+    least = free if limit is None else min(limit, free)
+    return least if needed > least else None
 
 
 def _free(native: Native, device: int) -> int:
