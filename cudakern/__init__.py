@@ -76,9 +76,9 @@ _LATER = {
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 if __doc__:  # (python -OO has none)
-    _operations = ["sum_of_squares", "matmul", *(name for name in _LATER if _LATER[name].startswith("_operations."))]
-    __doc__ = __doc__.format(operations=textwrap.fill(", ".join(_operations), 100, subsequent_indent=" " * 13))
-    del _operations
+    _public = ["sum_of_squares", "matmul", *(name for name in _LATER if _LATER[name].startswith("_operations."))]
+    __doc__ = __doc__.format(operations=textwrap.fill(", ".join(_public), 100, subsequent_indent=" " * 13))
+    del _public
 
 # What a type checker sees is in __init__.pyi, which .ci/stub.py writes.
 # fmt: off

@@ -315,7 +315,7 @@ def test_the_cache(own_cache, monkeypatch):
     x = floats()
     program.add_one[4, 256](x, x, 1000)
     monkeypatch.setenv(_compilers.LIMIT, "much")
-    with pytest.raises(ValueError, match="CUDAKERN_CACHE_LIMIT must be a number of bytes"):
+    with pytest.raises(ValueError, match="CUDAKERN_CACHE_LIMIT must be a whole number of bytes"):
         cudakern.compile(ADD_ONE, flags=["-DZ"])
 
 

@@ -397,10 +397,10 @@ def test_settings(monkeypatch):
         with pytest.raises(ValueError, match="limit must be"):
             ck.memory_limit(wrong)
     for wrong in (2.5, True, b"8G", [1 << 20]):
-        with pytest.raises(TypeError, match="limit must be a number of bytes"):
+        with pytest.raises(TypeError, match="limit must be a whole number of bytes"):
             ck.memory_limit(wrong)
     monkeypatch.setenv(_memory_limit.ENVIRONMENT, "many")
-    with pytest.raises(ValueError, match="CUDAKERN_MEMORY_LIMIT must be a number of bytes"):
+    with pytest.raises(ValueError, match="CUDAKERN_MEMORY_LIMIT must be a whole number of bytes"):
         ck.matmul(*np.ones((2, 300, 300), np.float32), variant="naive")
 
 
