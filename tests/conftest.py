@@ -25,7 +25,7 @@ hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern
 
 
 #: What each selection (-m) of the whole suite takes on the emulator, in seconds of a core of 2023.
-SECONDS = {"not full": 350, "full": 575, "": 925}
+SECONDS = {"not full": 375, "full": 570, "": 945}
 
 
 def pytest_configure(config):
