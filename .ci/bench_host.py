@@ -17,17 +17,9 @@ from pathlib import Path
 import numpy as np
 
 import cudakern as ck
+from bench_calls import cupy, torch
 from bench_gpu import rows_of
 from cudakern._bench import HOST_TIMING, bench
-
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import cupy
-except ImportError:
-    cupy = None
 
 COPY_BYTES = 1 << 30
 ENOUGH_S = 1.5  #: no more than four copies of a library take longer

@@ -411,34 +411,34 @@ def test_repetitions_of_a_profile(monkeypatch):
 
     def runs(clock, times, budget_s=30, **counts):
         monkeypatch.setattr(_profile, "_clock", lambda sample: clock)
-        made = []
+        measured = []
 
         def kernel(self, run):
-            made.append(next(times))
+            measured.append(next(times))
             call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
-            report = run.execute(1) | call | {"backend": cudakern.backend(), "kernel_ns": made[-1]}
+            report = run.execute(1) | call | {"backend": cudakern.backend(), "kernel_ns": measured[-1]}
             self.reports.append(report)
 
         monkeypatch.setattr(_profile.Times, "kernel", kernel)
         with cudakern.use_backend("emulator"):
             counts = {"repeat": None, "warmup": 0} | counts
             p, _ = _profile.measure(cudakern.vector_add, (x, x), {"variant": "naive"}, budget_s=budget_s, **counts)
-        return p.repeat, len(made), p.kernel_ns
+        return p.repeat, len(measured), p.kernel_ns
 
     steady, wild = (lambda: itertools.cycle([1000.0, 1001.0])), (lambda: itertools.cycle([900.0, 1100.0]))
     assert runs("emulated", wild()) == (20, 20, 1000)
     assert runs("gpu", steady())[:2] == (20, 20)
     assert runs("gpu", wild())[0] == 1000
     then_steady = itertools.chain([900.0, 1100.0] * 30, itertools.repeat(1000.0))
-    repeat, made, ns = runs("gpu", then_steady)
+    repeat, measured, ns = runs("gpu", then_steady)
     assert 60 < repeat < 300
-    assert made == repeat
+    assert measured == repeat
     assert ns == 1000
     assert runs("gpu", wild(), repeat=7)[0] == 7
     assert runs("gpu", wild(), budget_s=0.05)[0] < 1000
-    repeat, made, _ = runs("gpu", steady(), budget_s=0.5, warmup=None)
+    repeat, measured, _ = runs("gpu", steady(), budget_s=0.5, warmup=None)
     assert repeat == 20
-    assert made > 21  # a fifth of the time to warm up
+    assert measured > 21  # a fifth of the time to warm up
 
 
 def test_an_ordinary_call_after_profile_is_not_measured(backend):

@@ -38,9 +38,21 @@ static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cuda
     return CK_OK;
 }
 
-static int list(job *job, ck_listing *listing) {
-    CK_TRY(job_check(job));
-    CK_TRY(job_plan(job));
+// Plans a call that is not made, and passes it on.
+static int with_plan(ck_runtime *runtime, const ck_request *request, int (*use)(job *job, void *result), void *result,
+                     ck_error *error) {
+    ck_operand operands[CK_MAX_VIEWS];
+    ck_view views[CK_MAX_VIEWS];
+    job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
+               .request = request,
+               .operands = operands,
+               .views = views};
+    if (ck_frame_begin(&job.frame) == CK_OK && job_check(&job) == CK_OK && job_plan(&job) == CK_OK) use(&job, result);
+    return ck_frame_end(&job.frame);
+}
+
+static int list(job *job, void *result) {
+    ck_listing *listing = result;
     for (int i = 0; i < job->request->view_count; i++) job->views[i].data = NOWHERE;
     job->context = (ck_context){.device = job->frame.index,
                                 .launcher = &listing->launcher,
@@ -55,21 +67,13 @@ static int list(job *job, ck_listing *listing) {
 }
 
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error) {
-    ck_operand operands[CK_MAX_VIEWS];
-    ck_view views[CK_MAX_VIEWS];
-    job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
-               .request = request,
-               .operands = operands,
-               .views = views};
     listing->launcher.launch = list_launch;
     listing->count = 0;
-    if (ck_frame_begin(&job.frame) == CK_OK) list(&job, listing);
-    return ck_frame_end(&job.frame);
+    return with_plan(runtime, request, list, listing, error);
 }
 
-static int add_memory(job *job, size_t *bytes) {
-    CK_TRY(job_check(job));
-    CK_TRY(job_plan(job));
+static int add_memory(job *job, void *result) {
+    size_t *bytes = result;
     *bytes = job->plan.workspace_bytes + (size_t)job->plan.clock_blocks * sizeof(ck_clock);
     if (job->to_finish) *bytes += (size_t)job->plan.partials * ck_dtype_size(job->call.types.accumulator);
     for (const ck_operand *operand = job->operands; operand < job->operands + job->laid_out; operand++) {
@@ -80,14 +84,7 @@ static int add_memory(job *job, size_t *bytes) {
 }
 
 int ck_memory_needed(ck_runtime *runtime, const ck_request *request, size_t *bytes, ck_error *error) {
-    ck_operand operands[CK_MAX_VIEWS];
-    ck_view views[CK_MAX_VIEWS];
-    job job = {.frame = {.runtime = runtime, .error = error, .index = request->device},
-               .request = request,
-               .operands = operands,
-               .views = views};
-    if (ck_frame_begin(&job.frame) == CK_OK) add_memory(&job, bytes);
-    return ck_frame_end(&job.frame);
+    return with_plan(runtime, request, add_memory, bytes, error);
 }
 
 int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_listing *listing, ck_error *error) {

@@ -320,8 +320,8 @@ def measured(call: Tiled, a: Array, b: Array, plan: Plan, best: Plan | None) -> 
 
 
 def pieces(length: int, size: int, backwards: bool = False, start: int = 0) -> list[slice]:
-    found = [slice(i, min(i + size, start + length)) for i in range(start, start + length, size)]
-    return found[::-1] if backwards else found
+    slices = [slice(i, min(i + size, start + length)) for i in range(start, start + length, size)]
+    return slices[::-1] if backwards else slices
 
 
 def product(call: Tiled, a: Array, b: Array, c: Array) -> None:

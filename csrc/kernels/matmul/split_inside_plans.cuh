@@ -8,8 +8,8 @@
 namespace matmul {
 
 // The width of the tiles, the blocks of a cluster, the clusters of a tile and the side of C that lies along the tiles'
-// columns with the shortest estimated time (in microseconds, fitted to an H200), unless the caller chooses. A sum in registers has at most 128 slabs, so that its
-// rounding stays small.
+// columns with the shortest estimated time (in microseconds, fitted to an H200), unless the caller chooses. A sum in
+// registers has at most 128 slabs, so that its rounding stays small.
 struct split_inside_tiling {
     int64_t columns, tiles, parts, groups;
     bool transposed;
