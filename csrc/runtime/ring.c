@@ -220,7 +220,6 @@ static int enqueue(const lane *lane, const copy *copy, const chunk *chunk, int s
 
 static int send(lane *lane, copy *copy, ck_error *error) {
     chunk chunk;
-    CK_CUDA(error, cudaStreamWaitEvent(lane->stream, lane->ring->start, 0));
     while (take_chunk(copy, &chunk)) {
         const int slot = lane->next;
         CK_CUDA(error, cudaEventSynchronize(lane->events[slot]));
@@ -247,6 +246,7 @@ static int receive(lane *lane, copy *copy, ck_error *error) {
 static int do_part(lane *lane, copy *copy, ck_error *error) {
     int previous;
     CK_TRY(ck_device_enter(lane->ring->device, &previous, error)); // it is current already, except in a new thread
+    CK_CUDA(error, cudaStreamWaitEvent(lane->stream, lane->ring->start, 0));
     return copy->to_device ? send(lane, copy, error) : receive(lane, copy, error);
 }
 
@@ -371,7 +371,7 @@ static void share(struct ck_ring *ring, copy *copy) {
 
 static int run(struct ck_ring *ring, copy *copy, cudaStream_t stream, ck_error *error) {
     for (int i = 0; i < ring->threads; i++) ring->lanes[i].last = -1; // a thread that comes late has no part
-    if (copy->to_device) CK_CUDA(error, cudaEventRecord(ring->start, stream));
+    CK_CUDA(error, cudaEventRecord(ring->start, stream));
     share(ring, copy);
     CK_TRY(error->code);
     for (const lane *lane = ring->lanes; copy->to_device && lane < ring->lanes + ring->threads; lane++)

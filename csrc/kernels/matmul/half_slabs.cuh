@@ -45,9 +45,9 @@ template <typename Slab, int THREADS> struct half_slab_copies {
     int line, chunk;
     int inside; // ALONG_K: lines from this thread's first one on that are inside the matrix; else bytes of its chunk that are
 
-    // `start`: the first element of the operand's first slab. extent: rows of A (columns of B) from there on.
+    // `start`: the first element of the operand's first slab. extent: rows of A (columns of B) from there on. k: all.
     __device__ __forceinline__ half_slab_copies(const void *start, int64_t extent_stride, int64_t k_stride,
-                                                int64_t extent) {
+                                                int64_t extent, int64_t) {
         line = threadIdx.x / Slab::CHUNKS, chunk = threadIdx.x % Slab::CHUNKS;
         line_stride = Slab::ALONG_K ? extent_stride : k_stride;
         advance = Slab::DEPTH * k_stride;
@@ -78,8 +78,8 @@ template <typename Slab, int THREADS> struct half_slab_copies {
     __device__ __forceinline__ void finish(unsigned char *) {} // cp.async needs no other step
 };
 
-// The same for operands with any alignment. A thread copies the same chunk of several lines only where chunks are aligned; otherwise,
-// the same pair of elements, by cp.async of 4 bytes, or, if pairs are not aligned either, through registers.
+// The same for operands with any alignment. A thread copies the same chunk of several lines only where chunks are aligned
+// and whole; otherwise, the same pair of elements, by cp.async of 4 bytes, or, if pairs are not, through registers.
 template <typename Slab, int THREADS> struct any_half_slab_copies {
     using slab_type = Slab;
     enum {
@@ -95,9 +95,10 @@ template <typename Slab, int THREADS> struct any_half_slab_copies {
     unsigned short low[COUNT], high[COUNT]; // pairs on their way
 
     __device__ __forceinline__ any_half_slab_copies(const void *start, int64_t extent_stride, int64_t k_stride,
-                                                    int64_t extent) {
+                                                    int64_t extent, int64_t k) {
         line_stride = Slab::ALONG_K ? extent_stride : k_stride;
-        const uint64_t bits = reinterpret_cast<uintptr_t>(start) | static_cast<uint64_t>(line_stride * 2);
+        const uint64_t bits = reinterpret_cast<uintptr_t>(start) | static_cast<uint64_t>(line_stride * 2) |
+                              static_cast<uint64_t>((Slab::ALONG_K ? k : extent) * 2);
         width = bits % 16 == 0 ? 8 : bits % 4 == 0 ? 2 : 1;
         const int threads = width == 8 ? 8 : 32; // of a line
         line = threadIdx.x / threads, at = threadIdx.x % threads * (64 / threads);

@@ -253,12 +253,30 @@ const ck_variant variants[] = {
             "No variant is the fastest everywhere: choose by a model of their times", "cudakern"),
 };
 
+// All that the choice depends on.
+struct choice_key {
+    int64_t m, n, k, products, type, capability, exact, multiprocessors, most_products;
+};
+
+// A call is planned and then run, and often repeated, and the estimates take as long as a fifth of a launch: each thread
+// keeps its last choice.
+const ck_variant *fastest_variant(const ck_call *call) {
+    static thread_local choice_key last;
+    static thread_local const ck_variant *variant;
+    const ck_limits &limits = *call->limits;
+    const choice_key key = {rows(call),        columns(call), inner(call),           products(call),    call->types.input,
+                            limits.capability, limits.exact,  limits.multiprocessors, limits.max_grid[2]};
+    if (variant != nullptr && memcmp(&key, &last, sizeof key) == 0) return variant;
+    const char *const name = fastest_of(call);
+    for (variant = variants; strcmp(variant->name, name) != 0;) ++variant;
+    last = key;
+    return variant;
+}
+
 const ck_variant *chosen(const ck_call *call, ck_call *own, int64_t (&values)[CK_MAX_PARAMETERS]) {
     *own = *call;
     own->parameters = values;
-    const char *const name = fastest_of(call);
-    const ck_variant *variant = variants;
-    while (strcmp(variant->name, name) != 0) ++variant;
+    const ck_variant *const variant = fastest_variant(call);
     for (int i = 0; i < CK_MAX_PARAMETERS; ++i) values[i] = variant->parameters[i].fallback;
     return variant;
 }

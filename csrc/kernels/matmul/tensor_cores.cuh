@@ -56,9 +56,10 @@ __device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16]
     using a_slab = typename A_copies::slab_type;
     using b_slab = typename B_copies::slab_type;
     unsigned char *const b_slabs = a_slabs + STAGES * a_slab::BYTES;
-    A_copies from_a(op.a.data + first.row * op.a.row_stride, op.a.row_stride, op.a.column_stride, op.m - first.row);
+    A_copies from_a(op.a.data + first.row * op.a.row_stride, op.a.row_stride, op.a.column_stride, op.m - first.row,
+                    op.k);
     B_copies from_b(op.b.data + first.column * op.b.column_stride, op.b.column_stride, op.b.row_stride,
-                    op.n - first.column);
+                    op.n - first.column, op.k);
 
     const int64_t depth = op.k;
     const int slabs = static_cast<int>((depth + DEPTH - 1) / DEPTH);
