@@ -139,6 +139,33 @@ __device__ __forceinline__ void write_results(unsigned char *results, const floa
     }
 }
 
+// Stores those results where TMA cannot, because rows of C start at any element: each warp its own 16 rows, one after
+// another, in pairs that are aligned in global memory, so that the stores of a warp are next to each other.
+template <typename T, int COLUMNS>
+__device__ __forceinline__ void store_rows(const output_matrix<T, false> &c, int row, int column, int m, int n,
+                                           const unsigned char *results) {
+    const int lane = threadIdx.x % 32, first = threadIdx.x % 128 / 32 * 16, width = n - column;
+    const auto result = [&](int line, int at) { // an element's bits
+        const unsigned char *box = results + at / 64 * BOX_BYTES + line * 128;
+        return *reinterpret_cast<const unsigned short *>(box + (at / 8 % 8 ^ line % 8) * 16 + at % 8 * 2);
+    };
+#pragma unroll 1
+    for (int line = first; line < first + 16 && row + line < m; ++line) {
+        auto *const to = reinterpret_cast<unsigned short *>(c.data + (row + line) * c.row_stride + column);
+        const int head = reinterpret_cast<uintptr_t>(to) / 2 % 2; // elements before the first pair
+        if (lane < head && lane < width) to[lane] = result(line, lane);
+#pragma unroll
+        for (int i = 0; i < COLUMNS; i += 64) {
+            const int at = head + i + lane * 2;
+            if (at + 1 < COLUMNS && at + 1 < width)
+                *reinterpret_cast<unsigned *>(to + at) =
+                    result(line, at) | static_cast<unsigned>(result(line, at + 1)) << 16;
+            else if (at < COLUMNS && at < width)
+                to[at] = result(line, at);
+        }
+    }
+}
+
 } // namespace matmul
 
 #endif

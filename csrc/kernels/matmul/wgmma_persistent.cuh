@@ -8,8 +8,8 @@
 //         results: 16 stores to shared memory (before: 64 to global memory)
 // Gain    on an H200, m = n = k = 4096: 757 TFLOP/s in float16 (before: 670; cuBLAS 760); docs/speed.md
 // Price   64 KiB of shared memory for results, so three stages instead of four
-// Edges   TMA stores nothing outside the matrix. Where C's rows do not start at multiples of 16 bytes, threads store as
-//         before (store_boxes is 0).
+// Edges   TMA stores nothing outside the matrix. Where C's rows do not start at multiples of 16 bytes (store_boxes is 0),
+//         warps store the results from shared memory, row by row.
 // Map     block b: tiles b, b + gridDim.x, ... in the order of tile_of, product after product; threads as in
 //         "wgmma_producer"
 // Limit   the rate of the tensor cores, and the chip's power limit; each block reads its operands by itself
@@ -76,7 +76,17 @@ __device__ __forceinline__ void store_tile_of(const box_operands<T> &operands, c
             return;
         }
     }
-    store_sums(product_index<T>(operands, number).c, row, column, operands.m, operands.n, sum);
+    const output_matrix<T, false> c = product_index<T>(operands, number).c;
+    if constexpr (sizeof(T) == 2) {
+        if (c.column_stride == 1) {
+            __syncwarp(); // all lanes have read the last tile's results
+            write_results<T>(results, sum);
+            __syncwarp();
+            store_rows<T, COUNT * 2>(c, row, column, operands.m, operands.n, results);
+            return;
+        }
+    }
+    store_sums(c, row, column, operands.m, operands.n, sum);
 }
 
 // The work of a block. (A function of its own, because "wgmma_tf32" and "wgmma_int8" call it for other elements.)
