@@ -76,9 +76,7 @@ inline const char *fastest_of_halves(const ck_call *call) {
     const bool in_place = n % 8 == 0 && k % 8 == 0, lines = n % 64 == 0 && k % 64 == 0;
     const double unaligned = (k % 8 == 0 ? 0 : 3.6 + elements_of(call, m, k) * 4 / 2e6) +
                              (n % 8 == 0 ? 0 : 3.6 + elements_of(call, k, n) * 4 / 2e6) +
-                             elements_of(call, m, n) * (n % 2 != 0   ? 6e-7
-                                                        : n % 8 != 0 ? 6e-7
-                                                                     : 0);
+                             elements_of(call, m, n) * (n % 8 == 0 ? 0 : 6e-7);
     const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
     const double least = unaligned + (whole < split ? whole : split);
     if (unaligned > 0 && parts_of_tensor_cores(call).time < least) return "tensor_cores_split";
