@@ -56,21 +56,24 @@ inline double time_of_split(const ck_call *call) {
            split_fp16_tiling(call).time + elements_of(call, m, n) * 4 / 3e6;
 }
 
-// "wgmma_persistent", without copies of operands.
+// "wgmma_persistent", without copies of operands: its tiles, their width and its time.
+inline int64_t tiles_of_wgmma(const ck_call *call, int64_t width) {
+    return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
+}
+inline int64_t width_of_wgmma(const ck_call *call) {
+    return width_of_tiles(0, call->limits->multiprocessors,
+                          [&](int64_t width) { return tiles_of_wgmma(call, width); });
+}
 inline double time_of_wgmma(const ck_call *call) {
-    const int64_t at_once = call->limits->multiprocessors;
-    const auto tiles_of = [&](int64_t width) {
-        return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
-    };
-    const int64_t width = width_of_tiles(0, at_once, tiles_of);
+    const int64_t width = width_of_wgmma(call);
     const double slabs = static_cast<double>(divide_up(inner(call), SLAB_DEPTH));
     const double tile = width == 256 ? 3.7 + slabs * 0.59 : width == 128 ? 1.9 + slabs * 0.37 : 0.9 + slabs * 0.33;
-    return 4.6 + static_cast<double>(divide_up(tiles_of(width), at_once)) * tile;
+    return 4.6 + static_cast<double>(divide_up(tiles_of_wgmma(call, width), call->limits->multiprocessors)) * tile;
 }
 
 // The variants on wgmma need lines that are aligned to 16 bytes: other operands are copied first, and rows of C that are
-// not aligned are written by pairs or by single elements. Lines that do not start at multiples of 128 bytes are read in two
-// halves; "wgmma_multicast" reads fewer of them.
+// not aligned are written by pairs of elements. Lines that do not start at multiples of 128 bytes are read in two halves,
+// and narrow tiles read more than wide ones; "wgmma_multicast" reads less of both.
 inline const char *fastest_of_halves(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     const bool in_place = n % 8 == 0 && k % 8 == 0, lines = n % 64 == 0 && k % 64 == 0;
@@ -81,9 +84,10 @@ inline const char *fastest_of_halves(const ck_call *call) {
     const double least = unaligned + (whole < split ? whole : split);
     if (unaligned > 0 && parts_of_tensor_cores(call).time < least) return "tensor_cores_split";
     if (split < whole) return "wgmma_split";
-    const int64_t tiles = product(product(divide_up(m, 128), divide_up(n, 64)), products(call));
-    return in_place && !lines && k >= 256 && tiles * 4 >= call->limits->multiprocessors * 3 ? "wgmma_multicast"
-                                                                                            : "wgmma_persistent";
+    const int64_t at_once = call->limits->multiprocessors;
+    const bool halves = in_place && !lines && k >= 256 && tiles_of_wgmma(call, 64) * 4 >= at_once * 3;
+    const bool narrow = !in_place && width_of_wgmma(call) == 128 && tiles_of_wgmma(call, 128) >= at_once * 4;
+    return halves || narrow ? "wgmma_multicast" : "wgmma_persistent";
 }
 
 // The name of the fastest variant for this call. It depends on nothing but types, sizes and the chip.

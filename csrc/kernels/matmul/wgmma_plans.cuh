@@ -120,7 +120,7 @@ inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *er
 }
 
 inline int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const wgmma_split_tiling tiling = wgmma_split_tiling_of(call);
+    const cluster_tiling tiling = wgmma_split_tiling_of(call);
     CK_TRY((tiling.columns == 128 ? plan_boxes<wgmma_split_128> : plan_boxes<wgmma_split_64>)(call, plan, error));
     const int64_t blocks = product(product(tiling.tiles, products(call)), tiling.parts * tiling.groups);
     if (blocks > call->limits->max_grid[0])

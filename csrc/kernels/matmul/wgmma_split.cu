@@ -5,7 +5,7 @@ namespace matmul {
 
 CK_RUN(wgmma_split) {
     if (empty(call)) return CK_OK;
-    const wgmma_split_tiling tiling = wgmma_split_tiling_of(call);
+    const cluster_tiling tiling = wgmma_split_tiling_of(call);
     const bool wide = tiling.columns == 128, transposed = tiling.transposed;
     return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {
         using T = decltype(element);
