@@ -264,8 +264,9 @@ const ck_variant *fastest_variant(const ck_call *call) {
     static thread_local choice_key last;
     static thread_local const ck_variant *variant;
     const ck_limits &limits = *call->limits;
-    const choice_key key = {rows(call),        columns(call), inner(call),           products(call),    call->types.input,
-                            limits.capability, limits.exact,  limits.multiprocessors, limits.max_grid[2]};
+    const choice_key key = {rows(call),     columns(call),          inner(call),
+                            products(call), call->types.input,      limits.capability,
+                            limits.exact,   limits.multiprocessors, limits.max_grid[2]};
     if (variant != nullptr && memcmp(&key, &last, sizeof key) == 0) return variant;
     const char *const name = fastest_of(call);
     for (variant = variants; strcmp(variant->name, name) != 0;) ++variant;
