@@ -171,17 +171,15 @@ def of_large():
 
 
 def means(rows):
-    """Geometric means of the ratios by type, kind of shape and variant; "best": of our fastest for each shape, among
-    those that do not cut the inputs."""
+    """Geometric means of the ratios by type, kind of shape and variant; "auto": of what it took; "best": of our fastest
+    for each shape, among those that do not cut the inputs."""
     ratios, steps = {}, ck.variants("matmul")
     for row in rows:
         if row["ratio"] and row["variant"]:
             shape = tuple(row[name] for name in "mnk")
-            for name in (
-                *([] if row["variant"] != "auto" and steps[row["variant"]].cuts_inputs else ["best"]),
-                row["variant"],
-            ):
-                some = ratios.setdefault((row["dtype"], row["kind"], name), {})
+            name = "auto" if row["who"] == "cudakern: auto" else row["variant"]
+            for group in [name] if steps[row["variant"]].cuts_inputs else ["best", name]:
+                some = ratios.setdefault((row["dtype"], row["kind"], group), {})
                 some[shape] = max(some.get(shape, 0), row["ratio"])
     return [
         {"dtype": dtype, "kind": kind, "variant": name, "shapes": len(some), "ratio": geometric_mean(some.values())}

@@ -236,6 +236,17 @@ def matmul_table():
         rows.append([dtype, "largest error", *map(error, errors.values()), ""])
         heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "best / library"]
         tables.append(markdown(heads, rows, ""))
+    if asked := record.get("on_request"):
+        rows = []
+        for row in asked:
+            if row["who"].startswith("cudakern"):
+                (other,) = (x for x in asked if x is not row and (x["m"], x["dtype"]) == (row["m"], row["dtype"]))
+                rates = (f"{line['rate']:.1f}" for line in (other, row))
+                times = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
+                what = [f"`{row['variant']}`", f"{row['m']:,}", other["who"].partition(": ")[2], *rates, times]
+                rows.append([*what, error(other["error"]), error(row["error"])])
+        heads = ["on request; TFLOP/s", "m = n = k", "PyTorch", "its rate", "cudakern", "time / PyTorch's"]
+        tables.append(markdown([*heads, "PyTorch's error", "cudakern's error"], rows, ""))
     if means := record.get("means"):
         groups = {}
         for mean in means:

@@ -351,9 +351,11 @@ def max_potential_block_size(
         shared_bytes = integer("max_potential_block_size: shared_bytes", shared_bytes, 0)
     most = integer("max_potential_block_size: threads_limit", threads_limit, 1, BLOCK_THREADS)
 
+    where = _capability(capability)  # asked once, because it may ask the device
+
     def resident(threads: int) -> Occupancy:
         shared = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
-        return occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=capability)
+        return occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=where)
 
     sizes = [min(aligned, most) for aligned in range(_round_up(most, WARP), 0, -WARP)]
     best = max(map(resident, sizes), key=operator.attrgetter("active_threads"))  # of equals the first, the largest

@@ -38,6 +38,7 @@ def device_of(memory):
 def limited(backend, limit=LIMIT):
     """Inside, calls have that limit, and take no more memory."""
     gc.collect()
+    ck.synchronize()  # what earlier calls have used is then free
     before, peak, stop = native(backend).pool_used(0), [0], threading.Event()
 
     def watch():
