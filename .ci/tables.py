@@ -44,7 +44,7 @@ EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experim
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
-BENCH, MATMUL = "gpu_bench.json", "gpu_matmul.json"
+BENCH, MATMUL, H200_MATMUL = "gpu_bench.json", "gpu_matmul.json", "h200_matmul.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
@@ -557,7 +557,7 @@ def recorded():
         ladders[f"{op} {ladder['dtype']}"] = recorded_ladder(
             path, ladder["shapes"], ladder["dtype"], steps[0]["profile"]["bytes"], times, limit_rate(ladder)
         )
-    path, n = RESULTS / MATMUL, 4096  # also has types and variants that the ladder of matmul lacks
+    path, n = RESULTS / H200_MATMUL, 4096  # the ladders' chip; also has types and variants that the ladder lacks
     for row in json.loads(path.read_text())["rows"]:
         if row["variant"] and (row["m"], row["n"], row["k"], row["kind"]) == (n, n, n, "even"):
             shapes, dtype = [[n, n]] * 2, row["dtype"]

@@ -17,7 +17,7 @@ import cudakern as ck
 import subprocesses
 from cases import native
 from cudakern import _memory_limit
-from cudakern._operations import _tiles
+from cudakern._operations import _tiled_product, _tiles
 
 LIMIT = 4 << 20
 PRODUCT = (600, 610), (610, 590)  #: 4.3 MB of float32
@@ -60,14 +60,14 @@ def limited(backend, limit=LIMIT):
 @pytest.fixture
 def plans(monkeypatch):
     """The plans of the products that were computed in tiles."""
-    seen, planned = [], _tiles.planned
+    seen, planned = [], _tiled_product.planned
 
     def plan(*arguments):
         seen.append(planned(*arguments))
         assert seen[-1].needed <= arguments[0].limit
         return seen[-1]
 
-    monkeypatch.setattr(_tiles, "planned", plan)
+    monkeypatch.setattr(_tiled_product, "planned", plan)
     return seen
 
 
@@ -186,7 +186,7 @@ def test_stacks_and_vectors(backend, name, plans):
 @pytest.mark.parametrize("variant", ["naive", pytest.param("tiled", marks=pytest.mark.full)])
 def test_many_blocks_are_held(backend, k, variant, plans, monkeypatch):
     """With small blocks: as many of them, or of their results, as there is room for."""
-    monkeypatch.setattr(_tiles, "sizes", lambda length: [64])
+    monkeypatch.setattr(_tiled_product, "sizes", lambda length: [64])
     a, b = cases.numbers((400 if k < 1000 else 170, k), "float32"), cases.numbers((k, 300), "float32", 1)
     for x, y in ((a, b), (b.T, a.T), (a, np.asfortranarray(b))):
         plans.clear()

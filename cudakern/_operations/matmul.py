@@ -19,7 +19,7 @@ from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array, as_numpy
-from . import _tiles, random_arrays, registered, widened
+from . import _tiled_product, random_arrays, registered, widened
 from ._call import call
 from ._checks import refuse_shape
 from ._public import ArrayStack, NumpyOut, Result, documented
@@ -232,7 +232,7 @@ RULE = Rule(
     counted=lambda a, b: product(a, b).as_one_stack,
     numpys_own=numpys_own,
     small=small,
-    tiles=_tiles.product,
+    tiles=_tiled_product.product,
     refuse=_refuse_scalars,
 )
 

@@ -6,19 +6,23 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
+from .. import _memory_limit
 from .._dtypes import itemsize
 from .._host import native
 from .._layout import Shape
 from .._native import Native, View
 from .._table import AUTO
 from .._transfer import Array
-from . import _tiles, registered
+from . import registered
 from ._call import call
 from ._public import ArrayLike, Result, documented
 from ._rule import Arrangement, HostArrays, Rule, Views
+from ._tiles import LEAST_EDGE, Tiled, pieces, rounding
 
 PIECE = 1 << 16  #: elements
+CHUNK = 256 << 20  #: bytes of an array beyond the memory limit that are copied at once; more are not faster
 
 
 class InMemorysOrder(Arrangement):
@@ -53,13 +57,41 @@ def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def on_host(x: Array) -> Any:
     """NumPy's way: numpy.dot of pieces that fit the cache, converted as they come, their sums in double or more."""
     result, flat = result_type(x.dtype), x.ravel(order="K")
-    pieces = (flat[i : i + PIECE].astype(result, copy=False) for i in range(0, flat.size, PIECE))
+    parts = (flat[i : i + PIECE].astype(result, copy=False) for i in range(0, flat.size, PIECE))
     with np.errstate(over="ignore"):
         if result.kind in "iu":
-            total = sum(int(np.dot(piece, piece)) for piece in pieces)
+            total = sum(int(np.dot(piece, piece)) for piece in parts)
             return np.array(total % 2**64, np.uint64).view(result)[()]
         wide = np.promote_types(result, np.float64).type
-        return result.type(sum((wide(np.dot(piece, piece)) for piece in pieces), start=wide(0)))
+        return result.type(sum((wide(np.dot(piece, piece)) for piece in parts), start=wide(0)))
+
+
+def in_tiles(tiled: Tiled, x: Array, result: Array) -> None:
+    """The sum of the sums of chunks, for an array beyond the memory limit: added in a wider type, or modulo 2**64."""
+    item, out = x.itemsize, result.itemsize
+
+    def memory(chunk: int) -> int:
+        extra = tiled.extra((as_strided(np.empty(1, x.dtype), (chunk,), (item,)),), np.empty((), result.dtype))
+        return 2 * chunk * item + -(-x.size // chunk) * out + extra + rounding(4)
+
+    chunk = -(-min(CHUNK, x.nbytes) // item)
+    while memory(chunk) > tiled.limit and chunk > LEAST_EDGE:
+        chunk = -(-chunk // 2)
+    if memory(chunk) > tiled.limit:
+        raise _memory_limit.refuse("sum_of_squares", tiled.limit, memory(chunk))
+    chunks = pieces(x.size, chunk)
+    tiled.begin(len(chunks))
+    operands = tiled.blocks(chunk * item, 2)
+    sums = tiled.blocks(len(chunks) * out, 1).place("sums", (1, 1, len(chunks)), tiled.result)
+    for number, piece in enumerate(chunks):
+        view = operands.get(x[None, None, piece])
+        flat = tiled.native.view(view, 0, (view.shape[2],), (item,), tiled.dtype)
+        tiled.kernel((flat,), tiled.native.view(sums, number * out, (), (), tiled.result))
+        tiled.advance()
+    parts = np.empty((1, 1, len(chunks)), result.dtype)
+    tiled.download(sums, parts)
+    with np.errstate(over="ignore"):
+        result[()] = parts.sum(dtype=result.dtype if result.dtype.kind in "iu" else np.longdouble)
 
 
 RULE = Rule(
@@ -71,7 +103,7 @@ RULE = Rule(
     fixed=(),
     arrangement=InMemorysOrder(),
     real=True,
-    tiles=_tiles.sum_of_squares,
+    tiles=in_tiles,
     counted=lambda x: ((math.prod(x),),),
 )
 
