@@ -310,8 +310,8 @@ def bench(
     dtype : optional
         The type of the random input: normal numbers for matmul, else as :func:`ladder` takes them.
     variants : sequence of str, optional
-        The variants to run. Default: "auto" and every kernel that supports the type on this device; of NumPy arrays
-        "auto" alone.
+        The variants to run, also in one text: "auto,tiled". Default: "auto" and every kernel that supports the type on
+        this device; of NumPy arrays "auto" alone.
     peers : bool or mapping, optional
         Whether to measure PyTorch and CuPy, where installed; or your own calls by name: functions of the device arrays.
     rounds, seed : int, optional
@@ -630,7 +630,7 @@ def _chosen(op: str, kind: np.dtype[Any], names: Sequence[str] | None, here: Bac
         if kind.name not in types:
             raise TypeError(f"bench: the variants of {op} support {', '.join(types)}, not {_table.type_in_words(kind)}")
         return [AUTO, *(entry.name for entry in entries if kind.name in entry.types)]
-    names = [names] if isinstance(names, str) else list(names)
+    names = _table.names_in(names)
     for entry in (_table.find(op, name, (AUTO,)) for name in names if name != AUTO):
         entry.signature(kind)
         if entry.on_host:

@@ -61,7 +61,7 @@ def ladder(
         all arguments, in their order: every array for a pointer that is not to const is a result. Each kernel gets
         copies of those.
     variants : sequence of str, optional
-        The variants to run, in this order. Default: all.
+        The variants to run, in this order, also in one text: "tiled,naive". Default: all.
     repeat, warmup : int, optional
         As in :func:`profile`.
     progress : bool, optional
@@ -106,7 +106,7 @@ def ladder(
     elif not isinstance(variants, Iterable):
         raise TypeError(f"ladder: variants= must be a list of names, not {variants!r}")
     else:
-        entries = [_table.find(op, name) for name in ([variants] if isinstance(variants, str) else variants)]
+        entries = [_table.find(op, name) for name in _table.names_in(variants)]
     # NumPy's numbers as Python's, for display and JSON.
     plain = {name: x.item() if getattr(x, "ndim", None) == 0 else x for name, x in parameters.items()}
     _check_parameters(what, entries, plain)

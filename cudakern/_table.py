@@ -348,6 +348,11 @@ def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
     raise ValueError(unknown("variant", name, [*also, *(variant.name for variant in variants(op))], of=op))
 
 
+def names_in(variants: str | Iterable[str]) -> list[str]:
+    """A list of names, or a text with commas between them, as on the command line."""
+    return [name.strip() for name in variants.split(",")] if isinstance(variants, str) else list(variants)
+
+
 def pass_a_variant(op: str) -> str:
     """The error message where a variant with a kernel is missing."""
     return f"pass a variant of {op}: {', '.join(entry.name for entry in variants(op) if not entry.on_host)}"

@@ -292,3 +292,11 @@ def test_the_result_is_pickled_without_its_device():
 
     result = bench("sort", [9], variants=["sample_sort"], rounds=1, emulated=True)
     assert str(pickle.loads(pickle.dumps(result))) == str(replace(result))
+
+
+def test_variants_in_one_text():
+    """As on the command line."""
+    result = bench("matmul", [(8, 9, 10)], variants="tiled, auto", emulated=True)
+    assert [line.who for line in result.lines] == ["cudakern: tiled", "cudakern: auto"]
+    steps = cudakern.ladder("matmul", n=8, variants="tiled,naive", repeat=1)
+    assert [step.variant.name for step in steps] == ["tiled", "naive"]
