@@ -351,6 +351,9 @@ def bench(
     what = operation(name)
     if name not in PEERS:
         raise ValueError(unknown("operation", name, PEERS, of="bench"))
+    for who, call in peers.items() if isinstance(peers, Mapping) else ():
+        if not callable(call):
+            raise TypeError(f"bench: peers[{who!r}] must be a function of the inputs, not {call!r:.60}")
     kind = numpy_dtype(dtype)
     integer("rounds", rounds, 1)
     for key, value in (("host", host), ("tune", tune)):
@@ -368,7 +371,8 @@ def bench(
                 f"bench needs a GPU, but none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
                 "to run small inputs on the emulator, pass emulated=True (--emulated)"
             )
-        lengths = _lengths(name, shapes, emulated) if shapes is not None or not tune else list(TUNING)
+        all_kinds = tune and shapes is None and not here.emulated
+        lengths = list(TUNING) if all_kinds else _lengths(name, shapes, emulated)
         chosen = _chosen(name, kind, [AUTO] if host and variants is None else variants, here)
         if tune:
             chosen, peers = (chosen if variants else _that_can_be_fastest(chosen)), peers is not True and peers

@@ -300,6 +300,8 @@ def _bench(options: argparse.Namespace) -> None:
         options.op = options.op or "matmul"
     if not options.op and (options.shape or options.variants or options.plot):
         raise ValueError("bench: --shape, --variants and --plot need an operation")
+    if options.plot and options.emulated:
+        raise ValueError("bench: --plot draws the rates of a GPU, which --emulated does not measure: leave one out")
     names = ("dtype", "variants", "peers", "rounds", "seed", "host", "tune", "emulated")
     settings = {name: getattr(options, name) for name in names}
     results = []

@@ -18,6 +18,7 @@ import numpy as np
 from . import _compilers, _display, _dtypes, _exchange, _transfer
 from ._array import DeviceArray
 from ._backend import Backend, backend
+from ._chip import MULTIPROCESSORS
 from ._compilers import CompileError
 from ._cuda_source import Contents, KernelText, contents, tokens
 from ._errors import CudaError, short_in_notebooks, unknown
@@ -157,14 +158,15 @@ class Program(_display.Shown):
         if text is not None and not text.is_template and "<" in name:
             raise TypeError(f"{text.name} is not a template: write program[{text.name!r}]")
         word = name.split("<")[0].split("::")[-1].strip()
-        if text is None and not re.search(rf"\b{re.escape(word)}\b", self.source):  # a macro may define it
+        if text is None and not _is_word(word, self.source):  # a macro may define it
             raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
         return Kernel(self, name, text)
 
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("__") or "_contents" not in self.__dict__ or name not in self._names():
-            known = self._names() if "_contents" in self.__dict__ else ()
-            raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
+            ready = "_contents" in self.__dict__
+            hint = f". If a macro declares it, write program[{name!r}]" if ready and _is_word(name, self.source) else ""
+            raise AttributeError(unknown("kernel", name, self._names() if ready else ()) + hint, name=name, obj=self)
         return self[name]
 
     def __dir__(self) -> list[str]:
@@ -215,10 +217,17 @@ class Symbol:
         return DeviceArray(built.variable(self._name, here.device), here.native)
 
     def __getitem__(self, key: Any) -> DeviceArray:
-        return self.array[key]
+        array = self.array
+        return array[self._of_all(key, array)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.array[key] = value
+        array = self.array
+        array[self._of_all(key, array)] = value
+
+    @staticmethod
+    def _of_all(key: Any, array: DeviceArray) -> Any:
+        """``[:]`` is the whole variable, also of one that is no array."""
+        return () if not array.ndim and isinstance(key, slice) and key == slice(None) else key
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.array, name)
@@ -298,6 +307,10 @@ class Kernel:
 
     def _label(self, i: int) -> str:
         return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
+
+
+def _is_word(name: str, text: str) -> bool:
+    return bool(re.search(rf"\b{re.escape(name)}\b", text))
 
 
 def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
@@ -489,8 +502,11 @@ def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes
         if size and nbytes % size:
             raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
     elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
-        convert = f"x.astype({expected!r})" if expected in _dtypes.NAMES else "another array"
-        raise TypeError(f"{kernel._label(i)} must be a {expected} array, not {dtype}: convert it with {convert}")
+        convert = f"convert it with x.astype({expected!r})" if expected in _dtypes.NAMES else "pass another array"
+        if expected in _BYTES and dtype not in _dtypes.NAMES:
+            convert = f"pass its bytes, x.view({expected!r})"
+        article = "an" if expected[0] in "aeiou" else "a"
+        raise TypeError(f"{kernel._label(i)} must be {article} {expected} array, not {dtype}: {convert}")
 
 
 def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
@@ -509,7 +525,8 @@ def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
         )
     if not x.dtype.isnative:
         raise TypeError(
-            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with x.astype()"
+            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with "
+            f"x.astype({_dtypes.name_in_numpy(x.dtype.newbyteorder('='))!r})"
         )
     if x.dtype.hasobject:
         raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
@@ -651,10 +668,12 @@ def compile(
         text, path = source, Path(name or "kernels.cu")
     else:
         raise TypeError(f"compile: source must be a str or a path, not {type(source).__name__}")
-    if isinstance(flags, str):
-        raise TypeError(f"compile: flags must be a list of options, such as [{flags!r}], not a str")
-    if isinstance(instances, str):
-        raise TypeError(f"compile: instances must be a list of names, such as [{instances!r}], not a str")
+    for what, value, such in (("flags", flags, "options"), ("instances", instances, "names")):
+        if isinstance(value, str):
+            words = value.split() if what == "flags" else [value]
+            raise TypeError(f"compile: {what} must be a list of {such}, such as {words!r}, not a str")
+        if not isinstance(value, Iterable):
+            raise TypeError(f"compile: {what} must be a list of {such}, not {type(value).__name__}")
     if name is not None and name != Path(name).name:
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
     program = Program(Source(text, path), name or "kernels.cu", folder, tuple(flags), _arch(arch))
@@ -668,6 +687,9 @@ def _arch(value: Any) -> int | None:
     if value is None:
         return None
     match = re.fullmatch(r"(?:sm_|compute_)?(\d{1,2})\.?(\d)[af]?", str(value))
-    if not match:
-        raise ValueError(f"compile: arch must be a compute capability, such as 90, 9.0 or 'sm_90', not {value!r}")
+    if not match or 10 * int(match[1]) + int(match[2]) not in MULTIPROCESSORS:
+        known = ", ".join(f"{capability / 10}" for capability in MULTIPROCESSORS)
+        raise ValueError(
+            f"compile: arch must be a compute capability, such as 90, 9.0 or 'sm_90', not {value!r}; known: {known}"
+        )
     return 100 * int(match[1]) + 10 * int(match[2])

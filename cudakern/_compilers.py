@@ -29,6 +29,7 @@ from ._native import Native, Set
 CACHE, LIMIT = "CUDAKERN_CACHE", "CUDAKERN_CACHE_LIMIT"
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
+_MACROS = "cudakern_flags"  #: the file of the caller's -D
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 _FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
@@ -60,6 +61,10 @@ _REFUSED = re.compile(
     r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
 )
 _SHOWN_ERRORS = 5
+
+
+#: Macros of the caller's flags that headers are to see: those of compilers and libraries.
+_FOR_HEADERS = re.compile("_|NDEBUG$")
 
 
 class CompileError(RuntimeError):
@@ -103,9 +108,16 @@ class Names(NamedTuple):
             raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}{reason and ': '}{reason}", log)
         unreadable = self.on_lines(_LINE_IN_LIST.findall(log)) & {*self.kernels}
         if not unknown and unreadable:
+            name = sorted(unreadable)[0]
+            if "overloaded function" in log:
+                raise CompileError(
+                    f"{unit.name}: {name} stands for several kernels: give each a name of its own, and name all "
+                    "arguments of a template",
+                    log,
+                )
             raise CompileError(
-                f"{unit.name}: the signature of {sorted(unreadable)[0]} cannot be read ({reason}). A kernel must have "
-                "a name of its own, and parameters that can be copied byte by byte",
+                f"{unit.name}: the signature of {name} cannot be read ({reason}). A kernel must have a name of its "
+                "own, and parameters that can be copied byte by byte",
                 log,
             )
         if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
@@ -125,11 +137,31 @@ class Names(NamedTuple):
         return {names.get(int(line), "") for line in lines}
 
 
+def _macros(flags: Iterable[str]) -> tuple[str, list[str]]:
+    """The caller's -D and -U as text for after the package's headers, in which names such as N have other meanings; and
+    the other flags."""
+    lines, others = "", []
+    words = iter(flags)
+    for word in words:
+        option, text = word[:2], word[2:]
+        if option in ("-D", "-U") and not text:
+            text = next(words, "")
+        if option not in ("-D", "-U") or _FOR_HEADERS.match(text.partition("=")[0]):
+            others.append(word if option not in ("-D", "-U") else option + text)
+        elif option == "-D":
+            name, equals, value = text.partition("=")
+            lines += f"#define {name} {value if equals else 1}\n"
+        else:
+            lines += f"#undef {text}\n"
+    return lines, others
+
+
 def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
-    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *unit.flags]
+    macros, flags = _macros(unit.flags)
+    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *flags]
     paths = included(unit.text, unit.folder)
     texts = {
         os.path.relpath(path, unit.folder or ""): path.read_text(encoding="utf-8", errors="replace") for path in paths
@@ -140,13 +172,16 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     text = with_shared_pointers(_ptx.translated(unit.text))
     files = {name: with_shared_pointers(_ptx.translated(of)) for name, of in texts.items()}
     files = {name: of for name, of in files.items() if of != texts[name]}
+    if macros:
+        files[_MACROS] = macros
+        options += ["-include", _MACROS]
     before = (
         "static const ck_set_kernel ck_kernels_of_the_set[] = {",
         "static const ck_set_variable ck_variables_of_the_set[] = {",
     )
     while True:
         whole = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
-        path = cache() / f"{_key(whole, [*command, *options], unit)}.so"
+        path = cache() / f"{_key(whole, [*command, *options, macros], unit)}.so"
         if not _in_use(path):
             log = _run(command, options, {**files, unit.name: whole}, unit.name, path)
             if log is not None:
@@ -182,12 +217,13 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
     exact = "a" * (unit.arch == unit.chip >= 900)
     options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}"]
     options += [f"--include-path={path}" for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
-    options += [f"--include-path={path}" for path in _nvrtc.headers()] + list(unit.flags)
+    macros, flags = _macros(unit.flags)
+    options += [f"--include-path={path}" for path in _nvrtc.headers()] + flags
     before = (
         'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {',
         'extern "C" __device__ ck_variable_type ck_described_variables[] = {',
     )
-    text = '#include "parameters.cuh"\n#line 1\n' + unit.text
+    text = f'#include "parameters.cuh"\n{macros}#line 1\n{unit.text}'
     while True:
         whole = names.listed(text, before, "ck_signature<decltype(&{})>::of,", "ck_variable_of<decltype({})>(),", "")
         path = cache() / f"{_key(whole, [*_nvrtc.version(), *options], unit)}.cubin"

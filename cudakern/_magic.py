@@ -29,10 +29,22 @@ def _options() -> _Options:
     return options
 
 
+def _words(line: str) -> list[str]:
+    """The options of a line. A value may begin with a dash: --flags "-DTILE=16"."""
+    words = shlex.split(line)
+    for i, word in enumerate(words[:-1]):
+        if word == "--flags":
+            words[i : i + 2] = [f"{word}={words[i + 1]}"]
+            break
+    return words
+
+
 def cuda(shell: Any, line: str, cell: str) -> Any:
     """The cell magic."""
     try:
-        options = _options().parse_args(shlex.split(line))
+        options = _options().parse_args(_words(line))
+        if not options.name.isidentifier():
+            raise ValueError(f"--name is the name of a Python variable, not {options.name!r}")
         # The magic's own line is the cell's first one, as editors number them.
         program = compile(
             "\n" + cell,
@@ -41,7 +53,7 @@ def cuda(shell: Any, line: str, cell: str) -> Any:
             arch=options.arch,
             instances=options.instances,
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, argparse.ArgumentError) as error:
         _refuse(str(error))
     kernels = {name: getattr(program, name) for name in dir(program) if name in program.kernels}
     shell.push({options.name: program} | kernels)

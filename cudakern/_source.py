@@ -61,8 +61,8 @@ class Source(str):
 
 def source(op: NameOrFunction, variant: str | None = None) -> Source:
     """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
-    ``path``. ``op`` may also be a kernel of your own, without ``variant``. ValueError for an unknown name or a variant
-    without a kernel (NumPy's); TypeError without a variant.
+    ``path``. ``op`` may also be a kernel, a launch or a Program of your own, without ``variant``. ValueError for an
+    unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
 
     Examples
     --------
@@ -70,8 +70,10 @@ def source(op: NameOrFunction, variant: str | None = None) -> Source:
     >>> "__global__" in cudakern.source("matmul", "tiled")
     True
     """
-    if isinstance(code := getattr(op, "code", None), Source):  # a kernel of Program
-        return code
+    op = getattr(op, "kernel", op)  # of a launch, program.add_one[4, 256]
+    for name in ("code", "source"):  # a kernel of a Program, and a Program
+        if isinstance(code := getattr(op, name, None), Source):
+            return code
     op = operation_name(op)
     if variant is None:
         raise TypeError(f"source: {_table.pass_a_variant(op)}")

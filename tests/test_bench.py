@@ -261,6 +261,11 @@ def test_mistakes():
         (ValueError, r"not \[\]", lambda: bench("saxpy", [], emulated=True)),
         (ValueError, "unknown variant 'tild'", lambda: bench("matmul", variants=["tild"], emulated=True)),
         (ValueError, "'numpy' runs on the host", lambda: bench("matmul", variants="numpy", emulated=True)),
+        (
+            TypeError,
+            r"peers\['m'\] must be a function of the inputs, not 3",
+            lambda: bench("matmul", [(8, 8, 8)], peers={"m": 3}, emulated=True),
+        ),
         (TypeError, "takes float32, not", lambda: bench("matmul", None, "f8", variants=["warp_tiles"], emulated=True)),
         (TypeError, "support uint32, int32, float32, not int8", lambda: bench("sort", [5], "int8", emulated=True)),
         (ValueError, "rounds must be 1", lambda: bench("sort", rounds=0, emulated=True)),

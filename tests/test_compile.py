@@ -455,7 +455,10 @@ def test_the_cell_magic(capsys, monkeypatch):
     shell.run_cell("%%cuda --wrong\nint x;")
     shown = capsys.readouterr()
     assert "unrecognized arguments: --wrong" in shown.out + shown.err
+    assert shell.run_cell('%%cuda --flags "-DTILE=16"\n__global__ void b(int *x) { x[0] = TILE; }').success
+    capsys.readouterr()
     for options, words in (
+        ("--name 'not valid'", "--name is the name of a Python variable, not 'not valid'"),
         ("--arch hopper", "arch must be a compute capability"),
         ("--flags '-DX", "No closing quota"),
     ):
@@ -463,6 +466,34 @@ def test_the_cell_magic(capsys, monkeypatch):
         shown = capsys.readouterr()
         assert f"%%cuda: {words}" in (shown.out + shown.err).replace("compile: ", "")
         assert "Traceback" not in shown.out
+
+
+def test_macros_of_flags_leave_the_headers_alone(backend):
+    """Names that courses use, and that the package's headers give other meanings."""
+    names = ["N", "K", "T", "A", "B", "P", "n", "size", "value", "count"]
+    source = "__global__ void f(int *out) { out[0] = ADDED(N) + K + T + A + B + P + n + size + value + count + LAST; }"
+    flags = [*(f"-D{name}={i}" for i, name in enumerate(names)), "-D", "ADDED(a)=a + 100", "-DLAST", "-DGONE", "-UGONE"]
+    x = np.zeros(1, np.int32)
+    cudakern.compile(
+        source + "\n#ifdef GONE\n#error\n#endif\n#ifndef NDEBUG\n#error\n#endif", flags=[*flags, "-DNDEBUG"]
+    ).f(1, 1, x)
+    assert x[0] == sum(range(len(names))) + 100 + 1
+
+
+def test_a_source_and_a_launch_have_their_text(backend):
+    program = cudakern.compile(ADD_ONE)
+    assert cudakern.source(program) == ADD_ONE
+    assert cudakern.source(program.add_one[4, 256]) == cudakern.source(program.add_one)
+    assert cudakern.source(program.add_one).startswith("__global__")
+
+
+def test_a_variable_that_is_no_array(backend):
+    program = cudakern.compile("__device__ int counter;\n__global__ void f(int *x) { x[0] = counter; }")
+    program.symbol("counter")[:] = 7
+    assert program.symbol("counter")[:].get() == 7
+    x = np.zeros(1, np.int32)
+    program.f(1, 1, x)
+    assert x[0] == 7
 
 
 def test_reading_a_source():
@@ -488,7 +519,7 @@ class Loaded:
         return f"none {id(self)}"
 
 
-def by_nvrtc(text, wanted=(), arch=900):
+def by_nvrtc(text, wanted=(), arch=900, flags=()):
     try:
         _nvrtc.version()
     except ImportError as reason:
@@ -496,7 +527,7 @@ def by_nvrtc(text, wanted=(), arch=900):
     kernels, variables, _ = _cuda_source.contents(text)
     found = tuple(kernel.name for kernel in kernels if not kernel.is_template)
     names = _compilers.Names(tuple(wanted), found, variables)
-    return _compilers.for_gpu(Loaded(), _compilers.Unit(text, "kernels.cu", None, (), arch, 900), names, 0)
+    return _compilers.for_gpu(Loaded(), _compilers.Unit(text, "kernels.cu", None, tuple(flags), arch, 900), names, 0)
 
 
 def test_nvrtc_compiles_what_the_host_compiles(own_cache):
@@ -529,6 +560,13 @@ def test_nvrtc_writes_ptx_for_another_chip(own_cache):
     assert b"800" in loaded.image
 
 
+def test_macros_of_flags_leave_nvrtcs_headers_alone(own_cache):
+    text = "__global__ void f(int *out) { out[0] = N + K + T + A + B + P + n + x; }"
+    assert by_nvrtc(text, flags=[f"-D{name}=2" for name in "NKTABPnx"])
+    with pytest.raises(cudakern.CompileError, match="kernels.cu:1: error: .*N.* undefined"):
+        by_nvrtc("__global__ void f(int *out) { out[0] = N; }", flags=["-DN=2", "-UN"])
+
+
 def test_nvrtcs_errors_have_the_sources_lines(own_cache):
     with pytest.raises(cudakern.CompileError) as failure:
         by_nvrtc("__global__ void f(int *x) {\n    int unused;\n    x[0] = y;\n}")
@@ -542,7 +580,7 @@ def test_nvrtcs_errors_have_the_sources_lines(own_cache):
         (
             "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
             [],
-            "the signature of f cannot be read .*overl",
+            "f stands for several kernels: give each a name of its own",
         ),
     ):
         with pytest.raises(cudakern.CompileError, match=words):

@@ -47,7 +47,7 @@ def test_errors_have_the_sources_lines():
         ("__global__ void f(int n, ...) {}", r"kernels\.cu:1: f is a kernel, which cannot have `...`"),
         (
             "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
-            r"kernels\.cu: the signature of f cannot be read \(.*name of its own",
+            r"kernels\.cu: f stands for several kernels: give each a name of its own",
         ),
         (
             "__global__ void f() {}\nint main() {\n    f<<<1, 2>>>();\n}",
@@ -93,8 +93,39 @@ def test_arguments_of_compile():
         cudakern.compile(ADD_ONE, name="a/b.cu")
     with pytest.raises(TypeError, match="source must be a str or a path, not int"):
         cudakern.compile(5)
-    with pytest.raises(TypeError, match="flags must be a list"):
-        cudakern.compile(ADD_ONE, flags="-DX=1")
+    with pytest.raises(TypeError, match=r"flags must be a list of options, such as \['-DX=1', '-Wall'\], not a str"):
+        cudakern.compile(ADD_ONE, flags="-DX=1 -Wall")
+    with pytest.raises(TypeError, match="flags must be a list of options, not int"):
+        cudakern.compile(ADD_ONE, flags=5)
+    for arch in (12, "sm_999", 90.5):
+        with pytest.raises(ValueError, match=rf"arch must be a compute capability, .*, not {arch!r}; known: 3.5,"):
+            cudakern.compile(ADD_ONE, arch=arch)
+
+
+def test_what_stands_for_several_kernels():
+    overloaded = "__global__ void over(int *a) {}\n__global__ void over(float *a) {}"
+    with pytest.raises(cudakern.CompileError, match="over stands for several kernels: give each a name of its own"):
+        cudakern.compile(overloaded)
+    program = cudakern.compile("template <class A, class B> __global__ void two(A *a) {}")
+    with pytest.raises(cudakern.CompileError, match="two<float> .* name all arguments of a template"):
+        program["two<float>"](1, 1, np.zeros(1, np.float32))
+
+
+def test_a_kernel_that_a_macro_declares():
+    program = cudakern.compile("#define KERNEL(name) __global__ void name(int *x) { x[0] = 1; }\nKERNEL(one)")
+    with pytest.raises(AttributeError, match=r"unknown kernel 'one'.* If a macro declares it, write program\['one'\]"):
+        program.one  # noqa: B018
+    x = np.zeros(1, np.int32)
+    program["one"](1, 1, x)
+    assert x[0] == 1
+
+
+def test_arrays_of_other_types_say_what_to_do():
+    program = cudakern.compile("__global__ void f(float *x) {}\n__global__ void g(char *x) {}")
+    with pytest.raises(TypeError, match=r"another byte order: convert it with x.astype\('float32'\)"):
+        program.f(1, 1, np.zeros(1, ">f4"))
+    with pytest.raises(TypeError, match=r"must be an int8 array, not bytes8: pass its bytes, x.view\('int8'\)"):
+        program.g(1, 1, np.zeros(1, "S1"))
 
 
 @on_the_emulator

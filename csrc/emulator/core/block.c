@@ -271,7 +271,7 @@ int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int l
     if (kind == EMU_SYNC_GRID && !block->grid->launch->cooperative)
         emu_block_fail(file, line,
                        "only a cooperative launch can wait for the whole grid; launch this kernel with "
-                       "cudaLaunchAttributeCooperative");
+                       "cudaLaunchAttributeCooperative (from Python: cooperative=True)");
     ++block->sum;
     block->sum_not_zero += predicate != 0;
     wait_at_barrier(block, kind, file, line);

@@ -133,8 +133,9 @@ static int describe_access(emu_block *block, const siginfo_t *info, const void *
         return cudaErrorHardwareStackError;
     } else if (address - (uintptr_t)block->shared - block->shared_bytes < (size_t)sysconf(_SC_PAGESIZE)) {
         snprintf(text, SIZE,
-                 "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory",
-                 verb(context), (size_t)(address - (uintptr_t)block->shared) - bytes, bytes);
+                 "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory%s",
+                 verb(context), (size_t)(address - (uintptr_t)block->shared) - bytes, bytes,
+                 bytes ? "" : ": the launch asks for none");
     } else {
         block->fail_address = address < 1 << 16 ? 0 : address;
         snprintf(text, SIZE, "the thread %s address 0x%llx%s", verb(context), (unsigned long long)address,
