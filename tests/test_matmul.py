@@ -24,6 +24,7 @@ from cases import (
     variant_types,
     variants,
 )
+from cudakern import _table
 from cudakern._operations import _call
 from cudakern._operations.matmul import RULE
 
@@ -206,8 +207,12 @@ def test_int8_into_int32(backend, shapes, monkeypatch):
         for out in (np.full(expected.shape, 7, "int32"), np.full(expected.T.shape, 7, "int32").T):
             assert cudakern.matmul(a, b, out=out, variant=variant.name) is out
             assert np.array_equal(out, expected)
+            assert cudakern.matmul(a, b, out) is out
+            assert np.array_equal(out, expected)
         there = cudakern.asarray(a), cudakern.asarray(b)
-        out = cudakern.empty(expected.shape, "int32")
+        out = cudakern.zeros(expected.shape, "int32")
+        assert cudakern.matmul(*there, out=out) is out
+        assert np.array_equal(out.get(), expected)
         assert cudakern.matmul(*there, out=out, variant=variant.name) is out
         if len(shapes[0]) == len(shapes[1]) == 2:
             with monkeypatch.context() as patch:
@@ -222,6 +227,17 @@ def test_int8_into_int32(backend, shapes, monkeypatch):
                 with pytest.raises(TypeError, match="needs out= of int32"):
                     cudakern.matmul(*operands, variant=variant.name, **given)
             assert cudakern.matmul(*operands).dtype == "int8"
+
+
+def test_int8_into_int32_on_an_older_chip(monkeypatch):
+    """The same sums without wgmma: the operands are converted first."""
+    with cudakern.use_backend("emulator"):
+        monkeypatch.setattr(_table.Variant, "why_not", lambda self, here: "not here" if "int8" in self.name else "")
+        a, b = numbers((40, 300), "int8", 1), numbers((300, 30), "int8", 2)
+        there, out = (cudakern.asarray(a), cudakern.asarray(b)), cudakern.empty((40, 30), "int32")
+        assert cudakern.matmul(*there, out=out) is out
+        assert np.array_equal(out.get(), np.matmul(a, b, dtype="int32"))
+        assert cudakern.matmul(a, b, accuracy="strict").dtype == "int8"
 
 
 @every_float

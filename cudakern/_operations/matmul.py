@@ -12,12 +12,13 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .._array import DeviceArray
+from .._backend import Backend, backend
 from .._dtypes import matmul_types
 from .._exchange import is_elsewhere
 from .._host import host_array, refuse_elsewhere
 from .._layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
 from .._native import Native, View
-from .._table import AUTO
+from .._table import AUTO, find
 from .._transfer import Array, as_numpy
 from . import _tiled_product, random_arrays, registered, widened
 from ._call import call
@@ -319,7 +320,8 @@ def matmul(
     tiles have the parameter ``tile=``. Those whose blocks divide k have ``parts=`` and ``groups=``; of these,
     "wgmma_split" and "split_inside" have ``side=``: which lines of C are the rows of their tiles.
     "wgmma_tf32" cuts float32 operands to 11 significant bits, and "wgmma_int8" adds products of int8 in an ``out=`` of
-    int32, which it needs.
+    int32, which it needs. "auto", too, adds int8 in int32 if ``out`` is an array of int32, unlike NumPy, whose sums
+    then have wrapped already.
 
     Source: T5; see docs/sources.md.
 
@@ -332,7 +334,27 @@ def matmul(
     [[5.0, 14.0], [14.0, 50.0]]
     """
     rule = RULE if accuracy == "fast" else _strict(accuracy, variant, a, b)
+    if out is not None and variant == AUTO and _is_int32(out):
+        a, b, variant = _in_int32(a, b)
     return call(rule, (a, b), out, variant, stream, parameters)
+
+
+def _is_int32(out: Any) -> bool:
+    if type(out) is DeviceArray:
+        return out._view.dtype == "int32"  # (faster than its dtype)
+    return getattr(out[0] if type(out) is tuple and out else out, "dtype", None) == np.int32
+
+
+def _in_int32(a: Any, b: Any) -> tuple[Any, Any, str]:
+    """The operands and the variant for "auto" and an ``out`` of int32: int8 is added in int32, on tensor cores if the
+    device has them."""
+    if not all(getattr(x, "dtype", None) == np.int8 for x in (a, b)):
+        return a, b, AUTO
+    here = Backend(a._native.backend_name(), a._view.device, "", a._native) if isinstance(a, DeviceArray) else backend()
+    by_numpy = not isinstance(a, DeviceArray) and (here.emulated or small(a.dtype, a.shape, b.shape))
+    if not by_numpy and not find("matmul", "wgmma_int8").why_not(here):
+        return a, b, "wgmma_int8"
+    return a.astype(np.int32), b.astype(np.int32), AUTO
 
 
 def _strict(accuracy: Any, variant: str, a: Any, b: Any) -> Rule:
