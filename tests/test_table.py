@@ -166,7 +166,7 @@ def test_steps_form_a_ladder(operation):
 def test_variants_say_what_they_are(operation, variant):
     assert variant.summary
     assert variant.lesson
-    assert variant.origin
+    assert variant.origin, "the last column names the source of the idea: a document, a paper, or the project"
     assert "\n" not in variant.summary
     assert len(variant.summary) <= 100
     assert variant.types == tuple(dict.fromkeys(variant.types))
