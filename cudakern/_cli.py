@@ -126,8 +126,9 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--no-peers", dest="peers", action="store_false", help="without PyTorch and CuPy")
     text = "of matmul: measure shapes of every kind, and show where auto takes the fastest variant on this chip"
     options.add_argument("--tune", action="store_true", help=text)
-    options.add_argument("--emulated", action="store_true", help="run small inputs on the emulator")
-    options.add_argument("--plot", type=_picture, metavar="FILE", help="save the roofline")
+    where = options.add_mutually_exclusive_group()  # the picture is of a GPU's rates
+    where.add_argument("--emulated", action="store_true", help="run small inputs on the emulator")
+    where.add_argument("--plot", type=_picture, metavar="FILE", help="save the roofline")
 
     text = "Show how many blocks a multiprocessor holds at once, and what limits them."
     options = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
@@ -300,8 +301,6 @@ def _bench(options: argparse.Namespace) -> None:
         options.op = options.op or "matmul"
     if not options.op and (options.shape or options.variants or options.plot):
         raise ValueError("bench: --shape, --variants and --plot need an operation")
-    if options.plot and options.emulated:
-        raise ValueError("bench: --plot draws the rates of a GPU, which --emulated does not measure: leave one out")
     names = ("dtype", "variants", "peers", "rounds", "seed", "host", "tune", "emulated")
     settings = {name: getattr(options, name) for name in names}
     results = []

@@ -23,6 +23,7 @@ from .._transfer import Array, as_numpy
 from . import _tiled_product, random_arrays, registered, widened
 from ._call import call
 from ._checks import refuse_shape
+from ._on_host import answers_at_once
 from ._public import ArrayStack, NumpyOut, Result, documented
 from ._rule import Arrangement, HostArrays, Inputs, Rule, Views
 
@@ -351,8 +352,8 @@ def _in_int32(a: Any, b: Any) -> tuple[Any, Any, str]:
     if not all(getattr(x, "dtype", None) == np.int8 for x in (a, b)):
         return a, b, AUTO
     here = Backend(a._native.backend_name(), a._view.device, "", a._native) if isinstance(a, DeviceArray) else backend()
-    by_numpy = not isinstance(a, DeviceArray) and (here.emulated or small(a.dtype, a.shape, b.shape))
-    if not by_numpy and not find("matmul", "wgmma_int8").why_not(here):
+    by_kernel = isinstance(a, DeviceArray) or (answers_at_once(here) and not small(a.dtype, a.shape, b.shape))
+    if by_kernel and not find("matmul", "wgmma_int8").why_not(here):
         return a, b, "wgmma_int8"
     return a.astype(np.int32), b.astype(np.int32), AUTO
 
