@@ -504,10 +504,34 @@ def draw(records, digest):
         rates = [rate(step, OPERATIONS[op]) for step in steps]
         names, labels = [step["variant"] for step in steps], [figure(value) for value in rates]
         bars(here, names, rates, labels, colors[op], limit_rate(record["ladder"]))
+        if op == "matmul":
+            draw_library(here)
         here.invert_yaxis()
         here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
     drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
     pyplot.close(drawing)
+
+
+def draw_library(axes):
+    """Beside the chip's limit for float32: cuBLAS's rate in float32, and the rate of float16 on the tensor cores."""
+    from cudakern._plots import LIMIT
+
+    record = json.loads((RESULTS / H200_MATMUL).read_text())
+    shape = {"m": 4096, "n": 4096, "k": 4096, "dtype": "float32"}
+    library = max(row["rate"] for row in record["rows"] if not row["variant"] and shape.items() <= row.items()) * 1e3
+    tensor_cores = record["limits"]["matmul float16"]["arithmetic"]
+    for value, style in ((library, ":"), (tensor_cores, "-.")):
+        axes.axvline(value, color=LIMIT, linewidth=1.2, linestyle=style)
+    axes.set_xlim(right=tensor_cores * 1.4)
+    axes.set_xlabel(
+        f"{axes.get_xlabel()}\ndotted: cuBLAS in float32 ({library:,.0f})\n"
+        f"dash-dotted: float16 on the tensor cores ({tensor_cores:,.0f})",
+        fontsize=8,
+        color=LIMIT,
+    )
+    for label in axes.texts:
+        if label.get_ha() == "left":  # it is behind its bar, where a line may cross it
+            label.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 0.5})
 
 
 #: The lanes of the timeline from top to bottom, threads first; and the colors of what they do.
@@ -715,7 +739,8 @@ def main():
     check = sys.argv[1:] == ["--check"]
     steps = [find(op) for op in OPERATIONS]
     timeline = RESULTS / "gpu_timeline.json"
-    digests = {PICTURE: drawn_from(path for _, path in steps), TIMELINE: drawn_from([timeline])}
+    drawn = [*(path for _, path in steps), RESULTS / H200_MATMUL]
+    digests = {PICTURE: drawn_from(drawn), TIMELINE: drawn_from([timeline])}
     pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
     marked = [path for path in (ROOT / "docs").glob("*.md") if MARKED.search(path.read_text()) and path not in pages]
     for path in marked:
