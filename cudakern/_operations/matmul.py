@@ -336,23 +336,26 @@ def matmul(
     """
     rule = RULE if accuracy == "fast" else _strict(accuracy, variant, a, b)
     if out is not None and variant == AUTO and _is_int32(out):
-        a, b, variant = _in_int32(a, b)
+        a, b, variant = _in_int32(a, b, out)
     return call(rule, (a, b), out, variant, stream, parameters)
 
 
 def _is_int32(out: Any) -> bool:
     if type(out) is DeviceArray:
         return out._view.dtype == "int32"  # (faster than its dtype)
-    return getattr(out[0] if type(out) is tuple and out else out, "dtype", None) == np.int32
+    dtype = getattr(out[0] if type(out) is tuple and out else out, "dtype", None)
+    return isinstance(dtype, np.dtype) and (dtype.kind, dtype.itemsize) == ("i", 4)
 
 
-def _in_int32(a: Any, b: Any) -> tuple[Any, Any, str]:
+def _in_int32(a: Any, b: Any, out: Any) -> tuple[Any, Any, str]:
     """The operands and the variant for "auto" and an ``out`` of int32: int8 is added in int32, on tensor cores if the
     device has them."""
     if not all(getattr(x, "dtype", None) == np.int8 for x in (a, b)):
         return a, b, AUTO
     here = Backend(a._native.backend_name(), a._view.device, "", a._native) if isinstance(a, DeviceArray) else backend()
-    by_kernel = isinstance(a, DeviceArray) or (answers_at_once(here) and not small(a.dtype, a.shape, b.shape))
+    by_kernel = isinstance(out, DeviceArray)
+    if isinstance(a, np.ndarray) and isinstance(out, np.ndarray) and out.dtype.isnative:
+        by_kernel = answers_at_once(here) and not small(a.dtype, a.shape, b.shape)
     if by_kernel and not find("matmul", "wgmma_int8").why_not(here):
         return a, b, "wgmma_int8"
     return a.astype(np.int32), b.astype(np.int32), AUTO
