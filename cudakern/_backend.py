@@ -172,6 +172,11 @@ def backend() -> Backend:
     return Backend(native.backend_name(), device, why, native)
 
 
+def backend_of(x: Any) -> Backend:
+    """The backend and the device that have a DeviceArray."""
+    return Backend(x._native.backend_name(), x._view.device, "the arrays are there", x._native)
+
+
 def current() -> tuple[Native, int, str]:
     """The parts of backend(): the current C module, the index of its device, and why.
 

@@ -106,7 +106,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--dtype", help="type of the input, e.g. float64")
     options.add_argument("--repeat", type=int, help="number of measurements per variant")
     options.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
-    options.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. naive,tiled")
+    options.add_argument("--variants", type=_table.names_in, action="extend", help="variants to run, e.g. naive,tiled")
     options.add_argument("--seed", type=int, default=0, help="seed of the random input")
     options.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
     options.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
@@ -118,7 +118,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
     options.add_argument("--shape", type=_sizes, action="append", help=text)
     options.add_argument("--dtype", default="float32", help="type of the input, e.g. float16")
-    options.add_argument("--variants", type=_names, action="extend", help="variants to run, e.g. auto,tiled")
+    options.add_argument("--variants", type=_table.names_in, action="extend", help="variants to run, e.g. auto,tiled")
     options.add_argument("--rounds", type=int, default=15, help="number of measurements")
     options.add_argument("--seed", type=int, help="seed of the random input; default: new data in each run")
     text = "measure calls from NumPy arrays to NumPy arrays, copies included, compared also with NumPy"
@@ -158,14 +158,10 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("variant", help="a name listed by `cudakern variants`")
 
     options = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
-    options.add_argument("--op", type=_names, action="extend", help="operations to check")
-    options.add_argument("--variants", type=_names, action="extend", help="variants to check")
+    options.add_argument("--op", type=_table.names_in, action="extend", help="operations to check")
+    options.add_argument("--variants", type=_table.names_in, action="extend", help="variants to check")
     options.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     return parser, common, commands
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _sizes(text: str) -> tuple[int, ...]:

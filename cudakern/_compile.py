@@ -17,7 +17,7 @@ import numpy as np
 
 from . import _compilers, _display, _dtypes, _exchange, _transfer
 from ._array import DeviceArray
-from ._backend import Backend, backend
+from ._backend import Backend, backend, backend_of
 from ._chip import MULTIPROCESSORS
 from ._compilers import CompileError
 from ._cuda_source import Contents, KernelText, contents, tokens
@@ -371,7 +371,7 @@ class Launch:
         kernel, stream = self.kernel, self.stream
         arguments = tuple(x.array if isinstance(x, Symbol) else x for x in arguments)
         ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
-        here = backend() if ours is None else Backend(ours._native.backend_name(), ours._view.device, "", ours._native)
+        here = backend() if ours is None else backend_of(ours)
         built = kernel.program._on(here, kernel.name)
         native, device, handle = here.native, here.device, stream_handle(stream, here.native, here.device)
         parameters = built.kernels[kernel.name]

@@ -144,15 +144,15 @@ def _macros(flags: Iterable[str]) -> tuple[str, list[str]]:
     words = iter(flags)
     for word in words:
         option, text = word[:2], word[2:]
-        if option in ("-D", "-U") and not text:
-            text = next(words, "")
-        if option not in ("-D", "-U") or _FOR_HEADERS.match(text.partition("=")[0]):
-            others.append(word if option not in ("-D", "-U") else option + text)
-        elif option == "-D":
-            name, equals, value = text.partition("=")
-            lines += f"#define {name} {value if equals else 1}\n"
+        if option not in ("-D", "-U"):
+            others.append(word)
+            continue
+        text = text or next(words, "")
+        name, equals, value = text.partition("=")
+        if _FOR_HEADERS.match(name):
+            others.append(option + text)
         else:
-            lines += f"#undef {text}\n"
+            lines += f"#define {name} {value if equals else 1}\n" if option == "-D" else f"#undef {name}\n"
     return lines, others
 
 

@@ -350,7 +350,9 @@ def find(op: str, name: str, also: Sequence[str] = ()) -> Variant:
 
 def names_in(variants: str | Iterable[str]) -> list[str]:
     """A list of names, or a text with commas between them, as on the command line."""
-    return [name.strip() for name in variants.split(",")] if isinstance(variants, str) else list(variants)
+    if not isinstance(variants, str):
+        return list(variants)
+    return [name.strip() for name in variants.split(",") if name.strip()] or [variants]
 
 
 def pass_a_variant(op: str) -> str:

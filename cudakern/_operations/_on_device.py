@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _transfer
 from .._array import DeviceArray
-from .._backend import Backend
+from .._backend import backend_of
 from .._dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind
 from .._exchange import is_elsewhere
 from .._host import host_array
@@ -130,7 +130,7 @@ def _prepare(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: N
 def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, x: DeviceArray) -> Variant:
     """The variant for arrays of a type in the place of x: the named one, or the first that "auto" prefers and that runs
     there."""
-    here = Backend(x._native.backend_name(), x._view.device, "the arrays are there", x._native)
+    here = backend_of(x)
     preferred = [find(rule.name, name) for name in rule.on_device or rule.preferred]
     takers = [entry for entry in preferred if dtype in entry.types]
     able = [entry for entry in takers if not entry.why_not(here)]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .._array import DeviceArray
-from .._backend import Backend, backend
+from .._backend import backend, backend_of
 from .._dtypes import matmul_types
 from .._exchange import is_elsewhere
 from .._host import host_array, refuse_elsewhere
@@ -352,7 +352,7 @@ def _in_int32(a: Any, b: Any, out: Any) -> tuple[Any, Any, str]:
     device has them."""
     if not all(getattr(x, "dtype", None) == np.int8 for x in (a, b)):
         return a, b, AUTO
-    here = Backend(a._native.backend_name(), a._view.device, "", a._native) if isinstance(a, DeviceArray) else backend()
+    here = backend_of(a) if isinstance(a, DeviceArray) else backend()
     by_kernel = isinstance(out, DeviceArray)
     if isinstance(a, np.ndarray) and isinstance(out, np.ndarray) and out.dtype.isnative:
         by_kernel = answers_at_once(here) and not small(a.dtype, a.shape, b.shape)
