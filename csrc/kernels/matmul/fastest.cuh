@@ -46,14 +46,14 @@ inline double time_of_few_rows(const ck_call *call) {
     return (few == 1 ? 7 : 9) + read * (1 + each * static_cast<double>(few));
 }
 
-// "split_fp16": its ten launches, twelve bytes of traffic for each element of the operands (more time if their lines are not
+// "split_fp16": its launches, eight bytes of traffic for each element of the operands (more time if their lines are not
 // aligned), the product, and the results.
 inline double time_of_split(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     const double a = elements_of(call, m, k), b = elements_of(call, k, n);
-    const auto unaligned = [](double elements) { return 5 + (elements < 4e6 ? elements / 5e5 : 8); };
-    return 20 + (a + b) * 12 / 3.3e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
-           split_fp16_tiling(call).time + elements_of(call, m, n) * 4 / 3e6;
+    const auto unaligned = [](double elements) { return 2 + (elements < 3e6 ? elements / 1e6 : 3); };
+    return 11 + (a + b) * 8 / 3e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
+           split_fp16_tiling(call).time + elements_of(call, m, n) * 4 / 6e6;
 }
 
 // "wgmma_persistent", without copies of operands: its tiles, their width and its time.

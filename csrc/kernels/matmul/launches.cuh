@@ -182,10 +182,16 @@ int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, con
         });
 }
 
-// warp_tiles.cu: as a step of another variant, those products i of a stack whose choice[i] is `value` when it comes to that.
+// warp_tiles.cu: as a step of another variant, those products i of a stack for which found[i] has the bit `bit` when it comes to
+// that.
 typedef int run_warp_tiles_if_of(const operand_stack<float, false> &stack, int64_t products, bool a_along_k,
-                                 bool b_along_k, const int *choice, int value, const ck_context *context,
+                                 bool b_along_k, const unsigned *found, unsigned bit, const ck_context *context,
                                  ck_error *error);
+
+// split_inside.cu: likewise, those for which "split_fp16" is not good enough.
+typedef int run_split_inside_if_of(const ck_call *call, const operand_stack<float, false> &stack, int64_t products,
+                                   bool a_along_k, bool b_along_k, const unsigned *found,
+                                   const ck_context *context, ck_error *error);
 
 #define RUN_FLAT(name, kernel, with)                                                                                 \
     CK_RUN(name) {                                                                                                   \

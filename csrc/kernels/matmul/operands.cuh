@@ -118,6 +118,13 @@ template <typename T, bool PLAIN> struct operand_stack {
     int axes;
     stack_axis axis[PLAIN ? 1 : STACK_AXES];
 
+    __host__ operand_stack transposed() const {
+        operand_stack other = *this;
+        other.first = first.transposed();
+        for (stack_axis &each : other.axis) each = each.transposed();
+        return other;
+    }
+
     __device__ __forceinline__ operands<T, PLAIN> of_block() const {
         operands<T, PLAIN> mine = first;
         unsigned number = blockIdx.z;

@@ -10,9 +10,10 @@ namespace matmul {
 struct split_product_operands {
     output_matrix<float, false> c;
     int m, n, k, products;
-    const int *choice, *a_exponent, *b_exponent; // as in split_operands
-    int parts, part_slabs;                       // the number of parts of k, and the slabs of each
-    float *sums; // of the parts of each product, m x n each, not scaled back; NULL: one part, and the results go to C
+    const unsigned *found;               // as in split_operands
+    const float *a_factors, *b_factors;  // likewise
+    int parts, part_slabs;               // the number of parts of k, and the slabs of each
+    float *sums; // of the parts of each product, m x n each; NULL: one part, and the results go to C
     int axes;    // of the stack
     stack_axis axis[STACK_AXES];
 
@@ -28,12 +29,12 @@ struct split_product_operands {
     }
 };
 
-// C = the sum of the parts, added in double and scaled back, one thread per element. blockIdx.z: the product.
+// C = the sum of the parts, added in double, one thread per element. blockIdx.z: the product.
 template <typename T> __global__ void __launch_bounds__(256) split_add(const split_product_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();
     const int64_t product = blockIdx.z;
-    if (op.choice[product] != split_kind<T>::CHOICE) return;
+    if (choice_of(op.found[product]) != split_kind<T>::CHOICE) return;
     const output_matrix<float, false> c = op.c_of(static_cast<int>(product));
     const int64_t elements = static_cast<int64_t>(op.m) * op.n, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     const float *const sums = op.sums + product * op.parts * elements;
@@ -41,8 +42,7 @@ template <typename T> __global__ void __launch_bounds__(256) split_add(const spl
         const int64_t row = i / op.n, column = i % op.n;
         double total = 0;
         for (int part = 0; part < op.parts; ++part) total += static_cast<double>(sums[part * elements + i]);
-        const int exponents = op.a_exponent[product * op.m + row] + op.b_exponent[product * op.n + column];
-        c.store(row, column, static_cast<float>(ldexp(total, exponents - 2 * split_kind<T>::TOP)));
+        c.store(row, column, static_cast<float>(total));
     }
 }
 

@@ -14,7 +14,7 @@
 //         fifth of its error
 // Price   six bytes of workspace for each element of A and B, and kernels that find the scales and write the pieces:
 //         split_operands.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the largest in
-//         their row of A or column of B keep fewer. A check decides whether that is good enough: split_choose.cuh.
+//         their row of A or column of B keep fewer. A check decides whether that is good enough: split_pieces.cuh.
 // Edges   TMA writes zeros for elements outside the pieces. Stores check each pair of elements. Infinities and NaN
 //         cannot be split: if an operand has any, "warp_tiles" computes the product.
 // Map     cluster c: pairs c, c + clusters, ... of tiles, one below the other, of each part of k; a thread's elements:
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     wait_for_grid_before();
     let_next_grid_begin();
     constexpr int CHOICE = split_kind<typename size::T>::CHOICE;
-    if (op.products == 1 && *op.choice != CHOICE) return;
+    if (op.products == 1 && choice_of(*op.found) != CHOICE) return;
     constexpr int STAGES = size::STAGES, PIECES = size::PIECES, COLUMNS = size::COLUMNS;
     constexpr int EVERY_BLOCK = (1 << SPLIT_PAIR) - 1, B_COLUMNS = COLUMNS / SPLIT_PAIR; // that one block copies
     DYNAMIC_SHARED(unsigned char, shared);
@@ -101,13 +101,15 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     const auto next_stage = [&] {
         if (++stage == STAGES) stage = 0, round ^= 1;
     };
+    const int a_blocks = split_blocks(op.m), b_blocks = split_blocks(op.n);
+    const auto at_most = [](int i, int most) { return i < most ? i : most; };
     const auto slabs_until = [&](int part) { return part + 1 == op.parts ? slabs : (part + 1) * op.part_slabs; };
 
     if (threadIdx.x < 128) {
         give_up_registers<size::PRODUCER_REGISTERS>();
         for (int pair = first; pair < total_pairs && threadIdx.x == 0; pair += clusters) {
             const int product = pair / per_product;
-            if (op.choice[product] != CHOICE) continue;
+            if (choice_of(op.found[product]) != CHOICE) continue;
             int row, column;
             pairs.place(pair % per_part, row, column);
             row += rank * size::ROWS;
@@ -129,11 +131,18 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         float sum[COLUMNS / 2] = {};
         for (int pair = first; pair < total_pairs; pair += clusters) {
             const int product = pair / per_product;
-            if (op.choice[product] != CHOICE) continue;
+            if (choice_of(op.found[product]) != CHOICE) continue;
             int row, column;
             pairs.place(pair % per_part, row, column);
-            row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16 + t % 32 / 4, column += t % 4 * 2;
+            row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16;
             const int part = pair % per_product / per_part, end = slabs_until(part);
+            // The factors of the warp's rows, and, in lane i, of columns 16 i to 16 i + 15.
+            int64_t a_at = (static_cast<int64_t>(product) * slabs + part * op.part_slabs) * a_blocks +
+                           at_most(row / SPLIT_LINES, a_blocks - 1);
+            int64_t b_at = (static_cast<int64_t>(product) * slabs + part * op.part_slabs) * b_blocks +
+                           at_most(column / SPLIT_LINES + t % 32, b_blocks - 1);
+            float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
+            row += t % 32 / 4, column += t % 4 * 2;
             float total[COLUMNS / 2] = {};
             for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
                 const unsigned char *const a = stages + stage * size::STAGE_BYTES;
@@ -142,31 +151,23 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 wgmma_wait<0>();
                 if (t % 32 < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t % 32);
 #pragma unroll
-                for (int i = 0; i < COLUMNS / 2; ++i) total[i] += sum[i];
-            }
-            if (op.sums) { // split_add does the rest
-                const output_matrix<float, false> to = {
-                    op.sums + (static_cast<int64_t>(product) * op.parts + part) * op.m * op.n, op.n, 1};
+                for (int i = 0; i < COLUMNS / 16; ++i) {
+                    const float by = a_factor * __shfl_sync(0xffffffffu, b_factor, i);
 #pragma unroll
-                for (int i = 0; i < COLUMNS / 4; ++i)
-                    store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
-            } else {
-                constexpr int TOPS = 2 * split_kind<typename size::T>::TOP;
-                const output_matrix<float, false> c = op.c_of(product);
-                const int *const a_exponent = op.a_exponent + static_cast<int64_t>(product) * op.m;
-                const int *const b_exponent = op.b_exponent + static_cast<int64_t>(product) * op.n;
-                const int above = row < op.m ? a_exponent[row] - TOPS : 0;
-                const int below = row + 8 < op.m ? a_exponent[row + 8] - TOPS : 0;
-#pragma unroll
-                for (int i = 0; i < COLUMNS / 8; ++i) {
-                    const int at = column + i * 8;
-                    const int left = at < op.n ? b_exponent[at] : 0, right = at + 1 < op.n ? b_exponent[at + 1] : 0;
-                    store_pair(c, row, at, op.m, op.n, scaled_back(total[i * 4], above + left),
-                               scaled_back(total[i * 4 + 1], above + right));
-                    store_pair(c, row + 8, at, op.m, op.n, scaled_back(total[i * 4 + 2], below + left),
-                               scaled_back(total[i * 4 + 3], below + right));
+                    for (int j = 0; j < 8; ++j) total[i * 8 + j] = fmaf(sum[i * 8 + j], by, total[i * 8 + j]);
                 }
+                if (slab + 1 < end) // they are here when the next products are done
+                    a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
             }
+            // (split_add adds the sums of parts.)
+            const output_matrix<float, false> to =
+                op.sums ? output_matrix<float, false>{op.sums + (static_cast<int64_t>(product) * op.parts + part) *
+                                                                    op.m * op.n,
+                                                      op.n, 1}
+                        : op.c_of(product);
+#pragma unroll
+            for (int i = 0; i < COLUMNS / 4; ++i)
+                store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
         }
     }
     cluster_sync(); // no block ends while the other one may still write to its memory

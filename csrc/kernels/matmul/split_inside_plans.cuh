@@ -2,6 +2,7 @@
 #ifndef CK_MATMUL_SPLIT_INSIDE_PLANS_CUH
 #define CK_MATMUL_SPLIT_INSIDE_PLANS_CUH
 
+#include "../variant.h"
 #include "cluster_tilings.cuh"
 #include "split_inside.cuh"
 
@@ -21,6 +22,14 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
         if (load.groups > 1) time += 3 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 3e6;
         return load.slabs > 128 ? time + 1e6 : time; // only if there is no other way
     });
+}
+
+// As a step of "split_fp16": by the sizes, but without groups, for which there is no workspace.
+inline cluster_tiling split_inside_fallback(const ck_call *call) {
+    const int64_t parameters[CK_MAX_PARAMETERS] = {0, 0, 1, 0};
+    ck_call own = *call;
+    own.parameters = parameters;
+    return split_inside_tiling_of(&own);
 }
 
 } // namespace matmul

@@ -17,7 +17,7 @@ constexpr double per_microsecond(double tflops) {
     return tflops * 1e6 / 2 / 132;
 }
 constexpr split_width SPLIT_FP16_WIDTHS[] = {
-    {208, per_microsecond(243)}, {128, per_microsecond(237)}, {64, per_microsecond(210)}};
+    {208, per_microsecond(270)}, {128, per_microsecond(216)}, {64, per_microsecond(155)}};
 constexpr split_width SPLIT_BF16_WIDTHS[] = {{160, per_microsecond(130)}, {64, per_microsecond(122)}};
 
 struct split_tiling {
@@ -63,13 +63,12 @@ inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) { // by 
                            chosen ? call->parameters[1] : 0);
 }
 
-// The offsets of the parts of the workspace for a number of products, in bytes. Statistics come first, because
-// split_clear clears them.
+// The offsets of the parts of the workspace for a number of products, in bytes.
 struct split_workspace {
     struct {
-        int64_t largest, top, lossy, small, good, mass, largest_of_k, exponent, pieces;
+        int64_t pieces, factors;
     } side[2];
-    int64_t statistics, choice, balanced, balance, sums, bytes;
+    int64_t found, sums, bytes;
 };
 
 inline int64_t split_pitch(const ck_call *call) {
@@ -84,18 +83,11 @@ inline split_workspace split_workspace_of(const ck_call *call, int64_t parts, in
         at.bytes += divide_up(product(product(count, products), bytes), 256) * 256;
         return begin;
     };
+    at.found = take(1, 4);
     for (int i = 0; i < 2; ++i) {
-        auto &side = at.side[i];
         const int64_t lines = i == 0 ? m : n;
-        side.largest = take(lines, 4), side.top = take(lines, 4), side.lossy = take(lines, 4);
-        side.small = take(lines, 4), side.good = take(lines, 4), side.mass = take(lines, 4);
-        side.largest_of_k = take(k, 4);
-    }
-    at.statistics = at.bytes;
-    at.choice = take(1, 4), at.balanced = take(1, 4), at.balance = take(k, 4);
-    for (int i = 0; i < 2; ++i) {
-        at.side[i].exponent = take(i == 0 ? m : n, 4);
-        at.side[i].pieces = take(i == 0 ? m : n, product(split_pitch(call), 2 * pieces));
+        at.side[i].pieces = take(lines, product(split_pitch(call), 2 * pieces));
+        at.side[i].factors = take(product(divide_up(lines, SPLIT_LINES), divide_up(k, SPLIT_DEPTH)), 4);
     }
     at.sums = take(parts > 1 ? product(m, n) : 0, product(parts, 4));
     return at;
