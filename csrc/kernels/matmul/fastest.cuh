@@ -42,8 +42,8 @@ inline double time_of_warp_tiles(const ck_call *call) {
 inline double time_of_few_rows(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), few = smaller(m, n);
     if (few > FEW_MOST) return HUGE_VAL;
-    const double each = m < n ? 0.02 : 0.13, read = elements_of(call, m < n ? n : m, inner(call)) * 4 / 2e6;
-    return (few == 1 ? 7 : 9) + read * (1 + each * static_cast<double>(few));
+    const double each = m < n ? 0.04 : 0.13, read = elements_of(call, m < n ? n : m, inner(call)) * 4 / 2.9e6;
+    return 9 + read * (1 + each * static_cast<double>(few));
 }
 
 // "split_fp16": its launches, eight bytes of traffic for each element of the operands (more time if their lines are not

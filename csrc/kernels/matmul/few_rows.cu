@@ -31,8 +31,8 @@ CK_RUN(few_rows) {
     const int64_t blocks = product(divide_up(lines, in_a_block), divide_up(few, FEW_MOST));
     const int64_t all = product(blocks, products(call));
     group_sums sums = group_sums_of(call, plan, context); // the plan has workspace for the largest number of parts
-    sums.groups = static_cast<int>(
-        smaller(sums.groups, divide_up(4 * static_cast<int64_t>(call->limits->multiprocessors), all)));
+    sums.groups =
+        static_cast<int>(smaller(sums.groups, divide_up(few_blocks(few) * call->limits->multiprocessors, all)));
     CK_TRY(in_parts(first, axes_of<float>(call), plan->grid[2],
                     [&](const operand_stack<float, false> &stack, int64_t count) {
                         const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(sums.groups),

@@ -23,6 +23,12 @@ namespace matmul {
 
 enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_COLUMNS = 2, FEW_LINES = 4 }; // a thread's columns; a warp's lines
 
+// For each multiprocessor, so that enough of the large operand is under way: with fewer rows, a block has fewer registers and
+// less to do.
+inline int64_t few_blocks(int64_t few) {
+    return few <= 2 ? 12 : few <= 4 ? 8 : 4;
+}
+
 // A product with few columns is the transpose of a product with few rows: `few` is the operand with few lines along k,
 // and `many` the other one.
 struct few_operands {
@@ -44,7 +50,10 @@ struct few_operands {
         const int first = static_cast<int>(blockIdx.x) / blocks * most_rows; // the first row
         block = static_cast<int>(blockIdx.x) % blocks;
         const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y);
-        begin = static_cast<int>(op.k * part / parts), end = static_cast<int>(op.k * (part + 1) / parts);
+        const auto first_of = [&](int i) { // the loop over k is unrolled by eight
+            return i == parts ? static_cast<int>(op.k) : static_cast<int>(op.k / 8 * i / parts) * 8;
+        };
+        begin = first_of(part), end = first_of(part + 1);
         const output_matrix<float, false> to = sums.target(op, part, parts);
         c = to.data, c_few = columns ? to.column_stride : to.row_stride,
         c_many = columns ? to.row_stride : to.column_stride;

@@ -190,8 +190,8 @@ typedef int run_warp_tiles_if_of(const operand_stack<float, false> &stack, int64
 
 // split_inside.cu: likewise, those for which "split_fp16" is not good enough.
 typedef int run_split_inside_if_of(const ck_call *call, const operand_stack<float, false> &stack, int64_t products,
-                                   bool a_along_k, bool b_along_k, const unsigned *found,
-                                   const ck_context *context, ck_error *error);
+                                   bool a_along_k, bool b_along_k, const unsigned *found, const ck_context *context,
+                                   ck_error *error);
 
 #define RUN_FLAT(name, kernel, with)                                                                                 \
     CK_RUN(name) {                                                                                                   \

@@ -148,8 +148,9 @@ inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = divide_up(m > n ? n : m, FEW_MOST);
     const int64_t blocks = product(divide_up(lines, FEW_THREADS / 32 * FEW_LINES), few);
     const int64_t least = product(product(divide_up(lines, FEW_THREADS * FEW_COLUMNS), few), products(call));
-    const int64_t parts = smaller(
-        divide_up(4 * static_cast<int64_t>(call->limits->multiprocessors), least > 0 ? least : 1), inner(call) / 32);
+    const int64_t parts =
+        smaller(divide_up(few_blocks(m > n ? n : m) * call->limits->multiprocessors, least > 0 ? least : 1),
+                inner(call) / 32);
     CK_TRY(plan_grid(call, plan, error, blocks, 1, FEW_THREADS, 1));
     if (inner(call) > INT32_MAX)
         return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",

@@ -10,9 +10,9 @@ namespace matmul {
 struct split_product_operands {
     output_matrix<float, false> c;
     int m, n, k, products;
-    const unsigned *found;               // as in split_operands
-    const float *a_factors, *b_factors;  // likewise
-    int parts, part_slabs;               // the number of parts of k, and the slabs of each
+    const unsigned *found;              // as in split_operands
+    const float *a_factors, *b_factors; // likewise
+    int parts, part_slabs;              // the number of parts of k, and the slabs of each
     float *sums; // of the parts of each product, m x n each; NULL: one part, and the results go to C
     int axes;    // of the stack
     stack_axis axis[STACK_AXES];

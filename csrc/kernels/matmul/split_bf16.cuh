@@ -2,10 +2,10 @@
 //
 // Change  The kernel is the same, with three pieces in bfloat16 instead of two in float16, and with six products
 //         instead of three: those of pieces i and j with i + j <= 2.
-// Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. No check is needed but
-//         for lines in which an element is less than 2^-106 of the largest: there, "warp_tiles" computes the product.
-// Claim   instructions of a warpgroup for 64 x 160 x 64 multiply-adds: 24 wgmma and 80 additions
-// Gain    on an H200, m = n = k = 4096: 112 TFLOP/s in float32 ("split_fp16": 192; cuBLAS: 51.3)
+// Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only needed
+//         for elements that are less than 2^-101 of the largest in their block: there, "warp_tiles" computes the product.
+// Claim   instructions of a warpgroup for 64 x 160 x 64 multiply-adds: 24 wgmma and 80 multiply-adds
+// Gain    on an H200, m = n = k = 4096: 104 TFLOP/s in float32 ("split_fp16": 217; cuBLAS: 51)
 // Price   twice the products
 // Edges   as in "split_fp16"
 // Map     as in "split_fp16"; three pieces in a stage leave room for tiles of 160 columns

@@ -2,24 +2,24 @@
 //
 // Change  Each float32 is scaled by a power of two and split into the sum of two float16 numbers, high + low. The
 //         tensor cores add three products, low * high + high * low + high * high. (low * low is negligible.) The
-//         kernel is that of "wgmma_multicast" with three changes: a stage holds all pieces of its slabs, so that
-//         each is loaded once for all products; every 64 elements of k, the sums are added to other sums in
-//         registers; and the results are scaled back.
+//         kernel is that of "wgmma_multicast" with two changes: a stage holds all pieces of its slabs, so that each is
+//         loaded once for all products; and every 64 elements of k, the sums are scaled back and added to other sums in
+//         registers.
 // Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (758 and
 //         51 TFLOP/s at 4096), and the product of two float16 numbers is exact. But tensor cores cut off the bits of a
 //         sum that do not fit, which would cause most of the error of a long sum. An addition on a CUDA core rounds to
-//         nearest; one for every 64 products is cheap.
-// Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 additions
-// Gain    on an H200, m = n = k = 4096: 187 TFLOP/s in float32, with the splitting (cuBLAS: 51.2), and less than a
+//         nearest; one for every 64 products is cheap, and it is a multiply-add that undoes the scale at no cost.
+// Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 multiply-adds
+// Gain    on an H200, m = n = k = 4096: 217 TFLOP/s in float32, with the splitting (cuBLAS: 51), and less than a
 //         fifth of its error
-// Price   six bytes of workspace for each element of A and B, and kernels that find the scales and write the pieces:
-//         split_operands.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the largest in
-//         their row of A or column of B keep fewer. A check decides whether that is good enough: split_pieces.cuh.
-// Edges   TMA writes zeros for elements outside the pieces. Stores check each pair of elements. Infinities and NaN
-//         cannot be split: if an operand has any, "warp_tiles" computes the product.
+// Price   six bytes of workspace for each element of A and B, and a kernel that writes the pieces, which reads each
+//         element once: split_pieces.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the
+//         others in their block keep fewer. A check decides whether that is good enough: split_check.cuh.
+// Edges   TMA writes zeros for elements outside the pieces. Stores check each pair of elements. Where the check fails, or an
+//         element is infinite or NaN, "split_inside" computes the product; if it is large, "split_bf16" does.
 // Map     cluster c: pairs c, c + clusters, ... of tiles, one below the other, of each part of k; a thread's elements:
 //         wgmma.cuh
-// Limit   the power limit of the chip: the tensor cores do 3 x 236 TFLOP/s at 4096
+// Limit   the power limit of the chip: the tensor cores do 3 x 250 TFLOP/s at 4096
 #ifndef CK_MATMUL_SPLIT_FP16_CUH
 #define CK_MATMUL_SPLIT_FP16_CUH
 

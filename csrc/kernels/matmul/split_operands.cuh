@@ -24,11 +24,17 @@ namespace matmul {
 
 // What split_pieces finds in the operands of a product, all bits together (of B: shifted by FOUND_B).
 //
-// FOUND_LOSSY: an element that two pieces in fp16 do not hold, among enough that they hold (line_fits)
+// FOUND_LOSSY: an element that two pieces in fp16 do not hold, among enough that they do hold
 // FOUND_SPARSE: a line with so few large elements in a slab that it might meet just lossy ones
 // FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not for bf16 either: an element is infinite
 // or NaN, or so small that bf16 would lose it
-enum split_found : unsigned { FOUND_LOSSY = 1, FOUND_SPARSE = 2, FOUND_B = 2, FOUND_NOT_FP16 = 16, FOUND_NOT_BF16 = 32 };
+enum split_found : unsigned {
+    FOUND_LOSSY = 1,
+    FOUND_SPARSE = 2,
+    FOUND_B = 2,
+    FOUND_NOT_FP16 = 16,
+    FOUND_NOT_BF16 = 32
+};
 
 // What computes the product, then.
 enum split_choice { SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT };
@@ -46,9 +52,11 @@ struct split_side {
     const float *data;
     int64_t line_stride, k_stride;
     int lines;
-    bool aligned;   // four neighbors along the contiguous axis may be read at once
-    void *pieces;   // piece i of element (line, k) of product p: 16 bits at ((p * PIECES + i) * lines + line) * pitch + k
-    float *factors; // what undoes the scale of each block: that of slab s and block b of lines at (p * slabs + s) * blocks + b
+    bool aligned; // four neighbors along the contiguous axis may be read at once
+    void *
+        pieces; // piece i of element (line, k) of product p: 16 bits at ((p * PIECES + i) * lines + line) * pitch + k
+    float *
+        factors; // what undoes the scale of each block: that of slab s and block b of lines at (p * slabs + s) * blocks + b
 };
 
 struct split_operands {

@@ -1,0 +1,105 @@
+// The check of "split_fp16", while the pieces are written: whether two pieces in fp16 are good enough for the data of this call.
+//
+// After scaling, the largest magnitude of a block is in [2^14, 2^15). The low piece is exact to 2^-25, because numbers in fp16
+// get no closer together than 2^-24. So an element of 2^-3 or more keeps 22 bits, and a smaller one, less than 2^-17 of the
+// block's largest, is lossy.
+#ifndef CK_MATMUL_SPLIT_CHECK_CUH
+#define CK_MATMUL_SPLIT_CHECK_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "split_blocks.cuh"
+
+namespace matmul {
+
+// TOP: the exponent of a block's largest magnitude after scaling by 2^-MOST to 2^MOST; LEAST: that of the smallest element that
+// keeps its bits.
+template <typename T> struct split_kind;
+template <> struct split_kind<__half> {
+    enum { PIECES = 2, TOP = 14, MOST = 59, LEAST = -3, CHOICE = SPLIT_IN_FP16 };
+};
+template <> struct split_kind<__nv_bfloat16> {
+    enum { PIECES = 3, TOP = 50, MOST = 74, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
+};
+
+// The check of a line in a block. Of its elements that are not 0, after scaling, `lossy` are less than 2^-3, `small` less than
+// 2^2, `large` 2^2 or more, and `good` 2^10 or more. The errors of the lossy ones, up to 2^-25 each, add at most lossy 2^-10
+// to an element of C, because no element of the other operand is larger than 2^15. That is 2^-22 |A||B| or less if `lossy`
+// good elements meet one of 2^2 or more. They do if the line has 8 good ones for each lossy one, and the line of the other
+// operand no more than 7 small ones and no zeros. (If it has zeros, these are assumed to leave enough of the good ones: a line
+// is sparse if it has fewer than 8 large ones. That is no proof: zeros of A and B may avoid each other.)
+template <typename T> struct line_counts {
+    int lossy, small, large, good;
+
+    __device__ __forceinline__ unsigned found() const {
+        if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_NOT_BF16) : 0;
+        unsigned found = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
+        if (small + large > 0 && large < 8) found |= FOUND_SPARSE;
+        if (small > 7 || 8 * lossy > good) found |= FOUND_NOT_FP16;
+        return found;
+    }
+};
+
+// Of all lines of a block, of which eight threads have one. (These are functions, so that the rare path takes no registers.)
+template <typename T> __device__ __noinline__ unsigned check_lines(block_values &values, float factor) {
+    unsigned found = 0;
+#pragma unroll 1
+    for (int four = 0; four < PIECES_FOURS; four += 2) {
+        unsigned counts = 0; // eight bits each
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const float4 x = four_of(values, four + half);
+            for (const float y : {x.x, x.y, x.z, x.w}) {
+                const float size = fabsf(y * factor);
+                counts += size >= 1024                                ? 0x1010000
+                          : size >= 4                                 ? 0x10000
+                          : y == 0                                    ? 0
+                          : size < power_of_two(split_kind<T>::LEAST) ? 0x101
+                                                                      : 0x100;
+            }
+        }
+#pragma unroll
+        for (int lanes = 1; lanes < 8; lanes *= 2) counts += __shfl_xor_sync(0xffffffffu, counts, lanes);
+        found |= line_counts<T>{static_cast<int>(counts & 255), static_cast<int>(counts >> 8 & 255),
+                                static_cast<int>(counts >> 16 & 255), static_cast<int>(counts >> 24)}
+                     .found();
+    }
+    return __reduce_or_sync(0xffffffffu, found);
+}
+
+// The same where k ends after a few elements: the slab before counts, too.
+template <typename T>
+__device__ __noinline__ unsigned check_last_lines(const float *data, int64_t line_stride, int64_t k_stride, int lines,
+                                                  int depth, float factor) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    constexpr int READS = SPLIT_DEPTH / 32 + 1; // of a line: the last one is in the block
+    float x[SPLIT_LINES][READS];
+#pragma unroll
+    for (int line = 0; line < SPLIT_LINES; ++line)
+#pragma unroll
+        for (int i = 0; i < READS; ++i) {
+            const int k = lane + i * 32 - SPLIT_DEPTH;
+            x[line][i] = line < lines && k < depth ? data[line * line_stride + k * k_stride] : 0;
+        }
+    const auto count = [](bool which) { return __popc(__ballot_sync(0xffffffffu, which)); };
+    unsigned found = 0;
+#pragma unroll
+    for (int line = 0; line < SPLIT_LINES; ++line) {
+        line_counts<T> counts = {};
+#pragma unroll
+        for (int i = 0; i < READS; ++i) {
+            const float y = x[line][i], size = fabsf(y * factor);
+            counts.large += count(size >= 4), counts.good += count(size >= 1024);
+            if (i == READS - 1)
+                counts.small += count(y != 0 && size < 4),
+                    counts.lossy += count(y != 0 && size < power_of_two(split_kind<T>::LEAST));
+        }
+        found |= counts.found();
+    }
+    return found;
+}
+
+} // namespace matmul
+
+#endif
