@@ -109,7 +109,7 @@ class Names(NamedTuple):
         unreadable = self.on_lines(_LINE_IN_LIST.findall(log)) & {*self.kernels}
         if not unknown and unreadable:
             name = sorted(unreadable)[0]
-            if "overloaded function" in log:
+            if "overloaded function" in log or "which instance of function template" in log:
                 raise CompileError(
                     f"{unit.name}: {name} stands for several kernels: give each a name of its own, and name all "
                     "arguments of a template",

@@ -54,7 +54,7 @@ def limited(backend, limit=LIMIT):
         stack.callback(stop.set)
         yield stack.enter_context(ck.memory_limit(limit))
     assert peak[0] <= limit
-    assert native(backend).pool_used(0) == before
+    assert native(backend).pool_used(0) <= before  # what others have used may be given back meanwhile
 
 
 @pytest.fixture

@@ -139,8 +139,8 @@ def test_a_unit_matrix_gives_the_elements_themselves(chip, seed):
 
 # --- the check on the device -----------------------------------------------------------------------------------------
 def test_small_elements_are_lossy_only_where_they_count(chip, seed):
-    """An element below 2^-17 of the largest in its block of 16 lines by 64 along k has lost digits in float16. A line may
-    have one such for eight of 2^-4 or more, and seven of less than 2^-12."""
+    """An element below 2^-17 of the largest in its block of 16 lines by 64 along k has lost digits in float16. A line
+    may have one such for eight of 2^-4 or more, and seven of less than 2^-12."""
     a, b = operands("uniform", seed, 40, 40, 128)
     a, b = a + 1, b + 1
     assert path(a, b) == FP16, seed

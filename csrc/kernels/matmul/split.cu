@@ -10,12 +10,12 @@ run_split_product_of run_split_bf16_160, run_split_bf16_64;                     
 run_split_inside_if_of run_split_inside_if;                                     // split_inside.cu
 run_warp_tiles_if_of run_warp_tiles_if;                                         // warp_tiles.cu
 
-namespace {
-
 __global__ void split_clear(unsigned *found, int products, unsigned bits) {
     let_next_grid_begin();
     for (int i = static_cast<int>(threadIdx.x); i < products; i += static_cast<int>(blockDim.x)) found[i] = bits;
 }
+
+namespace {
 
 // Whether six products are faster with the pieces made inside the kernel than with those of "split_bf16", roughly.
 bool inside_is_faster(const ck_call *call) {
