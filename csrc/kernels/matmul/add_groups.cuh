@@ -7,6 +7,7 @@
 #include "block_tile.cuh"
 #include "box_slabs.cuh"
 #include "cluster.cuh"
+#include "device_extras.cuh"
 
 namespace matmul {
 
@@ -56,6 +57,7 @@ __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int 
 
 // C = the sum of the groups' sums, one thread per element, in the order of the groups.
 template <typename T> __global__ void add_groups(const box_operands<T> operands, const group_sums sums_of_groups) {
+    wait_for_grid_before();
     const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int64_t each = static_cast<int64_t>(operands.m) * operands.n, elements = each * operands.products;
     if (i >= elements) return;

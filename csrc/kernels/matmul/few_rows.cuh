@@ -65,6 +65,7 @@ template <int ROWS>
 __global__ void __launch_bounds__(FEW_THREADS)
     few_across(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
     enum { DEPTH = 64 };
+    let_next_grid_begin();
     __shared__ float few[DEPTH][ROWS];
     const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS * FEW_COLUMNS);
     const int t = threadIdx.x, line = op.block * FEW_THREADS * FEW_COLUMNS + t;
@@ -107,6 +108,7 @@ template <int ROWS>
 __global__ void __launch_bounds__(FEW_THREADS)
     few_along(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
     enum { DEPTH = 128, STEPS = DEPTH / 32 };
+    let_next_grid_begin();
     __shared__ float few[ROWS][DEPTH];
     const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS / 32 * FEW_LINES);
     const int t = threadIdx.x, lane = t % 32, line = (op.block * (FEW_THREADS / 32) + t / 32) * FEW_LINES;

@@ -36,10 +36,10 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
     const int slabs = split_slabs(op.k), blocks = split_blocks(side.lines);
     const int64_t piece_words = static_cast<int64_t>(side.lines) * op.pitch / 4; // of four elements
     const int64_t tiles = static_cast<int64_t>(slabs) * ((blocks + PIECES_WARPS - 1) / PIECES_WARPS);
-    // (Other warps may be finding something, so one thread reads for its warp.)
-    const unsigned found_before = __shfl_sync(0xffffffffu, lane == 0 ? op.found[product] : 0, 0);
-    if (choice_of(found_before) != kind::CHOICE) return;
+    unsigned seen = op.found[product]; // (other warps may be finding something meanwhile)
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        if (__any_sync(0xffffffffu, choice_of(seen) != kind::CHOICE)) return;
+        seen = op.found[product]; // for the next block: it is here by then
         const int slab = static_cast<int>(tile % slabs), first_k = slab * SPLIT_DEPTH;
         const int block = static_cast<int>(tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
         if (block >= blocks) continue;

@@ -31,6 +31,7 @@ __global__ void __launch_bounds__(tensor_cores_small::THREADS, 3)
     static_assert(size::ROWS * size::COLUMNS * 4 <= size::SHARED_BYTES, "the sums take the place of the slabs");
     DYNAMIC_SHARED(unsigned char, slabs);
     operands<T, false> op = stack.of_block();
+    let_next_grid_begin(); // add_groups, which waits
     const int parts = cluster_size(), rank = cluster_rank(), groups = sums_of_groups.groups;
     const int cluster = static_cast<int>(blockIdx.x) / parts, group = cluster % groups;
     const tile_origin first =

@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(warp_tiles_small::THREADS, 4)
     static_assert(ROWS * COLUMNS * 4 <= size::SHARED_BYTES, "the sums take the place of the slabs");
     DYNAMIC_SHARED(float, slabs);
     operands<float, false> op = stack.of_block();
+    let_next_grid_begin(); // add_groups, which waits
     const int parts = cluster_size(), rank = cluster_rank(), groups = sums_of_groups.groups;
     const int cluster = static_cast<int>(blockIdx.x) / parts, group = cluster % groups;
     const tile_origin first = tile_of_block<ROWS, COLUMNS>(op.m, op.n, static_cast<unsigned>(cluster / groups));

@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
     }
     __syncthreads(); // the barriers exist
 
+    let_next_grid_begin(); // add_groups, which waits
     const int parts = cluster_size(), rank = cluster_rank();
     const tile_order<size::ROWS, size::COLUMNS> tiles(operands.m, operands.n);
     const int groups = sums_of_groups.groups, cluster = static_cast<int>(blockIdx.x) / parts,
