@@ -44,7 +44,7 @@ EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experim
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
 COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
-BENCH, MATMUL, H200_MATMUL = "gpu_bench.json", "gpu_matmul.json", "h200_matmul.json"
+BENCH, MATMUL = "gpu_bench.json", "gpu_matmul.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
@@ -516,7 +516,7 @@ def draw_library(axes):
     """Beside the chip's limit for float32: cuBLAS's rate in float32, and the rate of float16 on the tensor cores."""
     from cudakern._plots import LIMIT
 
-    record = json.loads((RESULTS / H200_MATMUL).read_text())
+    record = json.loads((RESULTS / MATMUL).read_text())
     shape = {"m": 4096, "n": 4096, "k": 4096, "dtype": "float32"}
     library = max(row["rate"] for row in record["rows"] if not row["variant"] and shape.items() <= row.items()) * 1e3
     tensor_cores = record["limits"]["matmul float16"]["arithmetic"]
@@ -581,7 +581,7 @@ def recorded():
         ladders[f"{op} {ladder['dtype']}"] = recorded_ladder(
             path, ladder["shapes"], ladder["dtype"], steps[0]["profile"]["bytes"], times, limit_rate(ladder)
         )
-    path, n = RESULTS / H200_MATMUL, 4096  # the ladders' chip; also has types and variants that the ladder lacks
+    path, n = RESULTS / MATMUL, 4096  # the ladders' chip; also has types and variants that the ladder lacks
     for row in json.loads(path.read_text())["rows"]:
         if row["variant"] and (row["m"], row["n"], row["k"], row["kind"]) == (n, n, n, "even"):
             shapes, dtype = [[n, n]] * 2, row["dtype"]
@@ -739,7 +739,7 @@ def main():
     check = sys.argv[1:] == ["--check"]
     steps = [find(op) for op in OPERATIONS]
     timeline = RESULTS / "gpu_timeline.json"
-    drawn = [*(path for _, path in steps), RESULTS / H200_MATMUL]
+    drawn = [*(path for _, path in steps), RESULTS / MATMUL]
     digests = {PICTURE: drawn_from(drawn), TIMELINE: drawn_from([timeline])}
     pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
     marked = [path for path in (ROOT / "docs").glob("*.md") if MARKED.search(path.read_text()) and path not in pages]
