@@ -265,6 +265,16 @@ def test_results_are_infinite_from_2_to_the_128_on(chip, how):
         assert np.allclose(product(a, factor * b, how), reference, rtol=1e-6)
 
 
+@pytest.mark.parametrize("how, k", [*((how, 64) for how in WAYS), pytest.param("split_fp16", LONG, marks=full)])
+@pytest.mark.parametrize("size", [2.0**114, 2.0**127])
+def test_large_elements_that_meet_zeros(chip, how, k, size):
+    """What undoes the scales of their blocks is finite: a sum of zeros stays zero, and other results what they are."""
+    a, b = np.zeros((20, k), np.float32), np.zeros((k, 20), np.float32)
+    a[0, 0], b[1, 0] = size, size
+    a[3, 2], b[2, 4] = 3, 5
+    assert np.array_equal(product(a, b, how), exact(a, b)[0]), (how, size)
+
+
 @pytest.mark.parametrize("how", ALL)
 def test_any_range(chip, seed, how):
     """Exponents that differ by line, by k and by element, up to the whole range of float32."""
@@ -300,8 +310,8 @@ def test_runs_and_orders_give_the_same_bits(order, seed, kind):
     "kind", ["inner index scaled", *(pytest.param(kind, marks=full) for kind in ("normal", "lognormal 6"))]
 )
 def test_order_and_scale_of_lines_do_not_matter(chip, seed, kind):
-    """An element's bits depend on its row and its column, and on the others only through the balance of k and the
-    check. So rows may change places; and powers of two may come out of both operands."""
+    """An element's bits depend on its row and its column, and on the others only through the scales, which change no
+    bits, and the check. So rows may change places; and powers of two may come out of both operands."""
     draw = np.random.default_rng(seed)
     a, b = operands(kind, seed, 130, 72, 100)
     rows, columns = draw.permutation(130), draw.permutation(72)

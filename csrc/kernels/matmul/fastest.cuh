@@ -2,7 +2,7 @@
 //
 // Change  The variant is chosen first. The plan, the kernels and the results are those of the chosen variant.
 // Why     No variant is the fastest everywhere. Large tiles read least, but a small C has too few of them for all
-//         multiprocessors; splitting float32 into pieces costs passes over the operands, which a short k does not
+//         multiprocessors; splitting float32 into pieces costs a pass over the operands, which a short k does not
 //         repay.
 // Claim   the time is that of the chosen variant
 // Gain    see docs/speed.md, where the variants are compared over many shapes

@@ -23,8 +23,8 @@ namespace matmul {
 
 enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_COLUMNS = 2, FEW_LINES = 4 }; // a thread's columns; a warp's lines
 
-// For each multiprocessor, so that enough of the large operand is under way: with fewer rows, a block has fewer registers and
-// less to do.
+// The number of blocks for each multiprocessor: enough that loads of the large operand are always under way. With fewer rows, a
+// block has fewer registers and less to do.
 inline int64_t few_blocks(int64_t few) {
     return few <= 2 ? 12 : few <= 4 ? 8 : 4;
 }

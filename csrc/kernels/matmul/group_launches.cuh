@@ -38,7 +38,7 @@ int launch_add_groups(const ck_call *call, const group_sums &sums, const ck_cont
                       bool transposed = false) {
     if (sums.groups == 1) return CK_OK;
     const box_operands<T> operands = box_operands_of<T>(call);
-    const int early = call->limits->capability >= 90; // see ck_launch_early
+    const int early = call->limits->capability >= 90 && call->limits->exact; // see ck_launch_early
     return ck_launch_with({0, 0, early}, context, error, "add_groups", add_groups<T>,
                           dim3(static_cast<unsigned>(divide_up(all_results(call), 256))), dim3(256), 0,
                           transposed ? operands.transposed() : operands, sums);

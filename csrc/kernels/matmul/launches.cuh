@@ -112,12 +112,6 @@ template <typename T> operands<T, false> operands_of_lines(const ck_call *call) 
 struct stack_axes {
     int count;
     stack_axis axis[CK_MAX_DIMS];
-
-    stack_axes transposed() const {
-        stack_axes other = *this;
-        for (int i = 0; i < count; ++i) other.axis[i] = axis[i].transposed();
-        return other;
-    }
 };
 
 template <typename T, typename Result = T> stack_axes axes_of(const ck_call *call) {

@@ -29,6 +29,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     const int64_t m = first.m, n = first.n, k = first.k;
     const bool a_along_k = lines_are_rows(call->views[0], plan->layout[0].pitch);
     const bool b_along_k = !lines_are_rows(call->views[1], plan->layout[1].pitch);
+    // (The first launch of its call, although it is early: it waits for what is before.)
     if (k == 0) return run_warp_tiles_if(stack, products, a_along_k, b_along_k, nullptr, 0u, context, error);
     const split_tiling in_fp16 = split_fp16_tiling(call), in_bf16 = split_bf16_tiling(call, !fp16);
     const int parts = fp16 && in_fp16.parts > in_bf16.parts ? in_fp16.parts : in_bf16.parts;

@@ -2,19 +2,18 @@
 //
 // Change  The kernel is the same, with three pieces in bfloat16 instead of two in float16, and with six products
 //         instead of three: those of pieces i and j with i + j <= 2.
-// Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only needed
-//         for elements that are less than 2^-101 of the largest in their block: there, "warp_tiles" computes the product.
+// Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only needed for
+//         elements that are less than 2^-101 of the largest in their block, or less than 2^-125: there, "warp_tiles" computes the product.
 // Claim   instructions of a warpgroup for 64 x 160 x 64 multiply-adds: 24 wgmma and 80 multiply-adds
 // Gain    on an H200, m = n = k = 4096: 104 TFLOP/s in float32 ("split_fp16": 217; cuBLAS: 51)
 // Price   twice the products
-// Edges   as in "split_fp16"
+// Edges   as in "split_fp16". Where an element is infinite, NaN or too small, "warp_tiles" computes the product
 // Map     as in "split_fp16"; three pieces in a stage leave room for tiles of 160 columns
 // Limit   the power limit of the chip
 #ifndef CK_MATMUL_SPLIT_BF16_CUH
 #define CK_MATMUL_SPLIT_BF16_CUH
 
 #include "split_fp16.cuh" // the kernel
-#include "split_pieces.cuh"
 
 namespace matmul {
 

@@ -7,7 +7,7 @@
 
 namespace matmul {
 
-// What a thread does with its elements of a block: of lines lane / 8, 4 further, ...; the four from k = lane % 8 * 4 on, and
+// Which elements of a block a thread has: of lines lane / 8, 4 further, ...; the four from k = lane % 8 * 4 on, and
 // the four that are 32 further.
 enum { PIECES_FOURS = SPLIT_LINES * SPLIT_DEPTH / 32 / 4 };
 __device__ __forceinline__ int own_line(int four) {

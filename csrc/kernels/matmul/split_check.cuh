@@ -13,14 +13,15 @@
 
 namespace matmul {
 
-// TOP: the exponent of a block's largest magnitude after scaling by 2^-MOST to 2^MOST; LEAST: that of the smallest element that
-// keeps its bits.
+// A block is scaled by a power of two from 2^-DOWN to 2^UP. TOP: the exponent that its largest magnitude gets, if these limits
+// allow; LEAST: that of the smallest element that keeps its bits. What undoes the scales of two blocks, up to 2^(2 DOWN), must
+// be finite.
 template <typename T> struct split_kind;
 template <> struct split_kind<__half> {
-    enum { PIECES = 2, TOP = 14, MOST = 59, LEAST = -3, CHOICE = SPLIT_IN_FP16 };
+    enum { PIECES = 2, TOP = 14, UP = 59, DOWN = 59, LEAST = -3, CHOICE = SPLIT_IN_FP16 };
 };
 template <> struct split_kind<__nv_bfloat16> {
-    enum { PIECES = 3, TOP = 50, MOST = 74, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
+    enum { PIECES = 3, TOP = 50, UP = 74, DOWN = 63, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
 };
 
 // The check of a line in a block. Of its elements that are not 0, after scaling, `lossy` are less than 2^-3, `small` less than
@@ -41,7 +42,7 @@ template <typename T> struct line_counts {
     }
 };
 
-// Of all lines of a block, of which eight threads have one. (These are functions, so that the rare path takes no registers.)
+// For all lines of a block; eight threads share a line. (These are functions, so that the rare path takes no registers.)
 template <typename T> __device__ __noinline__ unsigned check_lines(block_values &values, float factor) {
     unsigned found = 0;
 #pragma unroll 1
@@ -68,7 +69,7 @@ template <typename T> __device__ __noinline__ unsigned check_lines(block_values 
     return __reduce_or_sync(0xffffffffu, found);
 }
 
-// The same where k ends after a few elements: the slab before counts, too.
+// The same for a last block with fewer than 32 elements along k: those of the slab before count, too, after the same scaling.
 template <typename T>
 __device__ __noinline__ unsigned check_last_lines(const float *data, int64_t line_stride, int64_t k_stride, int lines,
                                                   int depth, float factor) {
@@ -91,9 +92,8 @@ __device__ __noinline__ unsigned check_last_lines(const float *data, int64_t lin
         for (int i = 0; i < READS; ++i) {
             const float y = x[line][i], size = fabsf(y * factor);
             counts.large += count(size >= 4), counts.good += count(size >= 1024);
-            if (i == READS - 1)
-                counts.small += count(y != 0 && size < 4),
-                    counts.lossy += count(y != 0 && size < power_of_two(split_kind<T>::LEAST));
+            counts.small += count(y != 0 && size < 4);
+            if (i == READS - 1) counts.lossy += count(y != 0 && size < power_of_two(split_kind<T>::LEAST));
         }
         found |= counts.found();
     }

@@ -16,7 +16,8 @@
 //         element once: split_pieces.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the
 //         others in their block keep fewer. A check decides whether that is good enough: split_check.cuh.
 // Edges   TMA writes zeros for elements outside the pieces. Stores check each pair of elements. Where the check fails, or an
-//         element is infinite or NaN, "split_inside" computes the product; if it is large, "split_bf16" does.
+//         element is infinite or NaN, "split_inside" computes the product; if it is large, "split_bf16" does (and "warp_tiles"
+//         what bf16 cannot hold).
 // Map     cluster c: pairs c, c + clusters, ... of tiles, one below the other, of each part of k; a thread's elements:
 //         wgmma.cuh
 // Limit   the power limit of the chip: the tensor cores do 3 x 250 TFLOP/s at 4096

@@ -4,12 +4,11 @@
 //         whose sum is exactly the element. Two warpgroups load and split, and two others multiply.
 //         Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is computed: they are then the columns of
 //         tiles.
-// Why     "split_bf16" passes over the operands three times before its product begins, in ten launches. This takes longer
-//         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales, and hence
-//         no statistics, are needed.
-// Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 12 for the pieces,
+// Why     "split_bf16" writes the pieces to memory before its product begins, in launches of their own. This takes longer
+//         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales are needed.
+// Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 for the pieces,
 //         and 6 in each block)
-// Gain    on an H200, 128 x 4096 x 4096: 62 us (before: 184; cuBLAS 97); 1024 x 1024 x 1024: 35 us (45; 64)
+// Gain    on an H200, 128 x 4096 x 4096: 64 us (before: 157; cuBLAS 96); 1024 x 1024 x 1024: 36 us (40; 64)
 // Price   An element is split again in each block that needs it, and every product takes six.
 // Edges   Elements outside the matrices are zeros. Any strides. If a block meets an element that is infinite, NaN, or so
 //         small that three pieces do not hold it (below 2^-109), or if a product might overflow, it computes its tile
@@ -63,8 +62,8 @@ __device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const opera
 template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *found) {
-    let_next_grid_begin();
-    if (found) { // as a step of "split_fp16": it has computed the product, unless its check failed
+    let_next_grid_begin(); // add_groups, which waits
+    if (found) {           // as a step of "split_fp16": it has computed the product, unless its check failed
         wait_for_grid_before();
         if (choice_of(found[blockIdx.z]) == SPLIT_IN_FP16) return;
     }

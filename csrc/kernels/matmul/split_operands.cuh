@@ -4,10 +4,11 @@
 // All of it is in the workspace of the call, whose parts split_workspace describes. The kernels run one after another,
 // and each reads the results of those before it:
 //
-//     split_clear    nothing is found
+//     split_clear    nothing is found yet (in "split_bf16": nothing is for fp16)
 //     split_pieces   each element, scaled, as two or three pieces of 16 bits; the check (split_pieces.cuh)
 //     split_product  the product of the pieces (split_fp16.cuh)
 //     split_add      only if k is divided: the sum of the parts (split_add.cuh)
+//     split_inside   if the check of fp16 failed; or, where it would be slower, the last three again in bf16, and "warp_tiles"
 //
 // The host does not wait for the decisions of the device: it launches the kernels of every path, and those of paths
 // that are not taken end at once.
@@ -53,10 +54,10 @@ struct split_side {
     int64_t line_stride, k_stride;
     int lines;
     bool aligned; // four neighbors along the contiguous axis may be read at once
-    void *
-        pieces; // piece i of element (line, k) of product p: 16 bits at ((p * PIECES + i) * lines + line) * pitch + k
-    float *
-        factors; // what undoes the scale of each block: that of slab s and block b of lines at (p * slabs + s) * blocks + b
+    // Piece i of element (line, k) of product p: 16 bits at ((p * PIECES + i) * lines + line) * pitch + k.
+    void *pieces;
+    // What undoes the scale of each block: that of slab s and block b of lines at (p * slabs + s) * blocks + b.
+    float *factors;
 };
 
 struct split_operands {

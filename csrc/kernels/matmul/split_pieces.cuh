@@ -5,7 +5,7 @@
 //
 // Blocks of 16 lines by 64 elements along k have one scale each, a power of two, so that scaling rounds nothing. The
 // largest magnitude of a block is scaled to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^50, 2^51) for
-// bf16. In fp16, much smaller elements lose bits (split_check.cuh). bf16 has the range of float32: from 2^-51 on, elements
+// bf16, unless that takes too large a power of two. In fp16, much smaller elements lose bits (split_check.cuh). bf16 has the range of float32: from 2^-51 on, elements
 // have all bits, and so have the products of two, which are 2^-102 or more. If a block has smaller elements, its product is
 // left to "warp_tiles".
 #ifndef CK_MATMUL_SPLIT_PIECES_CUH
@@ -22,7 +22,7 @@ namespace matmul {
 enum { PIECES_THREADS = 256, PIECES_WARPS = PIECES_THREADS / 32, PIECES_LINES = PIECES_WARPS * SPLIT_LINES };
 
 // Writes the pieces and the scales of the operands. A warp has one block after another, and writes along k, eight bytes by
-// each thread. blockIdx.y: A or B; blockIdx.z: the product. It does so only for products that are to be computed in this way.
+// each thread. blockIdx.y: A or B; blockIdx.z: the product. Only for products that are to be computed in this way.
 template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split_pieces(const split_operands op) {
     using kind = split_kind<T>;
     constexpr int PIECES = kind::PIECES;
@@ -36,10 +36,12 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
     const int slabs = split_slabs(op.k), blocks = split_blocks(side.lines);
     const int64_t piece_words = static_cast<int64_t>(side.lines) * op.pitch / 4; // of four elements
     const int64_t tiles = static_cast<int64_t>(slabs) * ((blocks + PIECES_WARPS - 1) / PIECES_WARPS);
-    unsigned seen = op.found[product]; // (other warps may be finding something meanwhile)
+    // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
+    const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.found[product]); };
+    const auto decided = [](unsigned found) { return __any_sync(0xffffffffu, choice_of(found) != kind::CHOICE); };
+    if (decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        if (__any_sync(0xffffffffu, choice_of(seen) != kind::CHOICE)) return;
-        seen = op.found[product]; // for the next block: it is here by then
+        const unsigned found_before = found_so_far(); // it is here when the block is
         const int slab = static_cast<int>(tile % slabs), first_k = slab * SPLIT_DEPTH;
         const int block = static_cast<int>(tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
         if (block >= blocks) continue;
@@ -47,6 +49,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
         float4 x[PIECES_FOURS];
         const float *const data = side.data + first_line * side.line_stride + first_k * side.k_stride;
         read_block(x, values, side, data, lines, op.k - first_k);
+        if (decided(found_before)) return;
 
         unsigned largest = 0; // the bits of a magnitude
 #pragma unroll
@@ -55,7 +58,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
                 largest = max(largest, __float_as_uint(y) & 0x7fffffffu);
         largest = __reduce_max_sync(0xffffffffu, largest);
         const int top = largest != 0 ? exponent_of(largest) : 0, best = kind::TOP - top;
-        const int scale = best > kind::MOST ? kind::MOST : best < -kind::MOST ? -kind::MOST : best;
+        const int scale = best > kind::UP ? kind::UP : best < -kind::DOWN ? -kind::DOWN : best;
         const float factor = power_of_two(scale);
 
         // least: twice the bits, minus 1, so that zeros are larger than all others. Among the small ones, zeros are counted.
@@ -90,7 +93,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
             if (four % 2 == 1) at += op.pitch; // four lines
         }
         unsigned found = 0;
-        // With a smaller scale, fp16 would overflow, and sums of products might become denormal.
+        // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
             found = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
         const bool few_small = PIECES == 3 || __reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)) <= 7;

@@ -8,8 +8,8 @@
 
 namespace matmul {
 
-// A plan has a workspace for the pieces, and the layout that "warp_tiles" needs, which takes over if an element is not
-// finite.
+// A plan has a workspace for the pieces, and the layout that "split_inside" and "warp_tiles" need, which take over if the pieces
+// are not good enough.
 inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool fp16) {
     const split_tiling in_bf16 = split_bf16_tiling(call, !fp16), tiling = fp16 ? split_fp16_tiling(call) : in_bf16;
     const int64_t pairs =
