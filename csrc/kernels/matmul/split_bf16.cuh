@@ -14,6 +14,7 @@
 #define CK_MATMUL_SPLIT_BF16_CUH
 
 #include "split_fp16.cuh" // the kernel
+#include "split_pieces.cuh"
 
 namespace matmul {
 
