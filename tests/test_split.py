@@ -17,7 +17,7 @@ INSIDE = "split_inside"  # without scales: it has no statistics, and hence no ch
 ALL = (*SPLITS, INSIDE)
 WAYS = (*ALL, "auto", "strict")
 FP16, BF16, PLAIN = "fp16", "bf16", "plain"  # what split_fp16 may take: three products, six, or float32 itself
-LONG = 8256  # from this k on, the six products are those of split_bf16; for less, those of split_inside
+LONG = 8256  # with so long a k and few results, the six products are those of split_bf16, else those of split_inside
 
 
 @pytest.fixture
