@@ -164,6 +164,8 @@ def test_small_elements_are_lossy_only_where_they_count(chip, seed):
     b[:, :16] *= tiny  # a block of other size
     b[:, 6] = b[:, 5]
     assert path(a, b) == FP16, seed
+    a[4, :13], a[4, 60:], b[13:60, :20] = a[4, :13] * tiny, 0, 0  # the large elements meet zeros only
+    assert path(a, b) == BF16, seed
 
 
 @pytest.mark.parametrize("k", [64 + 3, pytest.param(128 + 1, marks=full)])

@@ -73,11 +73,20 @@ inline bool lines_are_rows(const ck_view &view, int pitch) {
     return (length(view, 1) == 1 || stride(view, 1) == item) &&
            (length(view, 2) == 1 || stride(view, 2) % pitch == 0);
 }
-template <typename Visit> int with_directions(const ck_call *call, const ck_plan *plan, Visit visit) {
-    const bool a = lines_are_rows(call->views[0], plan->layout[0].pitch);
-    const bool b = !lines_are_rows(call->views[1], plan->layout[1].pitch);
+struct directions {
+    bool a, b; // whether the operand is contiguous along k
+};
+inline directions directions_of(const ck_call *call, const ck_plan *plan) {
+    return {lines_are_rows(call->views[0], plan->layout[0].pitch),
+            !lines_are_rows(call->views[1], plan->layout[1].pitch)};
+}
+template <typename Visit> int with_directions(const directions &along_k, Visit visit) {
+    const auto [a, b] = along_k;
     if (a) return b ? visit(std::true_type{}, std::true_type{}) : visit(std::true_type{}, std::false_type{});
     return b ? visit(std::false_type{}, std::true_type{}) : visit(std::false_type{}, std::false_type{});
+}
+template <typename Visit> int with_directions(const ck_call *call, const ck_plan *plan, Visit visit) {
+    return with_directions(directions_of(call, plan), visit);
 }
 
 // --- launches
@@ -176,16 +185,17 @@ int launch(Kernel kernel, const char *name, const operands<T, PLAIN> &first, con
         });
 }
 
-// warp_tiles.cu: as a step of another variant, those products i of a stack for which found[i] has the bit `bit` when it comes to
+// warp_tiles.cu: as a step of another variant, those products i of a stack for which findings[i] has the bit `bit` when it comes to
 // that.
-typedef int run_warp_tiles_if_of(const operand_stack<float, false> &stack, int64_t products, bool a_along_k,
-                                 bool b_along_k, const unsigned *found, unsigned bit, const ck_context *context,
-                                 ck_error *error);
+typedef int run_warp_tiles_if_of(const operand_stack<float, false> &stack, int64_t products,
+                                 const directions &along_k, const unsigned *findings, unsigned bit,
+                                 const ck_context *context, ck_error *error);
 
 // split_inside.cu: likewise, those for which "split_fp16" is not good enough.
-typedef int run_split_inside_if_of(const ck_call *call, const operand_stack<float, false> &stack, int64_t products,
-                                   bool a_along_k, bool b_along_k, const unsigned *found, const ck_context *context,
-                                   ck_error *error);
+struct cluster_tiling;
+typedef int run_split_inside_if_of(const cluster_tiling &tiling, const operand_stack<float, false> &stack,
+                                   int64_t products, const directions &along_k, const unsigned *findings,
+                                   const ck_context *context, ck_error *error);
 
 #define RUN_FLAT(name, kernel, with)                                                                                 \
     CK_RUN(name) {                                                                                                   \

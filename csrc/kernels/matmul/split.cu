@@ -10,48 +10,41 @@ run_split_product_of run_split_bf16_160, run_split_bf16_64;                     
 run_split_inside_if_of run_split_inside_if;                                     // split_inside.cu
 run_warp_tiles_if_of run_warp_tiles_if;                                         // warp_tiles.cu
 
-__global__ void split_clear(unsigned *found, int products, unsigned bits) {
+__global__ void split_clear(unsigned *findings, int products, unsigned bits) {
     let_next_grid_begin();
-    for (int i = static_cast<int>(threadIdx.x); i < products; i += static_cast<int>(blockDim.x)) found[i] = bits;
+    for (int i = static_cast<int>(threadIdx.x); i < products; i += static_cast<int>(blockDim.x)) findings[i] = bits;
 }
 
 namespace {
-
-// Whether six products are faster with the pieces made inside the kernel than with those of "split_bf16", roughly.
-bool inside_is_faster(const ck_call *call) {
-    return split_inside_fallback(call).time < 20 + split_bf16_tiling(call, false).time;
-}
 
 // The kernels of some products of the stack.
 int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error, bool fp16,
              const operand_stack<float, false> &stack, int64_t products) {
     const operands<float, false> &first = stack.first;
     const int64_t m = first.m, n = first.n, k = first.k;
-    const bool a_along_k = lines_are_rows(call->views[0], plan->layout[0].pitch);
-    const bool b_along_k = !lines_are_rows(call->views[1], plan->layout[1].pitch);
+    const directions along_k = directions_of(call, plan);
     // (The first launch of its call, although it is early: it waits for what is before.)
-    if (k == 0) return run_warp_tiles_if(stack, products, a_along_k, b_along_k, nullptr, 0u, context, error);
+    if (k == 0) return run_warp_tiles_if(stack, products, along_k, nullptr, 0u, context, error);
     const split_tiling in_fp16 = split_fp16_tiling(call), in_bf16 = split_bf16_tiling(call, !fp16);
     const int parts = fp16 && in_fp16.parts > in_bf16.parts ? in_fp16.parts : in_bf16.parts;
     const split_workspace at = split_workspace_of(call, parts, products);
     char *const workspace = static_cast<char *>(context->workspace);
     split_operands split = {};
-    split.found = reinterpret_cast<unsigned *>(workspace + at.found);
+    split.findings = reinterpret_cast<unsigned *>(workspace + at.findings);
     split.k = static_cast<int>(k), split.products = static_cast<int>(products), split.pitch = split_pitch(call);
     split.axes = stack.axes;
     for (int i = 0; i < stack.axes; ++i) split.axis[i] = stack.axis[i];
+    const operand_stack<float, false> sides[] = {stack, stack.transposed()}; // B's columns are lines like A's rows
     for (int i = 0; i < 2; ++i) {
-        const auto &matrix = i == 0 ? first.a : first.b;
-        const int64_t line_stride = i == 0 ? matrix.row_stride : matrix.column_stride;
-        const int64_t k_stride = i == 0 ? matrix.column_stride : matrix.row_stride;
+        const auto &matrix = sides[i].first.a;
+        const int64_t line_stride = matrix.row_stride, k_stride = matrix.column_stride;
         bool aligned = (k_stride == 1 ? line_stride % 4 == 0 : line_stride == 1 && k_stride % 4 == 0) &&
                        reinterpret_cast<uintptr_t>(matrix.data) % 16 == 0;
-        for (int axis = 0; axis < stack.axes; ++axis)
-            aligned = aligned && (i == 0 ? stack.axis[axis].a : stack.axis[axis].b) % 4 == 0;
+        for (int axis = 0; axis < stack.axes; ++axis) aligned = aligned && sides[i].axis[axis].a % 4 == 0;
         split.side[i] = {matrix.data,
                          line_stride,
                          k_stride,
-                         static_cast<int>(i == 0 ? m : n),
+                         static_cast<int>(sides[i].first.m),
                          aligned,
                          workspace + at.side[i].pieces,
                          reinterpret_cast<float *>(workspace + at.side[i].factors)};
@@ -60,7 +53,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     const auto product_of = [&](const split_tiling &tiling) {
         split_product_operands op = {};
         op.c = first.c, op.m = static_cast<int>(m), op.n = static_cast<int>(n), op.k = split.k;
-        op.products = split.products, op.found = split.found;
+        op.products = split.products, op.findings = split.findings;
         op.a_factors = split.side[0].factors, op.b_factors = split.side[1].factors;
         op.parts = tiling.parts, op.part_slabs = tiling.part_slabs;
         op.sums = tiling.parts > 1 ? reinterpret_cast<float *>(workspace + at.sums) : nullptr;
@@ -76,22 +69,23 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     const auto launch_pieces = [&](auto kernel) {
         return ck_launch_early(0, context, error, "split_pieces", kernel, grid, dim3(PIECES_THREADS), 0, split);
     };
-    CK_TRY(ck_launch(context, error, "split_clear", split_clear, dim3(1), dim3(256), 0, split.found, split.products,
-                     fp16 ? 0u : static_cast<unsigned>(FOUND_NOT_FP16)));
+    CK_TRY(ck_launch(context, error, "split_clear", split_clear, dim3(1), dim3(256), 0, split.findings,
+                     split.products, fp16 ? 0u : static_cast<unsigned>(FOUND_NOT_FP16)));
     if (fp16) {
         CK_TRY(launch_pieces(split_pieces<__half>));
         const auto run = in_fp16.columns == 208   ? run_split_fp16_208
                          : in_fp16.columns == 128 ? run_split_fp16_128
                                                   : run_split_fp16_64;
         CK_TRY(run(split, product_of(in_fp16), multiprocessors, context, error));
-        // One more launch instead of three, which take more time than they save.
-        if (inside_is_faster(call))
-            return run_split_inside_if(call, stack, products, a_along_k, b_along_k, split.found, context, error);
+        // Six products, should the check fail. For small ones, one launch takes less time than three, even if it need not run.
+        const cluster_tiling inside = split_inside_fallback(call);
+        if (inside.time < 20 + in_bf16.time)
+            return run_split_inside_if(inside, stack, products, along_k, split.findings, context, error);
     }
     CK_TRY(launch_pieces(split_pieces<__nv_bfloat16>));
     const auto run = in_bf16.columns == 160 ? run_split_bf16_160 : run_split_bf16_64;
     CK_TRY(run(split, product_of(in_bf16), multiprocessors, context, error));
-    return run_warp_tiles_if(stack, products, a_along_k, b_along_k, split.found, FOUND_NOT_BF16, context, error);
+    return run_warp_tiles_if(stack, products, along_k, split.findings, FOUND_NOT_BF16, context, error);
 }
 
 int run_split(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error, bool fp16) {

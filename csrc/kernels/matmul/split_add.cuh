@@ -10,7 +10,7 @@ namespace matmul {
 struct split_product_operands {
     output_matrix<float, false> c;
     int m, n, k, products;
-    const unsigned *found;              // as in split_operands
+    const unsigned *findings;           // as in split_operands
     const float *a_factors, *b_factors; // likewise
     int parts, part_slabs;              // the number of parts of k, and the slabs of each
     float *sums; // of the parts of each product, m x n each; NULL: one part, and the results go to C
@@ -34,7 +34,7 @@ template <typename T> __global__ void __launch_bounds__(256) split_add(const spl
     wait_for_grid_before();
     let_next_grid_begin();
     const int64_t product = blockIdx.z;
-    if (choice_of(op.found[product]) != split_kind<T>::CHOICE) return;
+    if (choice_of(op.findings[product]) != split_kind<T>::CHOICE) return;
     const output_matrix<float, false> c = op.c_of(static_cast<int>(product));
     const int64_t elements = static_cast<int64_t>(op.m) * op.n, step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     const float *const sums = op.sums + product * op.parts * elements;

@@ -7,8 +7,8 @@
 
 namespace matmul {
 
-// Which elements of a block a thread has: of lines lane / 8, 4 further, ...; the four from k = lane % 8 * 4 on, and
-// the four that are 32 further.
+// The elements of a block that a thread has, in fours. They are in lines lane / 8, lane / 8 + 4, and so on: in each line, the
+// four from k = lane % 8 * 4 on, and the four that are 32 further.
 enum { PIECES_FOURS = SPLIT_LINES * SPLIT_DEPTH / 32 / 4 };
 __device__ __forceinline__ int own_line(int four) {
     return static_cast<int>(threadIdx.x) % 32 / 8 + four / 2 * 4;

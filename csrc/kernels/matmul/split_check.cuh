@@ -33,18 +33,18 @@ template <> struct split_kind<__nv_bfloat16> {
 template <typename T> struct line_counts {
     int lossy, small, large, good;
 
-    __device__ __forceinline__ unsigned found() const {
+    __device__ __forceinline__ unsigned findings() const {
         if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_NOT_BF16) : 0;
-        unsigned found = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
-        if (small + large > 0 && large < 8) found |= FOUND_SPARSE;
-        if (small > 7 || 8 * lossy > good) found |= FOUND_NOT_FP16;
-        return found;
+        unsigned findings = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
+        if (small + large > 0 && large < 8) findings |= FOUND_SPARSE;
+        if (small > 7 || 8 * lossy > good) findings |= FOUND_NOT_FP16;
+        return findings;
     }
 };
 
 // For all lines of a block; eight threads share a line. (These are functions, so that the rare path takes no registers.)
 template <typename T> __device__ __noinline__ unsigned check_lines(block_values &values, float factor) {
-    unsigned found = 0;
+    unsigned findings = 0;
 #pragma unroll 1
     for (int four = 0; four < PIECES_FOURS; four += 2) {
         unsigned counts = 0; // eight bits each
@@ -62,11 +62,11 @@ template <typename T> __device__ __noinline__ unsigned check_lines(block_values 
         }
 #pragma unroll
         for (int lanes = 1; lanes < 8; lanes *= 2) counts += __shfl_xor_sync(0xffffffffu, counts, lanes);
-        found |= line_counts<T>{static_cast<int>(counts & 255), static_cast<int>(counts >> 8 & 255),
-                                static_cast<int>(counts >> 16 & 255), static_cast<int>(counts >> 24)}
-                     .found();
+        findings |= line_counts<T>{static_cast<int>(counts & 255), static_cast<int>(counts >> 8 & 255),
+                                   static_cast<int>(counts >> 16 & 255), static_cast<int>(counts >> 24)}
+                        .findings();
     }
-    return __reduce_or_sync(0xffffffffu, found);
+    return __reduce_or_sync(0xffffffffu, findings);
 }
 
 // The same for a last block with fewer than 32 elements along k: those of the slab before count, too, after the same scaling.
@@ -84,7 +84,7 @@ __device__ __noinline__ unsigned check_last_lines(const float *data, int64_t lin
             x[line][i] = line < lines && k < depth ? data[line * line_stride + k * k_stride] : 0;
         }
     const auto count = [](bool which) { return __popc(__ballot_sync(0xffffffffu, which)); };
-    unsigned found = 0;
+    unsigned findings = 0;
 #pragma unroll
     for (int line = 0; line < SPLIT_LINES; ++line) {
         line_counts<T> counts = {};
@@ -95,9 +95,9 @@ __device__ __noinline__ unsigned check_last_lines(const float *data, int64_t lin
             counts.small += count(y != 0 && size < 4);
             if (i == READS - 1) counts.lossy += count(y != 0 && size < power_of_two(split_kind<T>::LEAST));
         }
-        found |= counts.found();
+        findings |= counts.findings();
     }
-    return found;
+    return findings;
 }
 
 } // namespace matmul

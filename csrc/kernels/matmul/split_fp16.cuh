@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     wait_for_grid_before();
     let_next_grid_begin();
     constexpr int CHOICE = split_kind<typename size::T>::CHOICE;
-    if (op.products == 1 && choice_of(*op.found) != CHOICE) return;
+    if (op.products == 1 && choice_of(*op.findings) != CHOICE) return;
     constexpr int STAGES = size::STAGES, PIECES = size::PIECES, COLUMNS = size::COLUMNS;
     constexpr int EVERY_BLOCK = (1 << SPLIT_PAIR) - 1, B_COLUMNS = COLUMNS / SPLIT_PAIR; // that one block copies
     DYNAMIC_SHARED(unsigned char, shared);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         give_up_registers<size::PRODUCER_REGISTERS>();
         for (int pair = first; pair < total_pairs && threadIdx.x == 0; pair += clusters) {
             const int product = pair / per_product;
-            if (choice_of(op.found[product]) != CHOICE) continue;
+            if (choice_of(op.findings[product]) != CHOICE) continue;
             int row, column;
             pairs.place(pair % per_part, row, column);
             row += rank * size::ROWS;
@@ -132,16 +132,15 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         float sum[COLUMNS / 2] = {};
         for (int pair = first; pair < total_pairs; pair += clusters) {
             const int product = pair / per_product;
-            if (choice_of(op.found[product]) != CHOICE) continue;
+            if (choice_of(op.findings[product]) != CHOICE) continue;
             int row, column;
             pairs.place(pair % per_part, row, column);
             row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16;
             const int part = pair % per_product / per_part, end = slabs_until(part);
             // The factors of the warp's rows, and, in lane i, of columns 16 i to 16 i + 15.
-            int64_t a_at = (static_cast<int64_t>(product) * slabs + part * op.part_slabs) * a_blocks +
-                           at_most(row / SPLIT_LINES, a_blocks - 1);
-            int64_t b_at = (static_cast<int64_t>(product) * slabs + part * op.part_slabs) * b_blocks +
-                           at_most(column / SPLIT_LINES + t % 32, b_blocks - 1);
+            const int64_t first_slab = static_cast<int64_t>(product) * slabs + part * op.part_slabs;
+            int64_t a_at = first_slab * a_blocks + at_most(row / SPLIT_LINES, a_blocks - 1);
+            int64_t b_at = first_slab * b_blocks + at_most(column / SPLIT_LINES + t % 32, b_blocks - 1);
             float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
             row += t % 32 / 4, column += t % 4 * 2;
             float total[COLUMNS / 2] = {};

@@ -61,11 +61,11 @@ __device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const opera
 
 template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
-    split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *found) {
+    split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *findings) {
     let_next_grid_begin(); // add_groups, which waits
-    if (found) {           // as a step of "split_fp16": it has computed the product, unless its check failed
+    if (findings) {        // as a step of "split_fp16": it has computed the product, unless its check failed
         wait_for_grid_before();
-        if (choice_of(found[blockIdx.z]) == SPLIT_IN_FP16) return;
+        if (choice_of(findings[blockIdx.z]) == SPLIT_IN_FP16) return;
     }
     constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, PIECES = size::PIECES, SUMS = COLUMNS / 2;
     DYNAMIC_SHARED(unsigned char, shared);

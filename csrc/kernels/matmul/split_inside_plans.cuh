@@ -24,6 +24,11 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     });
 }
 
+inline size_t split_inside_bytes(const cluster_tiling &tiling) { // of shared memory
+    return static_cast<size_t>(tiling.columns == 128 ? int(split_inside_128::SHARED_BYTES)
+                                                     : int(split_inside_64::SHARED_BYTES));
+}
+
 // As a step of "split_fp16": by the sizes, but without groups, for which there is no workspace.
 inline cluster_tiling split_inside_fallback(const ck_call *call) {
     const int64_t parameters[CK_MAX_PARAMETERS] = {0, 0, 1, 0};

@@ -68,7 +68,7 @@ struct split_workspace {
     struct {
         int64_t pieces, factors;
     } side[2];
-    int64_t found, sums, bytes;
+    int64_t findings, sums, bytes;
 };
 
 inline int64_t split_pitch(const ck_call *call) {
@@ -83,7 +83,7 @@ inline split_workspace split_workspace_of(const ck_call *call, int64_t parts, in
         at.bytes += divide_up(product(product(count, products), bytes), 256) * 256;
         return begin;
     };
-    at.found = take(1, 4);
+    at.findings = take(1, 4);
     for (int i = 0; i < 2; ++i) {
         const int64_t lines = i == 0 ? m : n;
         at.side[i].pieces = take(lines, product(split_pitch(call), 2 * pieces));

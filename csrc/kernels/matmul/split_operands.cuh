@@ -29,9 +29,10 @@ namespace matmul {
 // FOUND_SPARSE: a line with so few large elements in a slab that it might meet just lossy ones
 // FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not for bf16 either: an element is infinite
 // or NaN, or so small that bf16 would lose it
-enum split_found : unsigned {
+enum split_findings : unsigned {
     FOUND_LOSSY = 1,
     FOUND_SPARSE = 2,
+    FOUND_IN_ONE = FOUND_LOSSY | FOUND_SPARSE, // the bits of one operand
     FOUND_B = 2,
     FOUND_NOT_FP16 = 16,
     FOUND_NOT_BF16 = 32
@@ -39,11 +40,11 @@ enum split_found : unsigned {
 
 // What computes the product, then.
 enum split_choice { SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT };
-__device__ __forceinline__ int choice_of(unsigned found) {
-    const unsigned in_a = found & 3, in_b = found >> FOUND_B & 3;
-    if (found & FOUND_NOT_BF16) return SPLIT_NOT;
+__device__ __forceinline__ int choice_of(unsigned findings) {
+    const unsigned in_a = findings & FOUND_IN_ONE, in_b = findings >> FOUND_B & FOUND_IN_ONE;
+    if (findings & FOUND_NOT_BF16) return SPLIT_NOT;
     const bool meet = (in_a & FOUND_LOSSY && in_b & FOUND_SPARSE) || (in_b & FOUND_LOSSY && in_a & FOUND_SPARSE);
-    return meet || (found & FOUND_NOT_FP16) ? SPLIT_IN_BF16 : SPLIT_IN_FP16;
+    return meet || (findings & FOUND_NOT_FP16) ? SPLIT_IN_BF16 : SPLIT_IN_FP16;
 }
 
 enum { SPLIT_LINES = 16, SPLIT_DEPTH = 64 }; // of a block of elements that are scaled alike
@@ -61,7 +62,7 @@ struct split_side {
 };
 
 struct split_operands {
-    unsigned *found;    // for each product: bits of split_found
+    unsigned *findings; // for each product: bits of split_findings
     split_side side[2]; // A and B
     int k, products;
     int64_t pitch; // elements from line to line in the pieces

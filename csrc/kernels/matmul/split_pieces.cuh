@@ -37,8 +37,10 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
     const int64_t piece_words = static_cast<int64_t>(side.lines) * op.pitch / 4; // of four elements
     const int64_t tiles = static_cast<int64_t>(slabs) * ((blocks + PIECES_WARPS - 1) / PIECES_WARPS);
     // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
-    const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.found[product]); };
-    const auto decided = [](unsigned found) { return __any_sync(0xffffffffu, choice_of(found) != kind::CHOICE); };
+    const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
+    const auto decided = [](unsigned findings) {
+        return __any_sync(0xffffffffu, choice_of(findings) != kind::CHOICE);
+    };
     if (decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const unsigned found_before = found_so_far(); // it is here when the block is
@@ -92,26 +94,27 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
             }
             if (four % 2 == 1) at += op.pitch; // four lines
         }
-        unsigned found = 0;
+        unsigned findings = 0;
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
-            found = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
+            findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
         const bool few_small = PIECES == 3 || __reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)) <= 7;
         if (__any_sync(0xffffffffu, least < bottom) || !few_small) {
             const int depth = op.k - first_k;
             if (depth < SPLIT_DEPTH / 2 && slab > 0) {
-                found |= check_last_lines<T>(data, side.line_stride, side.k_stride, lines, depth, factor);
+                findings |= check_last_lines<T>(data, side.line_stride, side.k_stride, lines, depth, factor);
             } else {
 #pragma unroll
                 for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
                 __syncwarp();
-                found |= check_lines<T>(values, factor);
+                findings |= check_lines<T>(values, factor);
                 __syncwarp();
             }
         }
         if (lane == 0) side.factors[static_cast<int64_t>(slab) * blocks + block] = power_of_two(-scale);
-        if (found != 0 && lane == 0)
-            atomicOr(&op.found[product], found <= 3 && blockIdx.y == 1 ? found << FOUND_B : found);
+        if (findings != 0 && lane == 0)
+            atomicOr(&op.findings[product],
+                     findings <= FOUND_IN_ONE && blockIdx.y == 1 ? findings << FOUND_B : findings);
     }
 }
 

@@ -45,8 +45,8 @@ inline int plan_split_bf16(const ck_call *call, ck_plan *plan, ck_error *error) 
 }
 
 inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const auto [width, tiles, parts, groups, transposed, time] = split_inside_tiling_of(call);
-    const int64_t blocks = product(tiles, parts * groups);
+    const cluster_tiling tiling = split_inside_tiling_of(call);
+    const int64_t blocks = product(tiling.tiles, tiling.parts * tiling.groups);
     const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
     CK_TRY(plan_grid(call, plan, error, blocks, 1, split_inside_128::THREADS, 1));
     if (inner(call) > INT32_MAX)
@@ -54,9 +54,8 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
                        static_cast<long long>(INT32_MAX));
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
-    plan->shared_bytes =
-        static_cast<size_t>(width == 128 ? int(split_inside_128::SHARED_BYTES) : int(split_inside_64::SHARED_BYTES));
-    plan_groups(call, plan, groups);
+    plan->shared_bytes = split_inside_bytes(tiling);
+    plan_groups(call, plan, tiling.groups);
     return CK_OK;
 }
 

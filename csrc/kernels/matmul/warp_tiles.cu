@@ -16,15 +16,16 @@ CK_RUN(warp_tiles) {
     });
 }
 
-int run_warp_tiles_if(const operand_stack<float, false> &stack, int64_t products, bool a_along_k, bool b_along_k,
-                      const unsigned *found, unsigned bit, const ck_context *context, ck_error *error) {
+int run_warp_tiles_if(const operand_stack<float, false> &stack, int64_t products, const directions &along_k,
+                      const unsigned *findings, unsigned bit, const ck_context *context, ck_error *error) {
     using size = warp_tiles_large;
-    const auto kernel = a_along_k ? (b_along_k ? warp_tiles<size, true, true> : warp_tiles<size, true, false>)
-                                  : (b_along_k ? warp_tiles<size, false, true> : warp_tiles<size, false, false>);
     const int64_t tiles = product(divide_up(stack.first.m, size::ROWS), divide_up(stack.first.n, size::COLUMNS));
     const dim3 grid(static_cast<unsigned>(tiles), 1, static_cast<unsigned>(products));
-    return ck_launch_early(0, context, error, "warp_tiles", kernel, grid, dim3(size::THREADS), size::SHARED_BYTES,
-                           stack, found, bit);
+    return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
+        const auto kernel = warp_tiles<size, decltype(a_along_k)::value, decltype(b_along_k)::value>;
+        return ck_launch_early(0, context, error, "warp_tiles", kernel, grid, dim3(size::THREADS), size::SHARED_BYTES,
+                               stack, findings, bit);
+    });
 }
 
 CK_RUN(warp_tiles_split) {

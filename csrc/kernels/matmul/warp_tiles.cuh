@@ -130,9 +130,9 @@ __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Si
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
-    warp_tiles(const operand_stack<float, false> stack, const unsigned *found, unsigned bit) {
+    warp_tiles(const operand_stack<float, false> stack, const unsigned *findings, unsigned bit) {
     wait_for_grid_before(); // as a step of another variant, which decides on the device
-    if (found && (found[blockIdx.z] & bit) == 0) return;
+    if (findings && (findings[blockIdx.z] & bit) == 0) return;
     DYNAMIC_SHARED(float, slabs);
     const operands<float, false> op = stack.of_block();
     const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);
