@@ -4,7 +4,7 @@
 //     cluster_sync();                                     // every block of the cluster has begun
 //     int *theirs = map_shared(&count, 1);                // `count` of block 1
 //     atomicAdd(theirs, 1);
-//     cluster_sync();                                     // no block may end while others access its memory
+//     cluster_end();                                      // no block may end while others access its memory
 //
 // mbarrier.cuh has arrivals at barriers of another block, and tensor_copy.cuh copies to several blocks at once.
 #ifndef CK_CLUSTER_CUH
@@ -44,6 +44,13 @@ __device__ __forceinline__ void cluster_wait() {
 }
 __device__ __forceinline__ void cluster_sync() {
     cluster_arrive();
+    cluster_wait();
+}
+// The same barrier, but what was written need not be visible: it does not wait for writes to global memory to arrive there.
+__device__ __forceinline__ void cluster_end() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+#endif
     cluster_wait();
 }
 

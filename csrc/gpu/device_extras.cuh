@@ -42,4 +42,18 @@ __device__ __forceinline__ bool elect_one(unsigned mask = 0xffffffff) {
     return elected != 0;
 }
 
+// Begins to load the 128 bytes around that address of global memory into the L2 cache.
+__device__ __forceinline__ void prefetch_l2(const void *address) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
+}
+
+// The compiler takes x for a new value from here on: it computes what depends on x again, where it would otherwise keep
+// that in registers from one round of a loop to the next.
+template <typename T> __device__ __forceinline__ void recompute_from(T &x) {
+    if constexpr (sizeof(T) == 8)
+        asm volatile("" : "+l"(x));
+    else
+        asm volatile("" : "+r"(x));
+}
+
 #endif

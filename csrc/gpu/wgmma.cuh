@@ -92,8 +92,8 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
 }
 
 // clang-format off
-#define CK_REGISTERS_32 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+#define CK_REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define CK_REGISTERS_32 CK_REGISTERS_16 ", " \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define CK_REGISTERS_64 CK_REGISTERS_32 ", " \
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
@@ -107,6 +107,7 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
     "%104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define CK_SUMS_8(kind, i) kind(sum[i]), kind(sum[i + 1]), kind(sum[i + 2]), kind(sum[i + 3]), kind(sum[i + 4]), kind(sum[i + 5]), kind(sum[i + 6]), kind(sum[i + 7])
+#define CK_SUMS_16(kind) CK_SUMS_8(kind, 0), CK_SUMS_8(kind, 8)
 #define CK_SUMS_32_FROM(kind, i) CK_SUMS_8(kind, i), CK_SUMS_8(kind, i + 8), CK_SUMS_8(kind, i + 16), CK_SUMS_8(kind, i + 24)
 #define CK_SUMS_32(kind) CK_SUMS_32_FROM(kind, 0)
 #define CK_SUMS_64(kind) CK_SUMS_32(kind), CK_SUMS_32_FROM(kind, 32)
@@ -160,7 +161,7 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
 template <typename T, int N, bool B_TRANSPOSED>
 __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4], uint64_t b, bool add) {
     static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, "half or bfloat16");
-    static_assert(N == 64 || N == 128 || N == 256, "64, 128 or 256 columns");
+    static_assert(N == 32 || N == 64 || N == 128 || N == 256, "32, 64, 128 or 256 columns");
 #if CK_HAS_WGMMA
 #define CK_OPERANDS "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)), "n"(B_TRANSPOSED)
 #define CK_WGMMA_OF_BOTH_TYPES(columns, registers, sums, a_, b_, add_, rest)                                                      \
@@ -168,7 +169,9 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
         asm volatile(CK_WGMMA(columns "k16.f32.f16.f16", registers, a_, b_, add_, rest) : sums("+f") : CK_OPERANDS);             \
     else                                                                                                                         \
         asm volatile(CK_WGMMA(columns "k16.f32.bf16.bf16", registers, a_, b_, add_, rest) : sums("+f") : CK_OPERANDS)
-    if constexpr (N == 64) {
+    if constexpr (N == 32) {
+        CK_WGMMA_OF_BOTH_TYPES("32", CK_REGISTERS_16, CK_SUMS_16, "{%16, %17, %18, %19}", "%20", "%21", ", 1, 1, %22");
+    } else if constexpr (N == 64) {
         CK_WGMMA_OF_BOTH_TYPES("64", CK_REGISTERS_32, CK_SUMS_32, "{%32, %33, %34, %35}", "%36", "%37", ", 1, 1, %38");
     } else if constexpr (N == 128) {
         CK_WGMMA_OF_BOTH_TYPES("128", CK_REGISTERS_64, CK_SUMS_64, "{%64, %65, %66, %67}", "%68", "%69", ", 1, 1, %70");
@@ -181,12 +184,14 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
 #endif
 }
 
+#undef CK_REGISTERS_16
 #undef CK_REGISTERS_32
 #undef CK_REGISTERS_64
 #undef CK_REGISTERS_80
 #undef CK_REGISTERS_104
 #undef CK_REGISTERS_128
 #undef CK_SUMS_8
+#undef CK_SUMS_16
 #undef CK_SUMS_32_FROM
 #undef CK_SUMS_32
 #undef CK_SUMS_64

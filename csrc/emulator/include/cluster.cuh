@@ -27,6 +27,11 @@ __device__ __forceinline__ void cluster_sync(EMU_SITE) {
     emu_cluster_wait(file, line);
 }
 
+__device__ __forceinline__ void cluster_end(EMU_SITE) {
+    emu_cluster_arrive(file, line);
+    emu_cluster_wait(file, line);
+}
+
 template <typename T> __device__ __forceinline__ T *map_shared(T *pointer, int rank, EMU_SITE) {
     return static_cast<T *>(emu_cluster_map(pointer, rank, file, line));
 }

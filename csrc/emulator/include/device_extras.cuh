@@ -22,4 +22,8 @@ __device__ __forceinline__ bool elect_one(unsigned mask = 0xffffffff, EMU_SITE) 
     return emu::warp(EMU_ELECT, mask, 0, file, line) != 0;
 }
 
+// For caches and registers of a GPU.
+__device__ __forceinline__ void prefetch_l2(const void *) {}
+template <typename T> __device__ __forceinline__ void recompute_from(T &) {}
+
 #endif

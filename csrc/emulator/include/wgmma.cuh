@@ -387,7 +387,7 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
 template <typename T, int N, bool B_TRANSPOSED>
 __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4], uint64_t b, bool add, EMU_SITE) {
     static_assert(std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value, "half or bfloat16");
-    static_assert(N == 64 || N == 128 || N == 256, "64, 128 or 256 columns");
+    static_assert(N == 32 || N == 64 || N == 128 || N == 256, "32, 64, 128 or 256 columns");
     if (b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires an operand b that wgmma_descriptor describes", file, line);
     emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},

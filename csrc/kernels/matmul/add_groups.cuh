@@ -16,11 +16,13 @@ enum { MOST_PARTS = 8 }; // blocks of a cluster
 // The sums of the groups: matrices like C, one after another, for each group.
 struct group_sums {
     float *data;
-    int groups; // 1: results go to C at once
+    int groups;      // 1: results go to C at once
+    bool transposed; // the groups compute C^T; the matrices are stored as C would be, so that add_groups writes rows of C
 
     __device__ __forceinline__ output_matrix<float, false> matrix(int m, int n, int group, int products,
                                                                   int number) const {
-        return {data + (static_cast<int64_t>(group) * products + number) * m * n, n, 1};
+        float *const first = data + (static_cast<int64_t>(group) * products + number) * m * n;
+        return transposed ? output_matrix<float, false>{first, 1, m} : output_matrix<float, false>{first, n, 1};
     }
 
     // Where a block of that group, one of so many, stores its product's sums; blockIdx.z is the number of the product.
@@ -34,7 +36,7 @@ struct group_sums {
 
 // Adds the sums of a cluster's blocks. In each block, THREADS threads take part: they have written the block's sums of
 // the tile to `sums` in its shared memory, one row of the tile after another. Each block adds and stores its part of
-// the rows. Every other thread of the cluster must call cluster_sync() twice.
+// the rows. Every other thread of the cluster must call cluster_sync() and cluster_end().
 template <int ROWS, int COLUMNS, int THREADS, typename T>
 __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int parts, int thread,
                                                      const output_matrix<T, false> &to, const tile_origin &first,
@@ -44,15 +46,18 @@ __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int 
     for (int i = rank * (ROWS / parts) * FOURS + thread; i < (rank + 1) * (ROWS / parts) * FOURS; i += THREADS) {
         const int64_t row = first.row + i / FOURS, column = first.column + i % FOURS * 4;
         if (row >= m) break;
-        float4 total = make_float4(0, 0, 0, 0);
-        for (int other = 0; other < parts; ++other) {
-            const float4 more = reinterpret_cast<const float4 *>(map_shared(sums, other))[i];
-            total.x += more.x, total.y += more.y, total.z += more.z, total.w += more.w;
-        }
+        float4 part[MOST_PARTS], total = make_float4(0, 0, 0, 0);
+#pragma unroll
+        for (int other = 0; other < MOST_PARTS; ++other) // all loads at once
+            if (other < parts) part[other] = reinterpret_cast<const float4 *>(map_shared(sums, other))[i];
+#pragma unroll
+        for (int other = 0; other < MOST_PARTS; ++other)
+            if (other < parts)
+                total.x += part[other].x, total.y += part[other].y, total.z += part[other].z, total.w += part[other].w;
         store_pair(to, row, column, m, n, total.x, total.y);
         store_pair(to, row, column + 2, m, n, total.z, total.w);
     }
-    cluster_sync(); // no block ends while others may still read its sums
+    cluster_end(); // no block ends while others may still read its sums
 }
 
 // C = the sum of the groups' sums, one thread per element, in the order of the groups.

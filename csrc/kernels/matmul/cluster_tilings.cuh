@@ -16,7 +16,7 @@ struct cluster_tiling {
 
 // What one such way asks of the chip.
 struct cluster_load {
-    bool wide;              // tiles of 128 columns instead of 64
+    int64_t columns;        // of the tiles
     int64_t parts, groups;  // as above
     int64_t at_once;        // clusters that can run at once, if a multiprocessor has one block
     double clusters, share; // of the whole launch: how many, and their blocks for each multiprocessor
@@ -25,16 +25,17 @@ struct cluster_load {
 };
 
 // The way with the shortest `time_of(load)` among those that the call's parameters allow (tile, split, groups and side; 0: any).
-// Each block of a group has at least so many slabs, where the groups are not given.
+// Tiles have 128 columns, 64, ..., no fewer than the least number. Each block of a group has at least so many slabs, where the
+// groups are not given.
 template <typename Time>
-cluster_tiling shortest_tiling(const ck_call *call, int64_t rows_of_tile, int64_t least_slabs, int64_t groups,
-                               Time time_of) {
+cluster_tiling shortest_tiling(const ck_call *call, int64_t rows_of_tile, int64_t least_columns, int64_t least_slabs,
+                               int64_t groups, Time time_of) {
     const int64_t columns_of_tile = call->parameters[0], parts = call->parameters[1], side = call->parameters[3];
     const int64_t slabs = divide_up(inner(call), SLAB_DEPTH), all_products = products(call);
     const double results = static_cast<double>(all_results(call));
     cluster_tiling best = {};
     for (const bool transposed : {false, true})
-        for (int64_t width = 128; width >= 64; width /= 2) {
+        for (int64_t width = 128; width >= least_columns; width /= 2) {
             if (columns_of_tile != 0 && columns_of_tile != width) continue;
             if (side != 0 && side != (transposed ? 2 : 1)) continue;
             const int64_t down = transposed ? columns(call) : rows(call),
@@ -47,7 +48,7 @@ cluster_tiling shortest_tiling(const ck_call *call, int64_t rows_of_tile, int64_
                     const double own = static_cast<double>(divide_up(slabs, size * count));
                     const double clusters = static_cast<double>(product(product(tiles, all_products), count));
                     const double share = clusters * static_cast<double>(size) / call->limits->multiprocessors;
-                    const double time = time_of(cluster_load{width == 128, size, count, at_once > 0 ? at_once : 1,
+                    const double time = time_of(cluster_load{width, size, count, at_once > 0 ? at_once : 1,
                                                              clusters, share, own, results});
                     if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, transposed, time};
                     if (groups != 0 || count * 2 * least_slabs > slabs / size) break;

@@ -26,22 +26,21 @@ inline void plan_groups(const ck_call *call, ck_plan *plan, int64_t groups) {
 }
 
 // At the launch, for a C that is not empty: as many groups as the plan has workspace for.
-inline group_sums group_sums_of(const ck_call *call, const ck_plan *plan, const ck_context *context) {
+inline group_sums group_sums_of(const ck_call *call, const ck_plan *plan, const ck_context *context,
+                                bool transposed = false) {
     const int64_t floats = static_cast<int64_t>(plan->workspace_bytes / sizeof(float));
-    return {static_cast<float *>(context->workspace), floats > 0 ? static_cast<int>(floats / all_results(call)) : 1};
+    return {static_cast<float *>(context->workspace), floats > 0 ? static_cast<int>(floats / all_results(call)) : 1,
+            transposed};
 }
 
 // The last step: a second launch, if there are groups to add.
-// transposed: the groups have computed C^T.
 template <typename T>
-int launch_add_groups(const ck_call *call, const group_sums &sums, const ck_context *context, ck_error *error,
-                      bool transposed = false) {
+int launch_add_groups(const ck_call *call, const group_sums &sums, const ck_context *context, ck_error *error) {
     if (sums.groups == 1) return CK_OK;
-    const box_operands<T> operands = box_operands_of<T>(call);
     const int early = call->limits->capability >= 90 && call->limits->exact; // see ck_launch_early
     return ck_launch_with({0, 0, early}, context, error, "add_groups", add_groups<T>,
                           dim3(static_cast<unsigned>(divide_up(all_results(call), 256))), dim3(256), 0,
-                          transposed ? operands.transposed() : operands, sums);
+                          box_operands_of<T>(call), sums);
 }
 
 } // namespace matmul

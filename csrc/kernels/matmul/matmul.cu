@@ -135,8 +135,8 @@ void work(const ck_call *call, ck_work *work) {
 #define TILE_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 128, 64))
 #define PARTS        CHOICE(parts, "blocks of a cluster, which divide k; 0: by the sizes", 0, 1, 2, 4, 8)
 #define GROUPS       CHOICE(groups, "clusters per tile, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 16)
-#define SPLIT                                                                                                        \
-    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 128, 64), PARTS, GROUPS,            \
+#define SPLIT(...)                                                                                                   \
+    PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, __VA_ARGS__), PARTS, GROUPS,        \
                CHOICE(side, "the rows of a tile are C's rows (1) or its columns (2); 0: by the sizes", 0, 1, 2))
 #define SPLIT_PARTS CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
 #define TILE_SIZE   PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
@@ -217,8 +217,8 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_multicast"),
             "Two blocks form a cluster and share the tiles of B that they copy",
             "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),
-    VARIANT(wgmma_split, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, SPLIT,
-            depth_in_a_row, KERNELS("wgmma_split"),
+    VARIANT(wgmma_split, AFTER(wgmma_multicast), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC,
+            SPLIT(128, 64), depth_in_a_row, KERNELS("wgmma_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(wgmma_tf32, AFTER(wgmma_persistent), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL,
@@ -236,8 +236,8 @@ const ck_variant variants[] = {
             depth_of_splits, KERNELS("split_product", "split_pieces"),
             "float32 as the sum of three bfloat16: six products on tensor cores, for any range",
             "A third piece buys range with twice the work", "Henry, Tang and Heinecke 2019; PTX: wgmma"),
-    VARIANT(split_inside, AFTER(split_bf16), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC, SPLIT,
-            depth_of_splits, KERNELS("split_inside"),
+    VARIANT(split_inside, AFTER(split_bf16), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
+            SPLIT(128, 64, 32), depth_of_splits, KERNELS("split_inside"),
             "The pieces of split_bf16, made inside the kernel: one launch, for any strides",
             "If data passes through registers anyway, it can be changed there for little", "cudakern"),
     VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,

@@ -21,24 +21,44 @@
 
 #include "add_groups.cuh"
 #include "split_copies.cuh"
-#include "split_fp16.cuh" // the products of the pieces, and the choice
+#include "split_operands.cuh" // the choice of "split_fp16"
+#include "wgmma.cuh"
 
 namespace matmul {
 
-template <int COLUMNS_> struct [[gnu::visibility("default")]] split_inside_size {
-    using T = __nv_bfloat16;
-    enum { PIECES = 3, ROWS = 128, COLUMNS = COLUMNS_, STAGES = 2, CONSUMERS = ROWS / 64 };
-    enum {
-        SPLITTERS = STAGES * 128,
-        THREADS = SPLITTERS + CONSUMERS * 128
-    }; // SPLITTERS: threads, a warpgroup per stage
-    enum { SPLITTER_REGISTERS = 104, CONSUMER_REGISTERS = 152 };
-    enum { A_BYTES = ROWS * SLAB_BYTES, B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
-    enum { STAGE_BYTES = PIECES * (A_BYTES + B_BYTES), SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+// WIDTH: the columns of an instruction of wgmma; AHEAD: slabs that are on their way from memory.
+template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_inside_size {
+    enum { PIECES = 3, ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64 };
+    enum { WIDTH = COLUMNS < 64 ? COLUMNS : 64, PARTS = COLUMNS / WIDTH, AHEAD = 1 };
+    enum { SPLITTERS = PARTS * 128, THREADS = SPLITTERS + CONSUMERS * 128 }; // SPLITTERS: threads
+    enum { SPLITTER_REGISTERS = PARTS == 1 ? 88 : 64, CONSUMER_REGISTERS = PARTS == 1 ? 208 : 192 };
+    enum { PREFETCH = COLUMNS <= 64, TURNS = COLUMNS > 32 };
+    enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
+    enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the pieces");
 };
-using split_inside_128 = split_inside_size<128>;
-using split_inside_64 = split_inside_size<64>;
+using split_inside_128 = split_inside_size<128, 3>;
+using split_inside_64 = split_inside_size<64, 4>;
+using split_inside_32 = split_inside_size<32, 6>;
+
+// Begins the six products of 64 rows, whose pieces are in registers, and WIDTH columns, the smallest products first.
+template <typename size>
+__device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], const unsigned (&a)[3][SPLIT_STEPS][4],
+                                               const unsigned char *b) {
+    bool add = false;
+    wgmma_fence();
+#pragma unroll
+    for (int order = size::PIECES - 1; order >= 0; --order) // piece i by piece j, i + j = order
+#pragma unroll
+        for (int i = 0; i <= order; ++i)
+#pragma unroll
+            for (int step = 0; step < SPLIT_STEPS; ++step) {
+                wgmma<__nv_bfloat16, size::WIDTH, false>(
+                    sum, a[i][step], wgmma_descriptor(b + (order - i) * size::B_BYTES + step * 32, 0), add);
+                add = true;
+            }
+    wgmma_commit();
+}
 
 // The sums of a thread in float32, element after element, for what cannot be split.
 template <int COUNT>
@@ -49,13 +69,24 @@ __device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const opera
     }; // the others are not stored
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) total[i] = 0;
-    const auto above = op.a.row(at_most(row, op.m)), below = op.a.row(at_most(row + 8, op.m));
+    const auto above = op.a.row(at_most(row, op.m)), below = op.a.row(at_most(row + 1, op.m));
 #pragma unroll 1
     for (int64_t k = 0; k < op.k; ++k) {
         const float a[2] = {above[k], below[k]};
 #pragma unroll
         for (int i = 0; i < COUNT; ++i)
             total[i] += a[i / 2 % 2] * op.b.column(at_most(column + i / 4 * 8 + i % 2, op.n))[k];
+    }
+}
+
+// Calls work(slab, x[slab % AHEAD]) for all slabs.
+template <typename Slab, int AHEAD, typename Work>
+__device__ __forceinline__ void for_each_slab(int slabs, Slab (&x)[AHEAD], Work work) {
+    static_assert(AHEAD == 1 || AHEAD == 2, "one or two");
+    for (int slab = 0; slab < slabs; slab += AHEAD) {
+        work(slab, x[0]);
+        if constexpr (AHEAD == 2)
+            if (slab + 1 < slabs) work(slab + 1, x[1]);
     }
 }
 
@@ -67,14 +98,15 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         wait_for_grid_before();
         if (choice_of(findings[blockIdx.z]) == SPLIT_IN_FP16) return;
     }
-    constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, PIECES = size::PIECES, SUMS = COLUMNS / 2;
+    constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, SUMS = COLUMNS / 2, AHEAD = size::AHEAD;
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
-    __shared__ mbarrier full[size::STAGES], empty[size::STAGES], checked;
-    __shared__ int failed, largest[2]; // the bits of the largest magnitudes of A and B: integers have the same order
+    __shared__ mbarrier full[size::STAGES], empty[size::STAGES], turn[2], checked;
+    __shared__ int failed, largest[2]; // the bits of what bounds the magnitudes of A and B: integers have the same order
     if (threadIdx.x == 0) {
         for (int i = 0; i < size::STAGES; ++i)
             mbarrier_init(&full[i], size::SPLITTERS / 32), mbarrier_init(&empty[i], size::CONSUMERS * 4);
+        for (mbarrier &each : turn) mbarrier_init(&each, 4); // warps
         mbarrier_init(&checked, size::SPLITTERS / 32);
         failed = largest[0] = largest[1] = 0;
     }
@@ -86,61 +118,89 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     const tile_origin first = tile_of_block<ROWS, COLUMNS>(op.m, op.n, static_cast<unsigned>(cluster / groups));
 
     // This block's part of k: whole slabs.
-    const int64_t slabs_of_k = (op.k + SLAB_DEPTH - 1) / SLAB_DEPTH, part = group * parts + rank;
-    const int64_t begin = slabs_of_k * part / (groups * parts), end = slabs_of_k * (part + 1) / (groups * parts);
-    op.a.data += begin * SLAB_DEPTH * op.a.column_stride, op.b.data += begin * SLAB_DEPTH * op.b.row_stride;
-    op.k = (end * SLAB_DEPTH < op.k ? end * SLAB_DEPTH : op.k) - begin * SLAB_DEPTH;
-    const int slabs = static_cast<int>(end - begin), lane = static_cast<int>(threadIdx.x) % 32;
+    const int slabs_of_k = static_cast<int>((op.k + SLAB_DEPTH - 1) / SLAB_DEPTH), part = group * parts + rank;
+    const int each = slabs_of_k / (groups * parts), more = slabs_of_k % (groups * parts); // the first ones have one more
+    const int slabs = each + (part < more ? 1 : 0);
+    const int64_t begin = static_cast<int64_t>(part * each + (part < more ? part : more)) * SLAB_DEPTH;
+    op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
+    op.k = begin + slabs * SLAB_DEPTH < op.k ? slabs * SLAB_DEPTH : op.k - begin;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {
         if (++stage == size::STAGES) stage = 0, round ^= 1;
     };
 
+    const auto report = [&](const split_elements &elements, int &largest_of_operand) {
+        if ((elements.lost & 0xffffu) != 0) atomicExch(&failed, 1);
+        atomicMax(&largest_of_operand, __float_as_int(elements.magnitudes));
+    };
     if (threadIdx.x < size::SPLITTERS) {
         give_up_registers<size::SPLITTER_REGISTERS>();
-        split_copies<ROWS, A_ALONG_K> from_a(op.a.data + first.row * op.a.row_stride, op.a.row_stride,
-                                             op.a.column_stride, op.m - first.row, op.k);
-        split_copies<COLUMNS, B_ALONG_K> from_b(op.b.data + first.column * op.b.column_stride, op.b.column_stride,
-                                                op.b.row_stride, op.n - first.column, op.k);
-        if (slabs > 0) from_a.load(), from_b.load();
-        for (int slab = 0; slab < slabs; ++slab, next_stage()) {
-            unsigned char *const to = stages + stage * size::STAGE_BYTES;
+        const int first_column = static_cast<int>(threadIdx.x) / 128 * size::WIDTH; // of the warpgroup
+        split_columns<size::WIDTH, B_ALONG_K> columns(op.b, first.column + first_column, op.n, op.k);
+        typename decltype(columns)::slab x[AHEAD];
+        split_elements elements;
+#pragma unroll
+        for (int i = 0; i < AHEAD; ++i)
+            if (i < slabs) columns.load(x[i]);
+        for_each_slab(slabs, x, [&](int slab, auto &own) {
             mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
-            from_a.template store<size::A_BYTES>(to);
-            from_b.template store<size::B_BYTES>(to + PIECES * size::A_BYTES);
-            fence_async_proxy(); // wgmma may read the pieces after the barrier. (The fence waits for loads, too.)
+            columns.template store<size::B_BYTES>(own, elements,
+                                                  stages + stage * size::STAGE_BYTES + first_column * SLAB_BYTES);
+            fence_async_proxy(); // wgmma may read the pieces after the barrier
             __syncwarp();
             if (lane == 0) mbarrier_arrive(&full[stage]);
-            if (slab + 1 < slabs) from_a.load(), from_b.load();
-        }
-        if (((from_a.lost | from_b.lost) & 0xffffu) != 0) atomicExch(&failed, 1);
-        atomicMax(&largest[0], __float_as_int(from_a.largest)),
-            atomicMax(&largest[1], __float_as_int(from_b.largest));
+            if (slab + AHEAD < slabs) columns.load(own);
+            next_stage();
+        });
+        report(elements, largest[1]);
         __syncwarp();
         if (lane == 0) mbarrier_arrive(&checked); // the consumers read these
-        if (parts > 1) cluster_sync(), cluster_sync();
+        if (parts > 1) cluster_sync(), cluster_end();
         return;
     }
 
     get_registers<size::CONSUMER_REGISTERS>();
-    const int thread = static_cast<int>(threadIdx.x) - size::SPLITTERS, warpgroup = thread / 128, t = thread % 128;
-    float sum[SUMS] = {}, total[SUMS] = {};
-    for (int slab = 0; slab < slabs; ++slab, next_stage()) {
-        const unsigned char *const from = stages + stage * size::STAGE_BYTES;
-        mbarrier_wait(&full[stage], round);
-        multiply_pieces<size>(sum, from + warpgroup * 64 * SLAB_BYTES, from + PIECES * size::A_BYTES);
-        wgmma_wait<0>();
-        if (lane == 0) mbarrier_arrive(&empty[stage]);
+    const int thread = static_cast<int>(threadIdx.x) - size::SPLITTERS;
+    const int row = thread / 32 * 16 + lane / 4 * 2, column = lane % 4 * 2; // in the tile; the thread has two rows
+    split_rows<A_ALONG_K> rows(op.a, first.row + row, op.m, op.k);
+    split_elements elements;
+    float total[SUMS] = {};
+    typename decltype(rows)::slab x[AHEAD];
+    // The warpgroups take turns: one splits while the other one multiplies.
+    const int warpgroup = thread / 128;
 #pragma unroll
-        for (int i = 0; i < SUMS; ++i) total[i] += sum[i];
-    }
+    for (int i = 0; i < AHEAD; ++i)
+        if (i < slabs) rows.load(x[i]);
+    prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
+    if (size::PREFETCH)
+        for (int slab = 1; slab < slabs - 1 && slab <= prefetched.AHEAD; ++slab) prefetched.load();
+    for_each_slab(slabs, x, [&](int slab, auto &own) {
+        if (size::PREFETCH && slab + 1 + prefetched.AHEAD < slabs - 1) prefetched.load();
+        unsigned pieces[size::PIECES][SPLIT_STEPS][4];
+        rows.split(own, elements, pieces);
+        if (slab + AHEAD < slabs) rows.load(own);
+        mbarrier_wait(&full[stage], round);
+        if (size::TURNS) mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
+#pragma unroll
+        for (int part = 0; part < size::PARTS; ++part) {
+            float sum[size::WIDTH / 2];
+            multiply_split<size>(sum, pieces, stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
+            if (size::TURNS && part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
+            wgmma_wait<0>();
+            if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
+#pragma unroll
+            for (int j = 0; j < size::WIDTH / 2; ++j) total[part * (size::WIDTH / 2) + j] += sum[j];
+        }
+        next_stage();
+    });
+    report(elements, largest[0]);
     bool fails = false;
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) fails = fails || total[i] != total[i]; // NaN, as pieces of an infinity are
     if (fails) atomicExch(&failed, 1);
     sync_threads_of(1, size::CONSUMERS * 128);
     mbarrier_wait(&checked, 0);
-    const int row = warpgroup * 64 + t / 32 * 16 + t % 32 / 4, column = t % 4 * 2; // in the tile
     if (failed || __int_as_float(largest[0]) * __int_as_float(largest[1]) >= 0x1p120f) {
         float plain[SUMS]; // (the compiler keeps in memory what it passes to a function)
         multiply_plainly(plain, op, first.row + row, first.column + column);
@@ -148,20 +208,34 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         for (int i = 0; i < SUMS; ++i) total[i] = plain[i];
     }
 
-    const output_matrix<float, false> to = sums_of_groups.target(op, group, groups);
-    if (parts == 1) {
-#pragma unroll
-        for (int i = 0; i < SUMS / 2; ++i)
-            store_pair(to, first.row + row + i % 2 * 8, first.column + column + i / 2 * 8, op.m, op.n, total[i * 2],
-                       total[i * 2 + 1]);
-        return;
-    }
+    // Of every eight columns, the thread has two of each of its rows. If columns of C are contiguous, C^T is written.
+    const output_matrix<float, false> c = sums_of_groups.target(op, group, groups);
+    const bool turned = c.row_stride == 1 && c.column_stride != 1;
+    const output_matrix<float, false> to = turned ? output_matrix<float, false>{c.data, c.column_stride, 1} : c;
+    const tile_origin origin = turned ? tile_origin{first.column, first.row} : first;
+    const int64_t m = turned ? op.n : op.m, n = turned ? op.m : op.n;
     float *const sums = reinterpret_cast<float *>(stages); // a row of the tile after another
+    const int pitch = turned ? ROWS : COLUMNS;
 #pragma unroll
-    for (int i = 0; i < SUMS / 2; ++i)
-        *reinterpret_cast<float2 *>(sums + (row + i % 2 * 8) * COLUMNS + column + i / 2 * 8) =
-            make_float2(total[i * 2], total[i * 2 + 1]);
-    add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, first, op.m, op.n);
+    for (int i = 0; i < COLUMNS / 8; ++i) {
+        const int at = column + i * 8;
+        const float *const four = &total[i * 4];
+        const int y = turned ? at : row, x = turned ? row : at;
+        const float2 above = make_float2(four[0], turned ? four[2] : four[1]);
+        const float2 below = make_float2(turned ? four[1] : four[2], four[3]);
+        if (parts == 1) {
+            store_pair(to, origin.row + y, origin.column + x, m, n, above.x, above.y);
+            store_pair(to, origin.row + y + 1, origin.column + x, m, n, below.x, below.y);
+        } else {
+            *reinterpret_cast<float2 *>(sums + y * pitch + x) = above;
+            *reinterpret_cast<float2 *>(sums + (y + 1) * pitch + x) = below;
+        }
+    }
+    if (parts == 1) return;
+    if (turned)
+        add_parts_of_cluster<COLUMNS, ROWS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, origin, m, n);
+    else
+        add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, origin, m, n);
 }
 
 } // namespace matmul

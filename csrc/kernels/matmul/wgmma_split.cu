@@ -14,11 +14,11 @@ CK_RUN(wgmma_split) {
             wide ? (transposed ? wgmma_split<T, wgmma_split_128, B, A> : wgmma_split<T, wgmma_split_128, A, B>)
                  : (transposed ? wgmma_split<T, wgmma_split_64, B, A> : wgmma_split<T, wgmma_split_64, A, B>);
         const box_operands<T> own = box_operands_of<T>(call), operands = transposed ? own.transposed() : own;
-        const group_sums sums = group_sums_of(call, plan, context);
+        const group_sums sums = group_sums_of(call, plan, context, transposed);
         CK_TRY(ck_launch_cluster(static_cast<int>(tiling.parts), context, error, "wgmma_split", kernel,
                                  ck_dim3(plan->grid), ck_dim3(plan->block), plan->shared_bytes,
                                  ck_bound_map(context->bound[0]), ck_bound_map(context->bound[1]), operands, sums));
-        return launch_add_groups<T>(call, sums, context, error, transposed);
+        return launch_add_groups<T>(call, sums, context, error);
     });
 }
 

@@ -10,8 +10,8 @@ namespace matmul {
 
 // Fitted to an H200.
 inline cluster_tiling wgmma_split_tiling_of(const ck_call *call) {
-    return shortest_tiling(call, wgmma_split_64::ROWS, 16, call->parameters[2], [](const cluster_load &load) {
-        const bool wide = load.wide;
+    return shortest_tiling(call, wgmma_split_64::ROWS, 64, 16, call->parameters[2], [](const cluster_load &load) {
+        const bool wide = load.columns == 128;
         const int64_t at_once = load.at_once * (wide ? 1 : int(wgmma_split_64::BLOCKS));
         const double rounds = ceil(load.clusters / static_cast<double>(at_once)), all = load.share;
         // A slab takes longer the more multiprocessors load at the same time, or where two blocks share one.
