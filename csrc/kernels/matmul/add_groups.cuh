@@ -62,14 +62,17 @@ __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int 
 
 // C = the sum of the groups' sums, one thread per element, in the order of the groups.
 template <typename T> __global__ void add_groups(const box_operands<T> operands, const group_sums sums_of_groups) {
-    wait_for_grid_before();
     const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int64_t each = static_cast<int64_t>(operands.m) * operands.n, elements = each * operands.products;
     if (i >= elements) return;
+    const product_index<T> product(operands, static_cast<int>(i / each));
+    const int64_t row = i % each / operands.n, column = i % operands.n;
+    const float *const from = sums_of_groups.data + i;
     float sum = 0;
+    wait_for_grid_before(); // the groups
 #pragma unroll 4
-    for (int group = 0; group < sums_of_groups.groups; ++group) sum += sums_of_groups.data[group * elements + i];
-    product_index<T>(operands, static_cast<int>(i / each)).c.store(i % each / operands.n, i % operands.n, sum);
+    for (int group = 0; group < sums_of_groups.groups; ++group) sum += from[group * elements];
+    product.c.store(row, column, sum);
 }
 
 } // namespace matmul

@@ -116,10 +116,10 @@ template <bool ALONG_K> struct split_rows {
     }
 };
 
-// Where the rows of a tile come from memory rather than from the L2 cache: loads of its slabs into that cache, ahead of
-// split_rows. A thread has 128 bytes of each slab.
+// Where the rows of a tile come from memory rather than from the L2 cache: slabs on their way into that cache, two ahead of the
+// one that is split. (More would delay the next one.) A thread has 128 bytes of each slab.
 template <int ROWS, bool ALONG_K> struct prefetched_rows {
-    enum { LINES = ALONG_K ? ROWS : SLAB_DEPTH, EACH = 256 / LINES, AHEAD = 4 }; // of 128 bytes for each line
+    enum { LINES = ALONG_K ? ROWS : SLAB_DEPTH, EACH = 256 / LINES }; // EACH: 128 bytes for each line
     const float *from;
     int64_t step;
     bool inside;

@@ -26,13 +26,14 @@
 
 namespace matmul {
 
-// WIDTH: the columns of an instruction of wgmma; AHEAD: slabs that are on their way from memory.
+// SPLITTERS: threads; a warpgroup of them splits SPLIT_WIDTH columns. WIDTH: the columns of an instruction of wgmma.
 template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_inside_size {
     enum { PIECES = 3, ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64 };
-    enum { WIDTH = COLUMNS < 64 ? COLUMNS : 64, PARTS = COLUMNS / WIDTH, AHEAD = 1 };
-    enum { SPLITTERS = PARTS * 128, THREADS = SPLITTERS + CONSUMERS * 128 }; // SPLITTERS: threads
-    enum { SPLITTER_REGISTERS = PARTS == 1 ? 88 : 64, CONSUMER_REGISTERS = PARTS == 1 ? 208 : 192 };
-    enum { PREFETCH = COLUMNS <= 64, TURNS = COLUMNS > 32 };
+    enum { WIDTH = COLUMNS < 64 ? COLUMNS : 64, PARTS = COLUMNS / WIDTH };
+    enum { SPLIT_WIDTH = COLUMNS == 128 ? 64 : 32, SPLITTERS = COLUMNS / SPLIT_WIDTH * 128 };
+    enum { SPLITTER_REGISTERS = COLUMNS == 128 ? 64 : 80, CONSUMER_REGISTERS = COLUMNS == 128 ? 192 : 176 };
+    enum { THREADS = SPLITTERS + CONSUMERS * 128 };
+    enum { PREFETCH = COLUMNS <= 64 }; // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
     enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the pieces");
@@ -79,17 +80,6 @@ __device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const opera
     }
 }
 
-// Calls work(slab, x[slab % AHEAD]) for all slabs.
-template <typename Slab, int AHEAD, typename Work>
-__device__ __forceinline__ void for_each_slab(int slabs, Slab (&x)[AHEAD], Work work) {
-    static_assert(AHEAD == 1 || AHEAD == 2, "one or two");
-    for (int slab = 0; slab < slabs; slab += AHEAD) {
-        work(slab, x[0]);
-        if constexpr (AHEAD == 2)
-            if (slab + 1 < slabs) work(slab + 1, x[1]);
-    }
-}
-
 template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *findings) {
@@ -98,7 +88,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         wait_for_grid_before();
         if (choice_of(findings[blockIdx.z]) == SPLIT_IN_FP16) return;
     }
-    constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, SUMS = COLUMNS / 2, AHEAD = size::AHEAD;
+    constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, SUMS = COLUMNS / 2;
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[size::STAGES], empty[size::STAGES], turn[2], checked;
@@ -136,23 +126,20 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     };
     if (threadIdx.x < size::SPLITTERS) {
         give_up_registers<size::SPLITTER_REGISTERS>();
-        const int first_column = static_cast<int>(threadIdx.x) / 128 * size::WIDTH; // of the warpgroup
-        split_columns<size::WIDTH, B_ALONG_K> columns(op.b, first.column + first_column, op.n, op.k);
-        typename decltype(columns)::slab x[AHEAD];
+        const int first_column = static_cast<int>(threadIdx.x) / 128 * size::SPLIT_WIDTH; // of the warpgroup
+        split_columns<size::SPLIT_WIDTH, B_ALONG_K> columns(op.b, first.column + first_column, op.n, op.k);
+        typename decltype(columns)::slab x;
         split_elements elements;
-#pragma unroll
-        for (int i = 0; i < AHEAD; ++i)
-            if (i < slabs) columns.load(x[i]);
-        for_each_slab(slabs, x, [&](int slab, auto &own) {
+        if (slabs > 0) columns.load(x);
+        for (int slab = 0; slab < slabs; ++slab, next_stage()) {
             mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
-            columns.template store<size::B_BYTES>(own, elements,
+            columns.template store<size::B_BYTES>(x, elements,
                                                   stages + stage * size::STAGE_BYTES + first_column * SLAB_BYTES);
             fence_async_proxy(); // wgmma may read the pieces after the barrier
             __syncwarp();
             if (lane == 0) mbarrier_arrive(&full[stage]);
-            if (slab + AHEAD < slabs) columns.load(own);
-            next_stage();
-        });
+            if (slab + 1 < slabs) columns.load(x);
+        }
         report(elements, largest[1]);
         __syncwarp();
         if (lane == 0) mbarrier_arrive(&checked); // the consumers read these
@@ -166,34 +153,30 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     split_rows<A_ALONG_K> rows(op.a, first.row + row, op.m, op.k);
     split_elements elements;
     float total[SUMS] = {};
-    typename decltype(rows)::slab x[AHEAD];
-    // The warpgroups take turns: one splits while the other one multiplies.
-    const int warpgroup = thread / 128;
-#pragma unroll
-    for (int i = 0; i < AHEAD; ++i)
-        if (i < slabs) rows.load(x[i]);
+    typename decltype(rows)::slab x;
+    if (slabs > 0) rows.load(x);
     prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
-    if (size::PREFETCH)
-        for (int slab = 1; slab < slabs - 1 && slab <= prefetched.AHEAD; ++slab) prefetched.load();
-    for_each_slab(slabs, x, [&](int slab, auto &own) {
-        if (size::PREFETCH && slab + 1 + prefetched.AHEAD < slabs - 1) prefetched.load();
+    if (size::PREFETCH && slabs > 2) prefetched.load(); // slab 1
+    const int warpgroup = thread / 128;
+    for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+        if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
         unsigned pieces[size::PIECES][SPLIT_STEPS][4];
-        rows.split(own, elements, pieces);
-        if (slab + AHEAD < slabs) rows.load(own);
+        rows.split(x, elements, pieces);
+        if (slab + 1 < slabs) rows.load(x);
         mbarrier_wait(&full[stage], round);
-        if (size::TURNS) mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
+        // The warpgroups take turns: one splits while the other one multiplies.
+        mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
 #pragma unroll
         for (int part = 0; part < size::PARTS; ++part) {
             float sum[size::WIDTH / 2];
             multiply_split<size>(sum, pieces, stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
-            if (size::TURNS && part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
+            if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
             wgmma_wait<0>();
             if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll
-            for (int j = 0; j < size::WIDTH / 2; ++j) total[part * (size::WIDTH / 2) + j] += sum[j];
+            for (int i = 0; i < size::WIDTH / 2; ++i) total[part * (size::WIDTH / 2) + i] += sum[i];
         }
-        next_stage();
-    });
+    }
     report(elements, largest[0]);
     bool fails = false;
 #pragma unroll
