@@ -1,8 +1,9 @@
 // Slabs of float32 that are split into three pieces of bfloat16 on their way from global memory, for "split_inside": rows
 // of A to registers, columns of B to shared memory.
 //
-// A piece is what is left of a float32, cut off after eight significant bits: that is the upper half of its word. Three
-// pieces hold all 24 bits, so that their sum is the element, unless the last one is smaller than any bfloat16.
+// A piece is what is left of a float32, rounded to the eight significant bits of a bfloat16. Three pieces hold all 24 bits, so
+// that their sum is the element, unless the last one is smaller than any bfloat16. (Cutting them off would be exact, too. But then
+// all pieces had the same sign, and so had the products that are left out.)
 //
 // wgmma takes 16 elements along k at once, and four threads hold them for a row of A: thread q has those at places
 // 2 q, 2 q + 1, 2 q + 8 and 2 q + 9. In which order the elements of k come does not matter, as long as it is the same in A
@@ -28,10 +29,9 @@ struct split_elements {
         magnitudes += fabsf(first), magnitudes += fabsf(second);
 #pragma unroll
         for (int piece = 0; piece < 3; ++piece) {
-            const unsigned a = __float_as_uint(first), b = __float_as_uint(second);
-            words[piece] = __byte_perm(a, b, 0x7632);
-            first -= __uint_as_float(words[piece] << 16), second -= __uint_as_float(b & 0xffff0000u);
-            if (piece == 2) lost |= a | b;
+            words[piece] = pair_of<__nv_bfloat16>(first, second);
+            if (piece == 2) lost |= __float_as_uint(first) | __float_as_uint(second);
+            first -= __uint_as_float(words[piece] << 16), second -= __uint_as_float(words[piece] & 0xffff0000u);
         }
     }
 };

@@ -51,27 +51,34 @@ using split_fp16_208 = split_size<__half, 208, 2>;
 using split_fp16_128 = split_size<__half, 128, 3>;
 using split_fp16_64 = split_size<__half, 64, 4>;
 
-// Begins the products of the pieces in one stage, the smallest first.
-template <typename size>
+// The products of the pieces in one stage, the smallest first. Before the last half along k of high * high begins, it calls
+// half_done().
+template <typename size, typename HalfDone>
 __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
-                                                const unsigned char *b) {
+                                                const unsigned char *b, bool add, HalfDone half_done) {
+    const auto multiply = [&](int i, int j, int quarter, bool add) { // piece i by piece j
+        wgmma<typename size::T, size::COLUMNS, false, false>(
+            sum, wgmma_descriptor(a + i * size::A_BYTES + quarter * 32, 0),
+            wgmma_descriptor(b + j * size::B_BYTES + quarter * 32, 0), add);
+    };
     wgmma_fence();
-    bool add = false;
 #pragma unroll
-    for (int order = size::PIECES - 1; order >= 0; --order) // piece i by piece j, i + j = order
+    for (int order = size::PIECES - 1; order >= 0; --order) // i + j
 #pragma unroll
         for (int i = 0; i <= order; ++i)
 #pragma unroll
-            for (int quarter = 0; quarter < 4; ++quarter) {
-                wgmma<typename size::T, size::COLUMNS, false, false>(
-                    sum, wgmma_descriptor(a + i * size::A_BYTES + quarter * 32, 0),
-                    wgmma_descriptor(b + (order - i) * size::B_BYTES + quarter * 32, 0), add);
-                add = true;
-            }
+            for (int quarter = 0; quarter < (order > 0 ? 4 : 2); ++quarter)
+                multiply(i, order - i, quarter, order < size::PIECES - 1 || i > 0 || quarter > 0);
+    half_done();
+    multiply(0, 0, 2, add);
+    multiply(0, 0, 3, true);
     wgmma_commit();
 }
 
-template <typename size>
+// SHORT: k is short. The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: the second half
+// of high * high would lose the most. Where k has few slabs, and other sums few roundings, the sums of the first half are
+// therefore promoted on their own.
+template <typename size, bool SHORT>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                   const split_product_operands op) {
@@ -145,17 +152,24 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             row += t % 32 / 4, column += t % 4 * 2;
             float total[COLUMNS / 2] = {};
             for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
-                const unsigned char *const a = stages + stage * size::STAGE_BYTES;
+                const unsigned char *const own = stages + stage * size::STAGE_BYTES;
+                const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES, *const b = own + PIECES * size::A_BYTES;
+                const auto promote = [&] {
+                    wgmma_wait<0>();
+#pragma unroll
+                    for (int i = 0; i < COLUMNS / 16; ++i) {
+                        const float by = a_factor * __shfl_sync(0xffffffffu, b_factor, i);
+#pragma unroll
+                        for (int j = 0; j < 8; ++j) total[i * 8 + j] = fmaf(sum[i * 8 + j], by, total[i * 8 + j]);
+                    }
+                };
                 mbarrier_wait(&full[stage], round);
-                multiply_pieces<size>(sum, a + warpgroup * 64 * SLAB_BYTES, a + PIECES * size::A_BYTES);
+                multiply_pieces<size>(sum, a, b, !SHORT, [&] {
+                    if constexpr (SHORT) wgmma_commit(), promote(), wgmma_fence();
+                });
                 wgmma_wait<0>();
                 if (t % 32 < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t % 32);
-#pragma unroll
-                for (int i = 0; i < COLUMNS / 16; ++i) {
-                    const float by = a_factor * __shfl_sync(0xffffffffu, b_factor, i);
-#pragma unroll
-                    for (int j = 0; j < 8; ++j) total[i * 8 + j] = fmaf(sum[i * 8 + j], by, total[i * 8 + j]);
-                }
+                promote();
                 if (slab + 1 < end) // they are here when the next products are done
                     a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
             }

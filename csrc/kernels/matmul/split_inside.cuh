@@ -31,7 +31,7 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split
     enum { PIECES = 3, ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64 };
     enum { WIDTH = COLUMNS < 64 ? COLUMNS : 64, PARTS = COLUMNS / WIDTH };
     enum { SPLIT_WIDTH = COLUMNS == 128 ? 64 : 32, SPLITTERS = COLUMNS / SPLIT_WIDTH * 128 };
-    enum { SPLITTER_REGISTERS = COLUMNS == 128 ? 64 : 80, CONSUMER_REGISTERS = COLUMNS == 128 ? 192 : 176 };
+    enum { SPLITTER_REGISTERS = 64, CONSUMER_REGISTERS = 192, TWO_SUMS = PARTS == 1 };
     enum { THREADS = SPLITTERS + CONSUMERS * 128 };
     enum { PREFETCH = COLUMNS <= 64 }; // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
@@ -42,10 +42,12 @@ using split_inside_128 = split_inside_size<128, 3>;
 using split_inside_64 = split_inside_size<64, 4>;
 using split_inside_32 = split_inside_size<32, 6>;
 
-// Begins the six products of 64 rows, whose pieces are in registers, and WIDTH columns, the smallest products first.
+// Begins the six products of 64 rows, whose pieces are in registers, and WIDTH columns, the smallest products first. `last` gets
+// the last half along k of high * high: the tensor cores would cut off most where it was added to the rest. (If there are not
+// enough registers, it is the same as `sum`.)
 template <typename size>
-__device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], const unsigned (&a)[3][SPLIT_STEPS][4],
-                                               const unsigned char *b) {
+__device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], float (&last)[size::WIDTH / 2],
+                                               const unsigned (&a)[3][SPLIT_STEPS][4], const unsigned char *b) {
     bool add = false;
     wgmma_fence();
 #pragma unroll
@@ -54,8 +56,11 @@ __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], co
         for (int i = 0; i <= order; ++i)
 #pragma unroll
             for (int step = 0; step < SPLIT_STEPS; ++step) {
+                const bool to_last = order == 0 && step >= SPLIT_STEPS / 2;
+                if (size::TWO_SUMS && order == 0 && step == SPLIT_STEPS / 2) add = false;
                 wgmma<__nv_bfloat16, size::WIDTH, false>(
-                    sum, a[i][step], wgmma_descriptor(b + (order - i) * size::B_BYTES + step * 32, 0), add);
+                    to_last ? last : sum, a[i][step],
+                    wgmma_descriptor(b + (order - i) * size::B_BYTES + step * 32, 0), add);
                 add = true;
             }
     wgmma_commit();
@@ -168,13 +173,13 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
 #pragma unroll
         for (int part = 0; part < size::PARTS; ++part) {
-            float sum[size::WIDTH / 2];
-            multiply_split<size>(sum, pieces, stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
+            float sum[size::WIDTH / 2], last[size::WIDTH / 2];
+            multiply_split<size>(sum, size::TWO_SUMS ? last : sum, pieces, stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
             if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
             wgmma_wait<0>();
             if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll
-            for (int i = 0; i < size::WIDTH / 2; ++i) total[part * (size::WIDTH / 2) + i] += sum[i];
+            for (int i = 0; i < size::WIDTH / 2; ++i) total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
         }
     }
     report(elements, largest[0]);

@@ -34,7 +34,8 @@ int launch_split_product(const split_operands &split, const split_product_operan
     const int64_t pairs = product(product(divide_up(op.m, SPLIT_PAIR * size::ROWS), divide_up(op.n, size::COLUMNS)),
                                   product(op.parts, op.products));
     const int64_t most = multiprocessors / SPLIT_PAIR > 0 ? multiprocessors / SPLIT_PAIR : 1;
-    CK_TRY(ck_launch_early(SPLIT_PAIR, context, error, "split_product", split_product<size>,
+    CK_TRY(ck_launch_early(SPLIT_PAIR, context, error, "split_product",
+                           op.k < SPLIT_LONG ? split_product<size, true> : split_product<size, false>,
                            dim3(static_cast<unsigned>(SPLIT_PAIR * smaller(pairs, most))), dim3(size::THREADS),
                            size::SHARED_BYTES, a_map, b_map, op));
     if (!op.sums) return CK_OK;
