@@ -16,8 +16,9 @@ enum { MOST_PARTS = 8 }; // blocks of a cluster
 // The sums of the groups: matrices like C, one after another, for each group.
 struct group_sums {
     float *data;
-    int groups;      // 1: results go to C at once
-    bool transposed; // the groups compute C^T; the matrices are stored as C would be, so that add_groups writes rows of C
+    int groups; // 1: results go to C at once
+    bool
+        transposed; // the groups compute C^T; the matrices are stored as C would be, so that add_groups writes rows of C
 
     __device__ __forceinline__ output_matrix<float, false> matrix(int m, int n, int group, int products,
                                                                   int number) const {
@@ -53,7 +54,8 @@ __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int 
 #pragma unroll
         for (int other = 0; other < MOST_PARTS; ++other)
             if (other < parts)
-                total.x += part[other].x, total.y += part[other].y, total.z += part[other].z, total.w += part[other].w;
+                total.x += part[other].x, total.y += part[other].y, total.z += part[other].z,
+                    total.w += part[other].w;
         store_pair(to, row, column, m, n, total.x, total.y);
         store_pair(to, row, column + 2, m, n, total.z, total.w);
     }

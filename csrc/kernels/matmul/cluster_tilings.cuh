@@ -17,6 +17,7 @@ struct cluster_tiling {
 // What one such way asks of the chip.
 struct cluster_load {
     int64_t columns;        // of the tiles
+    bool transposed;        // C's columns are the rows of the tiles
     int64_t parts, groups;  // as above
     int64_t at_once;        // clusters that can run at once, if a multiprocessor has one block
     double clusters, share; // of the whole launch: how many, and their blocks for each multiprocessor
@@ -48,8 +49,8 @@ cluster_tiling shortest_tiling(const ck_call *call, int64_t rows_of_tile, int64_
                     const double own = static_cast<double>(divide_up(slabs, size * count));
                     const double clusters = static_cast<double>(product(product(tiles, all_products), count));
                     const double share = clusters * static_cast<double>(size) / call->limits->multiprocessors;
-                    const double time = time_of(cluster_load{width, size, count, at_once > 0 ? at_once : 1,
-                                                             clusters, share, own, results});
+                    const double time = time_of(cluster_load{
+                        width, transposed, size, count, at_once > 0 ? at_once : 1, clusters, share, own, results});
                     if (best.columns == 0 || time < best.time) best = {width, tiles, size, count, transposed, time};
                     if (groups != 0 || count * 2 * least_slabs > slabs / size) break;
                 }

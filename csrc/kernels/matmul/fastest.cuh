@@ -105,12 +105,14 @@ inline const char *fastest_of(const ck_call *of) {
             const struct {
                 const char *name;
                 double time;
-            } all[] = {{"warp_tiles", time_of_warp_tiles(call)},
-                       {"warp_tiles_split", parts_of_warp_tiles(call).time},
-                       {"few_rows", time_of_few_rows(call)},
-                       {"split_fp16", time_of_split(call)},
-                       // (For a short k, the sums of the tensor cores would be less accurate than those of float32.)
-                       {"split_inside", inner(call) >= 512 ? split_inside_tiling_of(call).time : HUGE_VAL}};
+            } all[] = {
+                {"warp_tiles", time_of_warp_tiles(call)},
+                {"warp_tiles_split", parts_of_warp_tiles(call).time},
+                {"few_rows", time_of_few_rows(call)},
+                // For a short k, the sums of the tensor cores would be less accurate than those of float32. And
+                // "split_inside" has the advantage that it takes the same time for all data.
+                {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
+                {"split_inside", inner(call) >= 256 ? split_inside_tiling_of(call).time : HUGE_VAL}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;

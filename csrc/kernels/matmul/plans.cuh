@@ -124,13 +124,18 @@ template <typename Size> int plan_size(const ck_call *call, ck_plan *plan, ck_er
     return CK_OK;
 }
 
-// Large tiles if that gives every multiprocessor a block or more, unless the caller chooses.
+// Large tiles if that gives every multiprocessor a block or more, and they do not cover much more than C, unless the caller chooses.
 template <typename Large, typename Small>
 int plan_large_or_small(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t tiles = product(
-        product(divide_up(rows(call), Large::ROWS), divide_up(columns(call), Large::COLUMNS)), products(call));
-    const int64_t choice = call->parameters[0]; // of TILE_SIZE
-    const bool large = choice == 0 ? tiles >= call->limits->multiprocessors : choice == 128;
+    const auto tiles_of = [&](auto size) {
+        using type = decltype(size);
+        return product(product(divide_up(rows(call), type::ROWS), divide_up(columns(call), type::COLUMNS)),
+                       products(call));
+    };
+    const int64_t tiles = tiles_of(Large{}), choice = call->parameters[0]; // of TILE_SIZE
+    const double more = static_cast<double>(tiles) * Large::ROWS * Large::COLUMNS /
+                        (static_cast<double>(tiles_of(Small{})) * Small::ROWS * Small::COLUMNS);
+    const bool large = choice == 0 ? tiles >= call->limits->multiprocessors && more <= 1.5 : choice == 128;
     return (large ? plan_size<Large> : plan_size<Small>)(call, plan, error);
 }
 template <typename Large, typename Small, int PITCH>

@@ -153,7 +153,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             float total[COLUMNS / 2] = {};
             for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
                 const unsigned char *const own = stages + stage * size::STAGE_BYTES;
-                const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES, *const b = own + PIECES * size::A_BYTES;
+                const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES, *const b =
+                                                                                      own + PIECES * size::A_BYTES;
                 const auto promote = [&] {
                     wgmma_wait<0>();
 #pragma unroll

@@ -45,8 +45,7 @@ int run_split_inside_if(const cluster_tiling &tiling, const operand_stack<float,
     const split_inside_block block = split_inside_block_of(tiling);
     return with_inside_kernel(stack, along_k, tiling, [&](auto kernel, const auto &own) {
         return ck_launch_early(static_cast<int>(tiling.parts), context, error, "split_inside", kernel, grid,
-                               dim3(block.threads), block.shared_bytes, own,
-                               group_sums{nullptr, 1, false}, findings);
+                               dim3(block.threads), block.shared_bytes, own, group_sums{nullptr, 1, false}, findings);
     });
 }
 

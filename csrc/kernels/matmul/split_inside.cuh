@@ -1,28 +1,29 @@
 // matmul "split_inside": comes after "split_bf16".
 //
-// Change  The kernel itself splits the elements, on their way from global to shared memory: into three pieces of bfloat16,
-//         whose sum is exactly the element. Two warpgroups load and split, and two others multiply.
-//         Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is computed: they are then the columns of
-//         tiles.
+// Change  The kernel itself splits the elements into three pieces of bfloat16, whose sum is exactly the element. Rows of A go
+//         from memory to registers, where they are split, and wgmma takes their pieces from there; other warpgroups split
+//         columns of B on their way to shared memory. Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is
+//         computed: they are then the columns of tiles, which may have 128, 64 or 32.
 // Why     "split_bf16" writes the pieces to memory before its product begins, in launches of their own. This takes longer
 //         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales are needed.
 // Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 for the pieces,
 //         and 6 in each block)
-// Gain    on an H200, 128 x 4096 x 4096: 64 us (before: 157; cuBLAS 96); 1024 x 1024 x 1024: 36 us (40; 64)
+// Gain    on an H200, 32 x 4096 x 4096: 36 us ("split_bf16": 158; cuBLAS 48); 512 x 512 x 512: 13 us (24; 17)
 // Price   An element is split again in each block that needs it, and every product takes six.
 // Edges   Elements outside the matrices are zeros. Any strides. If a block meets an element that is infinite, NaN, or so
 //         small that three pieces do not hold it (below 2^-109), or if a product might overflow, it computes its tile
 //         again in float32, which is slow.
 // Map     cluster c: group c % groups of tile c / groups; block r of it: part group * parts + r of the slabs, and then
-//         some rows of the tile. blockIdx.z: the product. Warpgroups 0 and 1 split, 2 and 3 multiply 64 rows each
-// Limit   the instructions that split: about 13 for an element
+//         some rows of the tile. blockIdx.z: the product. One or two warpgroups split columns, two others have 64 rows each
+// Limit   few rows: the latency of memory; otherwise the instructions that split (about seven for an element), which compete
+//         with wgmma for the registers
 #ifndef CK_MATMUL_SPLIT_INSIDE_CUH
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
-#include "add_groups.cuh"
-#include "split_copies.cuh"
+#include "plain_sums.cuh"
+#include "split_columns.cuh"
 #include "split_operands.cuh" // the choice of "split_fp16"
-#include "wgmma.cuh"
+#include "split_sums.cuh"
 
 namespace matmul {
 
@@ -33,7 +34,7 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split
     enum { SPLIT_WIDTH = COLUMNS == 128 ? 64 : 32, SPLITTERS = COLUMNS / SPLIT_WIDTH * 128 };
     enum { SPLITTER_REGISTERS = 64, CONSUMER_REGISTERS = 192, TWO_SUMS = PARTS == 1 };
     enum { THREADS = SPLITTERS + CONSUMERS * 128 };
-    enum { PREFETCH = COLUMNS <= 64 }; // with few columns, rows come from memory
+    enum { PREFETCH = COLUMNS <= 64 };       // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
     enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the pieces");
@@ -66,25 +67,6 @@ __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], fl
     wgmma_commit();
 }
 
-// The sums of a thread in float32, element after element, for what cannot be split.
-template <int COUNT>
-__device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const operands<float, false> &op, int64_t row,
-                                              int64_t column) {
-    const auto at_most = [](int64_t i, int64_t count) {
-        return i < count ? i : count - 1;
-    }; // the others are not stored
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) total[i] = 0;
-    const auto above = op.a.row(at_most(row, op.m)), below = op.a.row(at_most(row + 1, op.m));
-#pragma unroll 1
-    for (int64_t k = 0; k < op.k; ++k) {
-        const float a[2] = {above[k], below[k]};
-#pragma unroll
-        for (int i = 0; i < COUNT; ++i)
-            total[i] += a[i / 2 % 2] * op.b.column(at_most(column + i / 4 * 8 + i % 2, op.n))[k];
-    }
-}
-
 template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *findings) {
@@ -97,7 +79,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[size::STAGES], empty[size::STAGES], turn[2], checked;
-    __shared__ int failed, largest[2]; // the bits of what bounds the magnitudes of A and B: integers have the same order
+    __shared__ int failed,
+        largest[2]; // the bits of what bounds the magnitudes of A and B: integers have the same order
     if (threadIdx.x == 0) {
         for (int i = 0; i < size::STAGES; ++i)
             mbarrier_init(&full[i], size::SPLITTERS / 32), mbarrier_init(&empty[i], size::CONSUMERS * 4);
@@ -114,7 +97,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     // This block's part of k: whole slabs.
     const int slabs_of_k = static_cast<int>((op.k + SLAB_DEPTH - 1) / SLAB_DEPTH), part = group * parts + rank;
-    const int each = slabs_of_k / (groups * parts), more = slabs_of_k % (groups * parts); // the first ones have one more
+    const int each = slabs_of_k / (groups * parts),
+              more = slabs_of_k % (groups * parts); // the first ones have one more
     const int slabs = each + (part < more ? 1 : 0);
     const int64_t begin = static_cast<int64_t>(part * each + (part < more ? part : more)) * SLAB_DEPTH;
     op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
@@ -174,12 +158,14 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 #pragma unroll
         for (int part = 0; part < size::PARTS; ++part) {
             float sum[size::WIDTH / 2], last[size::WIDTH / 2];
-            multiply_split<size>(sum, size::TWO_SUMS ? last : sum, pieces, stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
+            multiply_split<size>(sum, size::TWO_SUMS ? last : sum, pieces,
+                                 stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
             if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
             wgmma_wait<0>();
             if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll
-            for (int i = 0; i < size::WIDTH / 2; ++i) total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
+            for (int i = 0; i < size::WIDTH / 2; ++i)
+                total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
         }
     }
     report(elements, largest[0]);
@@ -196,34 +182,9 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         for (int i = 0; i < SUMS; ++i) total[i] = plain[i];
     }
 
-    // Of every eight columns, the thread has two of each of its rows. If columns of C are contiguous, C^T is written.
-    const output_matrix<float, false> c = sums_of_groups.target(op, group, groups);
-    const bool turned = c.row_stride == 1 && c.column_stride != 1;
-    const output_matrix<float, false> to = turned ? output_matrix<float, false>{c.data, c.column_stride, 1} : c;
-    const tile_origin origin = turned ? tile_origin{first.column, first.row} : first;
-    const int64_t m = turned ? op.n : op.m, n = turned ? op.m : op.n;
-    float *const sums = reinterpret_cast<float *>(stages); // a row of the tile after another
-    const int pitch = turned ? ROWS : COLUMNS;
-#pragma unroll
-    for (int i = 0; i < COLUMNS / 8; ++i) {
-        const int at = column + i * 8;
-        const float *const four = &total[i * 4];
-        const int y = turned ? at : row, x = turned ? row : at;
-        const float2 above = make_float2(four[0], turned ? four[2] : four[1]);
-        const float2 below = make_float2(turned ? four[1] : four[2], four[3]);
-        if (parts == 1) {
-            store_pair(to, origin.row + y, origin.column + x, m, n, above.x, above.y);
-            store_pair(to, origin.row + y + 1, origin.column + x, m, n, below.x, below.y);
-        } else {
-            *reinterpret_cast<float2 *>(sums + y * pitch + x) = above;
-            *reinterpret_cast<float2 *>(sums + (y + 1) * pitch + x) = below;
-        }
-    }
-    if (parts == 1) return;
-    if (turned)
-        add_parts_of_cluster<COLUMNS, ROWS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, origin, m, n);
-    else
-        add_parts_of_cluster<ROWS, COLUMNS, size::CONSUMERS * 128>(sums, rank, parts, thread, to, origin, m, n);
+    store_split_sums<ROWS, COLUMNS, size::CONSUMERS * 128>(
+        total, row, column, thread, reinterpret_cast<float *>(stages), rank, parts,
+        sums_of_groups.target(op, group, groups), first, op.m, op.n);
 }
 
 } // namespace matmul

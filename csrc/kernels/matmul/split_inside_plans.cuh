@@ -14,11 +14,13 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     const int64_t groups = products(call) > call->limits->max_grid[2] ? 1 : call->parameters[2];
     return shortest_tiling(call, split_inside_128::ROWS, 32, 1, groups, [](const cluster_load &load) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
-        // A slab takes longer the more multiprocessors load at the same time, most of all the first sixteen.
-        const double busy = load.share < 1 ? load.share : 1, first = load.slabs < 16 ? load.slabs : 16;
-        const double slabs_time =
-            load.columns == 128 ? load.slabs * 2.6 * (0.8 + 0.2 * busy) + first * 0.7 * busy : load.slabs * 2.0;
-        double time = 6 + rounds * (1 + slabs_time) + (load.parts == 1 ? 0 : load.columns == 128 ? 4.5 : 2);
+        const double first = load.slabs < 16 ? load.slabs : 16;
+        const double slabs_time = load.columns == 128  ? load.slabs * 2.5 + first * 0.35
+                                  : load.columns == 64 ? load.slabs * 1.75
+                                                       : load.slabs * 1.2;
+        // (The rows of B, in C order, are loaded in shorter pieces than those of A.)
+        const double sum_time = load.parts > 1 ? 0.04 * static_cast<double>(load.columns) : 0; // of the parts' sums
+        double time = 6.5 + rounds * (1 + slabs_time * (load.transposed ? 1.17 : 1) + sum_time);
         if (load.groups > 1) time += 3 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 3e6;
         return load.slabs > 128 ? time + 1e6 : time; // only if there is no other way
     });
@@ -34,7 +36,9 @@ inline split_inside_block split_inside_block_of(const cluster_tiling &tiling) {
         using type = decltype(size);
         return split_inside_block{type::THREADS, type::SHARED_BYTES};
     };
-    return tiling.columns == 128 ? of(split_inside_128{}) : tiling.columns == 64 ? of(split_inside_64{}) : of(split_inside_32{});
+    return tiling.columns == 128  ? of(split_inside_128{})
+           : tiling.columns == 64 ? of(split_inside_64{})
+                                  : of(split_inside_32{});
 }
 
 // As a step of "split_fp16": by the sizes, but without groups, for which there is no workspace.
