@@ -102,9 +102,9 @@ double depth_compensated(const ck_call *) {
     return 2;
 }
 
-// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add one, up to 8192.
+// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add up to two.
 double depth_of_splits(const ck_call *call) {
-    return 16 + static_cast<double>(divide_up(inner(call), 64));
+    return 16 + 2 * static_cast<double>(divide_up(inner(call), 64));
 }
 
 // The number of elements that a view has in memory: one along a broadcast axis.
