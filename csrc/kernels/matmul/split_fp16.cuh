@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
         }
     }
-    cluster_end(); // no block ends while the other one may still write to its memory
+    cluster_sync(); // no block ends while the other one may still write to its memory
 }
 
 } // namespace matmul

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         }
         if (t == 0) tensor_store_wait<0, false>();
     }
-    cluster_end(); // no block ends while the other one may still write to its memory
+    cluster_sync(); // no block ends while the other one may still write to its memory
 }
 
 } // namespace matmul
