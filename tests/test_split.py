@@ -50,8 +50,8 @@ def check(a, b, how, seed, **parameters):
     bound = cudakern.variants("matmul")[how].error_bound(a.shape, b.shape, dtype=a.dtype, **parameters)
     result = product(a, b, how, **parameters)
     assert result.shape == reference.shape
-    # Each addition rounds a denormal sum; so do the 24 of the tensor cores for 64 elements of k, if nothing is scaled: in
-    # split_inside, also as a step of split_fp16.
+    # Each addition rounds a denormal sum; so do the 24 of the tensor cores for 64 elements of k, if nothing is scaled:
+    # in split_inside, also as a step of split_fp16.
     unscaled = how == INSIDE or (how == "split_fp16" and bits(result) == bits(six_products(a, b)))
     additions = a.shape[1] + (24 * -(-a.shape[1] // 64) if unscaled else 0)
     most = bound * magnitude + additions * smallest("float32")
@@ -250,8 +250,8 @@ def test_denormal_operands_and_results(chip, seed, how, scales):
     a, b = operands("uniform", seed, 70, 40, 100)
     a, b = a * np.float32(scales[0]), b * np.float32(scales[1])
     reference, magnitude = exact(a, b)
-    # Every addition rounds a denormal sum by up to a half, one for each element of k; but split_bf16 has two for each 64 of
-    # normal operands, as k is short.
+    # Every addition rounds a denormal sum by up to a half, one for each element of k; but split_bf16 has two for each
+    # 64 of normal operands, as k is short.
     roundings = 2.01 if how == "split_bf16" and min(scales) > 2.0**-120 else 100
     errors = np.abs(product(a, b, how) - reference)
     assert np.all(errors <= 2.0**-19 * magnitude + roundings * smallest("float32")), (seed, errors.max())
