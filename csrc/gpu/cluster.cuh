@@ -46,8 +46,8 @@ __device__ __forceinline__ void cluster_sync() {
     cluster_arrive();
     cluster_wait();
 }
-// The same barrier for the end of blocks that have only read each other's memory: it does not wait until what was written is
-// visible, in global memory or elsewhere.
+// The same barrier for the end of blocks that have only read each other's memory, and have used what they read: it does not wait
+// until what was written is visible, in global memory or elsewhere.
 __device__ __forceinline__ void cluster_end() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");

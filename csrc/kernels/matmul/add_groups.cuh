@@ -17,8 +17,8 @@ enum { MOST_PARTS = 8 }; // blocks of a cluster
 struct group_sums {
     float *data;
     int groups; // 1: results go to C at once
-    bool
-        transposed; // the groups compute C^T; the matrices are stored as C would be, so that add_groups writes rows of C
+    // The groups compute C^T. The matrices are stored as C would be, so that add_groups writes rows of C.
+    bool transposed;
 
     __device__ __forceinline__ output_matrix<float, false> matrix(int m, int n, int group, int products,
                                                                   int number) const {
@@ -47,6 +47,7 @@ __device__ __forceinline__ void add_parts_of_cluster(float *sums, int rank, int 
     for (int i = rank * (ROWS / parts) * FOURS + thread; i < (rank + 1) * (ROWS / parts) * FOURS; i += THREADS) {
         const int64_t row = first.row + i / FOURS, column = first.column + i % FOURS * 4;
         if (row >= m) break;
+        if (column >= n) continue; // all that is read is used, so that it is here when the block ends
         float4 part[MOST_PARTS], total = make_float4(0, 0, 0, 0);
 #pragma unroll
         for (int other = 0; other < MOST_PARTS; ++other) // all loads at once

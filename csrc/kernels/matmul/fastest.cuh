@@ -13,7 +13,7 @@
 #ifndef CK_MATMUL_FASTEST_CUH
 #define CK_MATMUL_FASTEST_CUH
 
-#include "split_inside.cuh" // the kernel for products of float32 of about 1000 on compute capability 9.0
+#include "split_inside.cuh" // the kernel for most products of float32 with few rows, or up to about 1000
 #include "warp_tiles_plans.cuh"
 #include "../variant.h"
 #include "split_launches.cuh"
@@ -110,7 +110,7 @@ inline const char *fastest_of(const ck_call *of) {
                 {"warp_tiles_split", parts_of_warp_tiles(call).time},
                 {"few_rows", time_of_few_rows(call)},
                 // For a short k, the sums of the tensor cores would be less accurate than those of float32. And
-                // "split_inside" has the advantage that it takes the same time for all data.
+                // "split_inside" has the advantage that it takes the same time for nearly all data.
                 {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
                 {"split_inside", inner(call) >= 256 ? split_inside_tiling_of(call).time : HUGE_VAL}};
             const auto *best = all;

@@ -17,12 +17,17 @@ inline int64_t all_results(const ck_call *call) {
 // 132, 30 clusters of four or 14 of eight run at once (measured).
 inline int64_t clusters_at_once(const ck_call *call, int64_t size) {
     const int64_t even = call->limits->multiprocessors / size;
-    return even - (size > 2 ? even * size / 64 : 0);
+    return even - (size > 2 ? divide_up(even * size, 64) : 0);
 }
 
 // In a plan: workspace for that many groups.
-inline void plan_groups(const ck_call *call, ck_plan *plan, int64_t groups) {
-    if (groups > 1) plan->workspace_bytes = static_cast<size_t>(all_results(call) * groups) * sizeof(float);
+inline int plan_groups(const ck_call *call, ck_plan *plan, ck_error *error, int64_t groups) {
+    if (groups <= 1) return CK_OK;
+    if (rows(call) > INT32_MAX || columns(call) > INT32_MAX)
+        return ck_fail(error, CK_BAD_VALUE, "m and n must be at most %lld where groups of clusters divide k",
+                       static_cast<long long>(INT32_MAX));
+    plan->workspace_bytes = static_cast<size_t>(all_results(call) * groups) * sizeof(float);
+    return CK_OK;
 }
 
 // At the launch, for a C that is not empty: as many groups as the plan has workspace for.

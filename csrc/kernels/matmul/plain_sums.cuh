@@ -11,9 +11,7 @@ namespace matmul {
 template <int COUNT>
 __device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const operands<float, false> &op, int64_t row,
                                               int64_t column) {
-    const auto at_most = [](int64_t i, int64_t count) {
-        return i < count ? i : count - 1;
-    }; // the others are not stored
+    const auto at_most = [](int64_t i, int64_t count) { return i < count ? i : count - 1; };
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) total[i] = 0;
     const auto above = op.a.row(at_most(row, op.m)), below = op.a.row(at_most(row + 1, op.m));

@@ -124,7 +124,8 @@ template <typename Size> int plan_size(const ck_call *call, ck_plan *plan, ck_er
     return CK_OK;
 }
 
-// Large tiles if that gives every multiprocessor a block or more, and they do not cover much more than C, unless the caller chooses.
+// Large tiles if that gives every multiprocessor a block or more, and they do not cover over 1.5
+// times as much as small ones, unless the caller chooses.
 template <typename Large, typename Small>
 int plan_large_or_small(const ck_call *call, ck_plan *plan, ck_error *error) {
     const auto tiles_of = [&](auto size) {
@@ -161,8 +162,8 @@ inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
         return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",
                        static_cast<long long>(INT32_MAX));
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
-    if (products(call) <= call->limits->max_grid[2]) plan_groups(call, plan, parts); // all products in one launch
-    return CK_OK;
+    // (The sums of groups need all products in one launch.)
+    return products(call) <= call->limits->max_grid[2] ? plan_groups(call, plan, error, parts) : CK_OK;
 }
 
 } // namespace matmul

@@ -14,11 +14,8 @@ namespace matmul {
 //     along k:             columns 2 w + lane / 16, 8 further, ... of warp w; four elements along k
 //     along the columns:   columns lane, lane + 32, ...; k = 16 w to 16 w + 15
 template <int EXTENT, bool ALONG_K> struct split_columns {
-    enum {
-        EACH = ALONG_K ? 4 : 16,
-        APART = ALONG_K ? 8 : 32,
-        COUNT = EXTENT / APART
-    };                 // EACH: elements of COUNT columns
+    // EACH elements of COUNT columns.
+    enum { EACH = ALONG_K ? 4 : 16, APART = ALONG_K ? 8 : 32, COUNT = EXTENT / APART };
     const float *from; // this thread's first element of the next slab
     int64_t pitch;     // from column to column if elements are contiguous along k, or from k to k
     int columns;       // inside the matrix, from the thread's first one on
@@ -40,7 +37,7 @@ template <int EXTENT, bool ALONG_K> struct split_columns {
 
     // Begins the loads of the next slab. Columns outside the matrix are its last one again.
     __device__ __forceinline__ void load(slab &x) {
-        recompute_from(pitch); // as above
+        recompute_from(pitch); // as in split_rows
         if (left < SLAB_DEPTH)
             load_checked<true, true>(x);
         else if (!all_columns)

@@ -3,13 +3,13 @@
 // Change  Each float32 is scaled by a power of two and split into the sum of two float16 numbers, high + low. The
 //         tensor cores add three products, low * high + high * low + high * high. (low * low is negligible.) The
 //         kernel is that of "wgmma_multicast" with two changes: a stage holds all pieces of its slabs, so that each is
-//         loaded once for all products; and every 64 elements of k, the sums are scaled back and added to other sums in
-//         registers.
+//         loaded once for all products; and every 64 elements of k (twice, if k is below 1408), the sums are scaled back
+//         and added to other sums in registers.
 // Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (758 and
 //         51 TFLOP/s at 4096), and the product of two float16 numbers is exact. But tensor cores cut off the bits of a
 //         sum that do not fit, which would cause most of the error of a long sum. An addition on a CUDA core rounds to
 //         nearest; one for every 64 products is cheap, and it is a multiply-add that undoes the scale at no cost.
-// Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 multiply-adds
+// Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 multiply-adds (208, if k is short)
 // Gain    on an H200, m = n = k = 4096: 217 TFLOP/s in float32, with the splitting (cuBLAS: 51), and less than a
 //         fifth of its error
 // Price   six bytes of workspace for each element of A and B, and a kernel that writes the pieces, which reads each
@@ -52,10 +52,10 @@ using split_fp16_128 = split_size<__half, 128, 3>;
 using split_fp16_64 = split_size<__half, 64, 4>;
 
 // The products of the pieces in one stage, the smallest first. Before the last half along k of high * high begins, it calls
-// half_done().
+// half_done(). add_last_half: this half is added to the sums so far.
 template <typename size, typename HalfDone>
 __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
-                                                const unsigned char *b, bool add, HalfDone half_done) {
+                                                const unsigned char *b, bool add_last_half, HalfDone half_done) {
     const auto multiply = [&](int i, int j, int quarter, bool add) { // piece i by piece j
         wgmma<typename size::T, size::COLUMNS, false, false>(
             sum, wgmma_descriptor(a + i * size::A_BYTES + quarter * 32, 0),
@@ -70,7 +70,7 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
             for (int quarter = 0; quarter < (order > 0 ? 4 : 2); ++quarter)
                 multiply(i, order - i, quarter, order < size::PIECES - 1 || i > 0 || quarter > 0);
     half_done();
-    multiply(0, 0, 2, add);
+    multiply(0, 0, 2, add_last_half);
     multiply(0, 0, 3, true);
     wgmma_commit();
 }

@@ -8,11 +8,11 @@
 //         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales are needed.
 // Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 for the pieces,
 //         and 6 in each block)
-// Gain    on an H200, 32 x 4096 x 4096: 36 us ("split_bf16": 158; cuBLAS 48); 512 x 512 x 512: 13 us (24; 17)
+// Gain    on an H200, 32 x 4096 x 4096: 37 us ("split_bf16": 158; cuBLAS 48); 512 x 512 x 512: 13 us (25; 17)
 // Price   An element is split again in each block that needs it, and every product takes six.
-// Edges   Elements outside the matrices are zeros. Any strides. If a block meets an element that is infinite, NaN, or so
-//         small that three pieces do not hold it (below 2^-109), or if a product might overflow, it computes its tile
-//         again in float32, which is slow.
+// Edges   Elements outside along k are zeros; rows and columns outside are the last ones again, and are not stored. Any
+//         strides. If a block meets an element that is infinite, NaN, or so small that three pieces do not hold it (below
+//         2^-110), or if a product might overflow, it computes its tile again in float32, which is slow.
 // Map     cluster c: group c % groups of tile c / groups; block r of it: part group * parts + r of the slabs, and then
 //         some rows of the tile. blockIdx.z: the product. One or two warpgroups split columns, two others have 64 rows each
 // Limit   few rows: the latency of memory; otherwise the instructions that split (about seven for an element), which compete
@@ -34,6 +34,9 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split
     enum { SPLIT_WIDTH = COLUMNS == 128 ? 64 : 32, SPLITTERS = COLUMNS / SPLIT_WIDTH * 128 };
     enum { SPLITTER_REGISTERS = 64, CONSUMER_REGISTERS = 192, TWO_SUMS = PARTS == 1 };
     enum { THREADS = SPLITTERS + CONSUMERS * 128 };
+    static_assert(SPLITTERS * SPLITTER_REGISTERS + CONSUMERS * 128 * CONSUMER_REGISTERS <=
+                      65536 / THREADS / 8 * 8 * THREADS,
+                  "no more than the block has: otherwise it waits for ever");
     enum { PREFETCH = COLUMNS <= 64 };       // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
     enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
@@ -102,7 +105,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     const int slabs = each + (part < more ? 1 : 0);
     const int64_t begin = static_cast<int64_t>(part * each + (part < more ? part : more)) * SLAB_DEPTH;
     op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
-    op.k = begin + slabs * SLAB_DEPTH < op.k ? slabs * SLAB_DEPTH : op.k - begin;
+    const int64_t depth = static_cast<int64_t>(slabs) * SLAB_DEPTH;
+    op.k = begin + depth < op.k ? depth : op.k - begin;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {

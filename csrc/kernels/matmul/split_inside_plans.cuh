@@ -12,15 +12,15 @@ namespace matmul {
 inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     // The sums of groups need all products in one launch.
     const int64_t groups = products(call) > call->limits->max_grid[2] ? 1 : call->parameters[2];
-    const double loads = inner(call) % 4 == 0 && columns(call) % 4 == 0 ? 1 : 1.2; // by single elements, otherwise
+    const double loads = inner(call) % 4 == 0 && columns(call) % 4 == 0 ? 1 : 1.2; // (fitted to odd sizes)
     return shortest_tiling(call, split_inside_128::ROWS, 32, 1, groups, [=](const cluster_load &load) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         const double first = load.slabs < 16 ? load.slabs : 16;
         const double slabs_time = load.columns == 128  ? load.slabs * 2.5 + first * 0.35
                                   : load.columns == 64 ? load.slabs * 1.75
                                                        : load.slabs * 1.2;
-        // (The rows of B, in C order, are loaded in shorter pieces than those of A.)
         const double sum_time = load.parts > 1 ? 0.04 * static_cast<double>(load.columns) : 0; // of the parts' sums
+        // (Rows of a tile that are columns of B, in C order, are loaded in shorter pieces than rows of A.)
         double time = 6.5 + rounds * (1 + slabs_time * loads * (load.transposed ? 1.17 : 1) + sum_time);
         if (load.groups > 1) time += 3 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 3e6;
         return load.slabs > 128 ? time + 1e6 : time; // only if there is no other way

@@ -55,8 +55,7 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = too_many_axes;
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
     plan->shared_bytes = split_inside_block_of(tiling).shared_bytes;
-    plan_groups(call, plan, tiling.groups);
-    return CK_OK;
+    return plan_groups(call, plan, error, tiling.groups);
 }
 
 } // namespace matmul

@@ -82,8 +82,7 @@ int plan_parts(const ck_call *call, ck_plan *plan, ck_error *error, const k_part
     if (!empty(call)) plan->grid[0] = static_cast<unsigned>(blocks);
     plan->shared_bytes = size::SHARED_BYTES;
     plan->layout[0].pitch = plan->layout[1].pitch = pitch; // bytes of an element: rows or columns are contiguous
-    plan_groups(call, plan, k.groups);
-    return CK_OK;
+    return plan_groups(call, plan, error, k.groups);
 }
 inline int plan_warp_tiles_split(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_parts<warp_tiles_small>(call, plan, error, parts_of_warp_tiles(call), 4);

@@ -133,8 +133,7 @@ inline int plan_wgmma_split(const ck_call *call, ck_plan *plan, ck_error *error)
         plan->bindings[0] = ck_bind_tensor_map({64, 64, wgmma_split_64::ROWS, 128}, 1);
         plan->bindings[1] = ck_bind_tensor_map({64, width, 64, 128}, 0);
     }
-    plan_groups(call, plan, tiling.groups);
-    return CK_OK;
+    return plan_groups(call, plan, error, tiling.groups);
 }
 
 } // namespace matmul

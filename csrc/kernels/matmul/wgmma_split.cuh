@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
             b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH, product.b);
         }
         cluster_sync(); // the two below
-        cluster_end();
+        cluster_sync();
         return;
     }
 
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
         store(product.c);
     else
         store(sums_of_groups.matrix(operands.m, operands.n, group, operands.products, number));
-    cluster_end(); // no block ends while others may still read its sums
+    cluster_sync(); // no block ends while others may still read its sums
 }
 
 } // namespace matmul
