@@ -20,7 +20,7 @@ __device__ __noinline__ void multiply_plainly(float (&total)[COUNT], const opera
         const float a[2] = {above[k], below[k]};
 #pragma unroll
         for (int i = 0; i < COUNT; ++i)
-            total[i] += a[i / 2 % 2] * op.b.column(at_most(column + i / 4 * 8 + i % 2, op.n))[k];
+            total[i] = fmaf(a[i / 2 % 2], op.b.column(at_most(column + i / 4 * 8 + i % 2, op.n))[k], total[i]);
     }
 }
 
