@@ -28,8 +28,7 @@ __device__ __forceinline__ void cluster_sync(EMU_SITE) {
 }
 
 __device__ __forceinline__ void cluster_end(EMU_SITE) {
-    emu_cluster_arrive(file, line);
-    emu_cluster_wait(file, line);
+    cluster_sync(file, line);
 }
 
 template <typename T> __device__ __forceinline__ T *map_shared(T *pointer, int rank, EMU_SITE) {

@@ -51,11 +51,14 @@ using split_fp16_208 = split_size<__half, 208, 2>;
 using split_fp16_128 = split_size<__half, 128, 3>;
 using split_fp16_64 = split_size<__half, 64, 4>;
 
-// The products of the pieces in one stage, the smallest first. Before the last half along k of high * high begins, it calls
-// half_done(). add_last_half: this half is added to the sums so far.
-template <typename size, typename HalfDone>
+// Computes the products of the pieces in one stage, the smallest first. The caller promotes the sums.
+//
+// SHORT: k is short. The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: the last half
+// along k of high * high would lose the most. Where k has few slabs, and other sums few roundings, what is before this half is
+// therefore promoted on its own, by promote().
+template <typename size, bool SHORT, typename Promote>
 __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
-                                                const unsigned char *b, bool add_last_half, HalfDone half_done) {
+                                                const unsigned char *b, Promote promote) {
     const auto multiply = [&](int i, int j, int quarter, bool add) { // piece i by piece j
         wgmma<typename size::T, size::COLUMNS, false, false>(
             sum, wgmma_descriptor(a + i * size::A_BYTES + quarter * 32, 0),
@@ -69,15 +72,18 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
 #pragma unroll
             for (int quarter = 0; quarter < (order > 0 ? 4 : 2); ++quarter)
                 multiply(i, order - i, quarter, order < size::PIECES - 1 || i > 0 || quarter > 0);
-    half_done();
-    multiply(0, 0, 2, add_last_half);
+    if constexpr (SHORT) {
+        wgmma_commit();
+        wgmma_wait<0>();
+        promote();
+        wgmma_fence();
+    }
+    multiply(0, 0, 2, !SHORT);
     multiply(0, 0, 3, true);
     wgmma_commit();
+    wgmma_wait<0>();
 }
 
-// SHORT: k is short. The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: the second half
-// of high * high would lose the most. Where k has few slabs, and other sums few roundings, the sums of the first half are
-// therefore promoted on their own.
 template <typename size, bool SHORT>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
@@ -153,10 +159,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             float total[COLUMNS / 2] = {};
             for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
                 const unsigned char *const own = stages + stage * size::STAGE_BYTES;
-                const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES, *const b =
-                                                                                      own + PIECES * size::A_BYTES;
+                const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES;
                 const auto promote = [&] {
-                    wgmma_wait<0>();
 #pragma unroll
                     for (int i = 0; i < COLUMNS / 16; ++i) {
                         const float by = a_factor * __shfl_sync(0xffffffffu, b_factor, i);
@@ -165,10 +169,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                     }
                 };
                 mbarrier_wait(&full[stage], round);
-                multiply_pieces<size>(sum, a, b, !SHORT, [&] {
-                    if constexpr (SHORT) wgmma_commit(), promote(), wgmma_fence();
-                });
-                wgmma_wait<0>();
+                multiply_pieces<size, SHORT>(sum, a, own + PIECES * size::A_BYTES, promote);
                 if (t % 32 < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t % 32);
                 promote();
                 if (slab + 1 < end) // they are here when the next products are done

@@ -47,8 +47,8 @@ using split_inside_64 = split_inside_size<64, 4>;
 using split_inside_32 = split_inside_size<32, 6>;
 
 // Begins the six products of 64 rows, whose pieces are in registers, and WIDTH columns, the smallest products first. `last` gets
-// the last half along k of high * high: the tensor cores would cut off most where it was added to the rest. (If there are not
-// enough registers, it is the same as `sum`.)
+// the last half along k of high * high: the tensor cores would cut off most where it was added to the rest. (Without TWO_SUMS,
+// for which there are not always enough registers, it is.)
 template <typename size>
 __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], float (&last)[size::WIDTH / 2],
                                                const unsigned (&a)[3][SPLIT_STEPS][4], const unsigned char *b) {
@@ -60,8 +60,8 @@ __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], fl
         for (int i = 0; i <= order; ++i)
 #pragma unroll
             for (int step = 0; step < SPLIT_STEPS; ++step) {
-                const bool to_last = order == 0 && step >= SPLIT_STEPS / 2;
-                if (size::TWO_SUMS && order == 0 && step == SPLIT_STEPS / 2) add = false;
+                const bool to_last = size::TWO_SUMS && order == 0 && step >= SPLIT_STEPS / 2;
+                if (to_last && step == SPLIT_STEPS / 2) add = false;
                 wgmma<__nv_bfloat16, size::WIDTH, false>(
                     to_last ? last : sum, a[i][step],
                     wgmma_descriptor(b + (order - i) * size::B_BYTES + step * 32, 0), add);
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[size::STAGES], empty[size::STAGES], turn[2], checked;
-    __shared__ int failed,
-        largest[2]; // the bits of what bounds the magnitudes of A and B: integers have the same order
+    // The bits of what bounds the magnitudes of A and B: integers have the same order.
+    __shared__ int failed, largest[2];
     if (threadIdx.x == 0) {
         for (int i = 0; i < size::STAGES; ++i)
             mbarrier_init(&full[i], size::SPLITTERS / 32), mbarrier_init(&empty[i], size::CONSUMERS * 4);
@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     // This block's part of k: whole slabs.
     const int slabs_of_k = static_cast<int>((op.k + SLAB_DEPTH - 1) / SLAB_DEPTH), part = group * parts + rank;
-    const int each = slabs_of_k / (groups * parts),
-              more = slabs_of_k % (groups * parts); // the first ones have one more
+    const int each = slabs_of_k / (groups * parts), more = slabs_of_k % (groups * parts);
+    // (The first ones have one more.)
     const int slabs = each + (part < more ? 1 : 0);
     const int64_t begin = static_cast<int64_t>(part * each + (part < more ? part : more)) * SLAB_DEPTH;
     op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 #pragma unroll
         for (int part = 0; part < size::PARTS; ++part) {
             float sum[size::WIDTH / 2], last[size::WIDTH / 2];
-            multiply_split<size>(sum, size::TWO_SUMS ? last : sum, pieces,
+            multiply_split<size>(sum, last, pieces,
                                  stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
             if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
             wgmma_wait<0>();
