@@ -22,7 +22,7 @@ namespace matmul {
 ck_run run_naive, run_tiled_integers, run_tiled_floats; // naive.cu, tiled_integers.cu, tiled_floats.cu
 ck_run run_column_tile, run_register_tile, run_vectorized, run_double_buffered;        // register_tiles.cu
 ck_run run_few_rows;                                                                   // few_rows.cu
-ck_run run_warp_tiles, run_warp_tiles_split;                                           // warp_tiles.cu
+ck_run run_warp_tiles, run_small_tiles, run_warp_tiles_split;                          // warp_tiles.cu
 ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_multicast; // wgmma.cu
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
@@ -186,7 +186,10 @@ const ck_variant variants[] = {
             TILE_SIZE, depth_in_a_row, KERNELS("warp_tiles"),
             "One tile per warp, lanes arranged for shared memory, three slabs in turn",
             "Tiles at every level: block, warp, thread", "CUTLASS, and S. Gray's maxas"),
-    VARIANT(warp_tiles_split, AFTER(warp_tiles), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+    VARIANT(small_tiles, AFTER(warp_tiles), AT_LEAST(80), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
+            NO_PARAMETERS, depth_in_a_row, KERNELS("small_tiles"), "Tiles of 32 x 32, whose four warps divide k",
+            "A short computation takes as long as its longest chain of steps: divide it", "CUTLASS, sliced k"),
+    VARIANT(warp_tiles_split, AFTER(small_tiles), EXACTLY(90), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
             PARAMETERS(PARTS, GROUPS), depth_in_a_row, KERNELS("warp_tiles_split"),
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),

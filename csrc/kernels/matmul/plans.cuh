@@ -11,6 +11,7 @@
 #include "register_tile.cuh"
 #include "vectorized.cuh"
 #include "double_buffered.cuh"
+#include "small_tiles.cuh"
 #include "warp_tiles_split.cuh"
 #include "few_rows.cuh"
 #include "tensor_cores.cuh"
@@ -148,6 +149,13 @@ int plan_copies(const ck_call *call, ck_plan *plan, ck_error *error) {
 constexpr auto plan_warp_tiles = plan_copies<warp_tiles_large, warp_tiles_small, 4>;
 constexpr auto plan_tensor_cores = plan_copies<tensor_cores_large, tensor_cores_small, 16>;
 constexpr auto plan_tensor_cores_double = plan_copies<tensor_cores_double_large, tensor_cores_double_small, 8>;
+
+inline int plan_small_tiles(const ck_call *call, ck_plan *plan, ck_error *error) {
+    using size = small_tiles_size;
+    CK_TRY(plan_tiles(call, plan, error, size::ROWS, size::COLUMNS, size::THREADS));
+    plan->layout[0].pitch = plan->layout[1].pitch = 4; // bytes: a copy moves 16 if it can
+    return CK_OK;
+}
 
 // Workspace for as many parts of k as fill the multiprocessors, with at least 32 elements each.
 inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {

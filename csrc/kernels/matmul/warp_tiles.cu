@@ -1,4 +1,5 @@
-// The launches of "warp_tiles" and "warp_tiles_split". The table is in matmul.cu.
+// The launches of "warp_tiles", "small_tiles" and "warp_tiles_split". The table is in matmul.cu.
+#include "small_tiles.cuh"
 #include "warp_tiles_split.cuh"
 
 #include "group_launches.cuh"
@@ -25,6 +26,13 @@ int run_warp_tiles_if(const operand_stack<float, false> &stack, int64_t products
         const auto kernel = warp_tiles<size, decltype(a_along_k)::value, decltype(b_along_k)::value>;
         return ck_launch_early(0, context, error, "warp_tiles", kernel, grid, dim3(size::THREADS), size::SHARED_BYTES,
                                stack, findings, bit);
+    });
+}
+
+CK_RUN(small_tiles) {
+    return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
+        return launch(small_tiles<decltype(a_along_k)::value, decltype(b_along_k)::value>, "small_tiles",
+                      first_operands<float, false>(call), call, plan, context, error);
     });
 }
 
