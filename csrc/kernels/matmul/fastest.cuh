@@ -14,6 +14,7 @@
 #define CK_MATMUL_FASTEST_CUH
 
 #include "split_inside.cuh" // the kernel for most products of float32 with few rows, or up to about 1000
+#include "small_tiles.cuh"
 #include "warp_tiles_plans.cuh"
 #include "../variant.h"
 #include "split_launches.cuh"
@@ -36,6 +37,24 @@ inline double time_of_warp_tiles(const ck_call *call) {
     const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
     return 5.7 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034) +
            elements_of(call, rows(call), columns(call)) * 4 / (columns(call) % 4 == 0 ? 8e6 : 1e6);
+}
+
+// "tiled" and "small_tiles": the chain of steps of a tile, or, with many tiles, the rate at which the multiprocessors compute
+// them, and the time to move the data, which no computation hides.
+inline double time_of_tiled(const ck_call *call) {
+    const int64_t tiles = product(product(divide_up(rows(call), 16), divide_up(columns(call), 16)), products(call));
+    const double step = 0.0165 * static_cast<double>(tiles) / call->limits->multiprocessors;
+    return 3.6 + static_cast<double>(inner(call)) * (step > 0.042 ? step : 0.042) + bytes_of_floats(call) / 4e6;
+}
+inline double tiles_of_small(const ck_call *call) {
+    return static_cast<double>(product(
+        product(divide_up(rows(call), small_tiles_size::ROWS), divide_up(columns(call), small_tiles_size::COLUMNS)),
+        products(call)));
+}
+inline double time_of_small_tiles(const ck_call *call) {
+    const double step = 0.0035 + 0.0102 * tiles_of_small(call) / call->limits->multiprocessors;
+    return 4.8 + static_cast<double>(divide_up(inner(call), 16) * 16) * (step > 0.0137 ? step : 0.0137) +
+           bytes_of_floats(call) / 4e6;
 }
 
 // "few_rows": its two launches, and the time to read the large operand, which is longer for each row, and more so for each column.
@@ -98,31 +117,39 @@ inline const char *fastest_of(const ck_call *of) {
     const ck_call *const call = &own;
     const int capability = call->limits->capability;
     const bool hopper = capability == 90 && call->limits->exact; // wgmma runs on no other chip
-    if (rows(call) <= 32 && columns(call) <= 32) return "tiled"; // smaller than the tiles of the others
+    const bool tiny = rows(call) <= 32 && columns(call) <= 32;   // smaller than the tiles of most others
     switch (call->types.input) {
     case CK_FLOAT32:
         if (hopper) {
-            const struct {
+            struct choice {
                 const char *name;
                 double time;
-            } all[] = {
+            };
+            const cluster_tiling inside = split_inside_tiling_of(call);
+            const choice all[] = {
+                {"tiled", time_of_tiled(call)},
+                {"small_tiles", time_of_small_tiles(call)},
                 {"warp_tiles", time_of_warp_tiles(call)},
                 {"warp_tiles_split", parts_of_warp_tiles(call).time},
                 {"few_rows", time_of_few_rows(call)},
                 // For a short k, the sums of the tensor cores would be less accurate than those of float32. And
                 // "split_inside" has the advantage that it takes the same time for nearly all data.
                 {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
-                {"split_inside", inner(call) >= 256 ? split_inside_tiling_of(call).time : HUGE_VAL}};
+                {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;
             return best->name;
         }
+        if (tiny && (capability < 80 || inner(call) <= 32)) return "tiled";
         if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
+        // So few tiles that larger ones would leave most multiprocessors without work.
+        if (capability >= 80 && tiles_of_small(call) <= 2.0 * call->limits->multiprocessors) return "small_tiles";
         return capability >= 80 ? "warp_tiles" : "vectorized";
-    case CK_FLOAT64: return capability >= 90 ? "tensor_cores_double" : "register_tile";
+    case CK_FLOAT64: return tiny ? "tiled" : capability >= 90 ? "tensor_cores_double" : "register_tile";
     case CK_FLOAT16:
-    case CK_BFLOAT16: return hopper ? fastest_of_halves(call) : capability >= 80 ? "tensor_cores" : "tiled";
+    case CK_BFLOAT16:
+        return tiny ? "tiled" : hopper ? fastest_of_halves(call) : capability >= 80 ? "tensor_cores" : "tiled";
     default: return "tiled";
     }
 }

@@ -26,19 +26,18 @@ CK_RUN(few_rows) {
                         : few <= 4 ? few_kernel<4>(along_k)
                         : few <= 8 ? few_kernel<8>(along_k)
                                    : few_kernel<16>(along_k);
-    const int64_t in_a_block = along_k ? FEW_THREADS / 32 * FEW_LINES : FEW_THREADS * FEW_COLUMNS;
     const int64_t lines = columns ? first.m : first.n;
-    const int64_t blocks = product(divide_up(lines, in_a_block), divide_up(few, FEW_MOST));
+    const int64_t blocks = product(divide_up(lines, few_lines(along_k)), divide_up(few, FEW_MOST));
     const int64_t all = product(blocks, products(call));
     group_sums sums = group_sums_of(call, plan, context); // the plan has workspace for the largest number of parts
-    sums.groups =
-        static_cast<int>(smaller(sums.groups, divide_up(few_blocks(few) * call->limits->multiprocessors, all)));
+    const int64_t at_once = few_blocks(few, along_k) * call->limits->multiprocessors;
+    sums.groups = static_cast<int>(smaller(sums.groups, divide_up(at_once, all)));
     CK_TRY(in_parts(first, axes_of<float>(call), plan->grid[2],
                     [&](const operand_stack<float, false> &stack, int64_t count) {
                         const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(sums.groups),
                                         static_cast<unsigned>(count));
                         return ck_launch(context, error, along_k ? "few_along" : "few_across", kernel, grid,
-                                         dim3(FEW_THREADS), 0, stack, columns, sums);
+                                         dim3(along_k ? FEW_THREADS : FEW_ACROSS_THREADS), 0, stack, columns, sums);
                     }));
     return launch_add_groups<float>(call, sums, context, error);
 }

@@ -157,14 +157,17 @@ inline int plan_small_tiles(const ck_call *call, ck_plan *plan, ck_error *error)
     return CK_OK;
 }
 
-// Workspace for as many parts of k as fill the multiprocessors, with at least 32 elements each.
+// Workspace for as many parts of k as fill the multiprocessors, with at least 32 elements each, whichever kernel it will be.
 inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = divide_up(m > n ? n : m, FEW_MOST);
-    const int64_t blocks = product(divide_up(lines, FEW_THREADS / 32 * FEW_LINES), few);
-    const int64_t least = product(product(divide_up(lines, FEW_THREADS * FEW_COLUMNS), few), products(call));
-    const int64_t parts =
-        smaller(divide_up(few_blocks(m > n ? n : m) * call->limits->multiprocessors, least > 0 ? least : 1),
-                inner(call) / 32);
+    const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = m > n ? n : m;
+    int64_t blocks = 0, parts = 0; // the largest numbers
+    for (const bool along_k : {false, true}) {
+        const int64_t tiles = product(divide_up(lines, few_lines(along_k)), divide_up(few, FEW_MOST));
+        const int64_t all = product(tiles, products(call)), at_once = few_blocks(few, along_k);
+        const int64_t fill = divide_up(at_once * call->limits->multiprocessors, all > 0 ? all : 1);
+        blocks = tiles > blocks ? tiles : blocks, parts = fill > parts ? fill : parts;
+    }
+    parts = smaller(parts, inner(call) / 32);
     CK_TRY(plan_grid(call, plan, error, blocks, 1, FEW_THREADS, 1));
     if (inner(call) > INT32_MAX)
         return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",

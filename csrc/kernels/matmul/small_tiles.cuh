@@ -10,7 +10,8 @@
 // Price   Operands are read twice as often as with tiles of 64 x 64, and the warps add their sums through shared memory. With
 //         more than about two tiles for a multiprocessor, "warp_tiles" is faster.
 // Edges   cp.async writes zeros for elements outside the matrices; stores check each element
-// Map     block: the tile of block_tile.cuh; warp w: elements 16 w to 16 w + 15 of each slab; a lane's elements: lane_place
+// Map     block: the tile of block_tile.cuh; warp w: the w-th quarter of each slab; a lane has eight rows and four columns,
+//         small_slab::place()
 // Limit   the latency of memory, and of the launch
 #ifndef CK_MATMUL_SMALL_TILES_CUH
 #define CK_MATMUL_SMALL_TILES_CUH
@@ -44,13 +45,14 @@ template <bool ALONG_K> struct small_slab {
         : from(data), pitch(pitch_), extent(left < size::ROWS ? static_cast<int>(left) : size::ROWS),
           aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 && pitch % 4 == 0) {}
 
-    // Begins the copies of the next slab, `depth` of whose elements along k are inside the matrix.
-    __device__ __forceinline__ void begin(float *slab, int depth) {
+    // Begins the copies of the next slab, `depth` of whose elements along k are inside the matrix, and `needed` are read.
+    __device__ __forceinline__ void begin(float *slab, int depth, int needed) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
 #pragma unroll
         for (int i = 0; i < LINES * LENGTH / 4 / size::THREADS; ++i) {
             const int number = i * size::THREADS + static_cast<int>(threadIdx.x);
             const int line = number / (LENGTH / 4), at = number % (LENGTH / 4) * 4;
+            if ((ALONG_K ? at : line) >= needed) continue;
             const int inside = line < lines ? length - at : 0; // of the four elements, if it is less
             const float *const source = inside > 0 ? from + line * pitch + at : from;
             float *const to = slab + line * PITCH + at;
@@ -106,11 +108,17 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
              op.m - first.row);
     b_slab b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
              op.n - first.column);
-    int64_t left = op.k; // of k, for the next slab
+    // What a warp takes of a slab of which `left` elements along k are left.
+    const auto warp_depth = [](int64_t left) {
+        constexpr int LEAST = size::WARPS * size::STEP;
+        return left < size::DEPTH ? (static_cast<int>(left) + LEAST - 1) / LEAST * size::STEP : size::WARP_DEPTH;
+    };
+    int64_t left = op.k; // for the next slab
     const auto begin_slab = [&](int stage) {
         if (left > 0) {
             const int depth = left < size::DEPTH ? static_cast<int>(left) : size::DEPTH;
-            a.begin(shared[stage], depth), b.begin(shared[stage] + a_slab::WORDS, depth);
+            const int needed = warp_depth(left) * size::WARPS;
+            a.begin(shared[stage], depth, needed), b.begin(shared[stage] + a_slab::WORDS, depth, needed);
         }
         cp_async_commit(); // also an empty group: the waits count groups
         left -= size::DEPTH;
@@ -126,8 +134,9 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
         cp_async_wait<size::STAGES - 1>();
         __syncthreads();
         const float *const a_words = shared[stage], *const b_words = a_words + a_slab::WORDS;
+        const int depth = warp_depth(op.k - k);
 #pragma unroll 2
-        for (int i = warp * size::WARP_DEPTH; i < (warp + 1) * size::WARP_DEPTH; i += size::STEP) {
+        for (int i = warp * depth; i < (warp + 1) * depth; i += size::STEP) {
             float x[size::STEP][size::LANE_ROWS], y[size::STEP][size::LANE_COLUMNS];
             a_slab::load(x, a_words, i, lane_y), b_slab::load(y, b_words, i, lane_x);
 #pragma unroll

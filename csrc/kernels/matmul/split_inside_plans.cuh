@@ -8,11 +8,19 @@
 
 namespace matmul {
 
+// The bytes of the operands and results.
+inline double bytes_of_floats(const ck_call *call) {
+    const int64_t m = rows(call), n = columns(call), k = inner(call);
+    return static_cast<double>(product(product(m, k) + product(k, n) + product(m, n), products(call))) * 4;
+}
+
 // Fitted to an H200. A sum in registers has at most 128 slabs, so that its rounding stays small.
 inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     // The sums of groups need all products in one launch.
     const int64_t groups = products(call) > call->limits->max_grid[2] ? 1 : call->parameters[2];
     const double loads = inner(call) % 4 == 0 && columns(call) % 4 == 0 ? 1 : 1.2; // (fitted to odd sizes)
+    // The products of a stack have operands of their own, and each begins with the time to read them.
+    const double read = products(call) == 1 ? 0 : bytes_of_floats(call) / 3.3e6;
     return shortest_tiling(call, split_inside_128::ROWS, 32, 1, groups, [=](const cluster_load &load) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         const double first = load.slabs < 16 ? load.slabs : 16;
@@ -21,7 +29,7 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
                                                        : load.slabs * 1.2;
         const double sum_time = load.parts > 1 ? 0.04 * static_cast<double>(load.columns) : 0; // of the parts' sums
         // (Rows of a tile that are columns of B, in C order, are loaded in shorter pieces than rows of A.)
-        double time = 6.5 + rounds * (1 + slabs_time * loads * (load.transposed ? 1.17 : 1) + sum_time);
+        double time = 6.5 + read + rounds * (1 + slabs_time * loads * (load.transposed ? 1.17 : 1) + sum_time);
         if (load.groups > 1) time += 3 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 3e6;
         return load.slabs > 128 ? time + 1e6 : time; // only if there is no other way
     });
