@@ -21,8 +21,13 @@
 
 namespace matmul {
 
-enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_LINES = 4 };     // few_along; the lines of a warp
-enum { FEW_ACROSS_THREADS = 256, FEW_ACROSS_LINES = 32 * 4 }; // few_across; the lines of a block
+enum {
+    FEW_MOST = 16,
+    FEW_THREADS = 128, // of few_along
+    FEW_LINES = 4,     // of each of its warps
+    FEW_ACROSS_THREADS = 256,
+    FEW_ACROSS_LINES = 32 * 4 // of each block
+};
 
 // The number of blocks for each multiprocessor: enough that loads of the large operand are always under way. With fewer rows, a
 // block has fewer registers and less to do.
@@ -83,7 +88,7 @@ __device__ __forceinline__ void load_across(float4 (&x)[COUNT], const float *man
 }
 
 template <int ROWS>
-__global__ void __launch_bounds__(FEW_ACROSS_THREADS, 2)
+__global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
     few_across(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
     enum { WARPS = FEW_ACROSS_THREADS / 32, STEP = 8, DEPTH = WARPS * STEP, AT_ONCE = ROWS < 4 ? ROWS : 4 };
     let_next_grid_begin();
