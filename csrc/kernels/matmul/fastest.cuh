@@ -36,33 +36,39 @@ inline double time_of_warp_tiles(const ck_call *call) {
         product(product(divide_up(rows(call), 64), divide_up(columns(call), 64)), products(call)));
     const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
     return 5.7 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034) +
-           elements_of(call, rows(call), columns(call)) * 4 / (columns(call) % 4 == 0 ? 8e6 : 1e6);
+           elements_of(call, rows(call), columns(call)) * 4 / (columns(call) % 4 == 0 ? 8e6 : 1e6) +
+           (products(call) > 1 ? elements_of(call, rows(call) + columns(call), inner(call)) * 4 / 8e6 : 0);
 }
 
 // "tiled" and "small_tiles": the chain of steps of a tile, or, with many tiles, the rate at which the multiprocessors compute
-// them, and the time to move the data, which no computation hides.
+// them, and the time to move the data.
 inline double time_of_tiled(const ck_call *call) {
     const int64_t tiles = product(product(divide_up(rows(call), 16), divide_up(columns(call), 16)), products(call));
     const double step = 0.0165 * static_cast<double>(tiles) / call->limits->multiprocessors;
     return 3.6 + static_cast<double>(inner(call)) * (step > 0.042 ? step : 0.042) + bytes_of_floats(call) / 4e6;
 }
-inline double tiles_of_small(const ck_call *call) {
-    return static_cast<double>(product(
-        product(divide_up(rows(call), small_tiles_size::ROWS), divide_up(columns(call), small_tiles_size::COLUMNS)),
-        products(call)));
+inline int64_t tiles_of_small(const ck_call *call) {
+    const int64_t down = divide_up(rows(call), small_tiles_size::ROWS);
+    return product(product(down, divide_up(columns(call), small_tiles_size::COLUMNS)), products(call));
 }
 inline double time_of_small_tiles(const ck_call *call) {
-    const double step = 0.0035 + 0.0102 * tiles_of_small(call) / call->limits->multiprocessors;
-    return 4.8 + static_cast<double>(divide_up(inner(call), 16) * 16) * (step > 0.0137 ? step : 0.0137) +
-           bytes_of_floats(call) / 4e6;
+    const double k =
+        static_cast<double>(divide_up(inner(call), small_tiles_size::DEPTH / 2) * small_tiles_size::DEPTH / 2);
+    const double tiles = static_cast<double>(divide_up(tiles_of_small(call), call->limits->multiprocessors));
+    const double chain = 0.0137 * k, all = tiles * (0.3 + 0.0096 * k);
+    return 4.8 + (all > chain ? all : chain) + bytes_of_floats(call) / 8e6; // half of the data moves meanwhile
 }
 
-// "few_rows": its two launches, and the time to read the large operand, which is longer for each row, and more so for each column.
+// "few_rows": its two launches, the time to read the large operand, which is longer with more rows or columns, and that of the
+// blocks of a stack.
 inline double time_of_few_rows(const ck_call *call) {
-    const int64_t m = rows(call), n = columns(call), few = smaller(m, n);
-    if (few > FEW_MOST) return HUGE_VAL;
-    const double each = m < n ? 0.04 : 0.13, read = elements_of(call, m < n ? n : m, inner(call)) * 4 / 2.9e6;
-    return 9 + read * (1 + each * static_cast<double>(few));
+    const int64_t m = rows(call), n = columns(call), few = smaller(m, n), many = m < n ? n : m;
+    if (few > FEW_MOST || many <= 2 * FEW_MOST) return HUGE_VAL;
+    const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.01),
+                 each = m < n ? more : 0.23 * static_cast<double>(few - 1);
+    const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, FEW_ACROSS_LINES)));
+    return 8 + elements_of(call, many, inner(call)) * 4 / 3.8e6 * (1 + each) +
+           blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);
 }
 
 // "split_fp16": its launches, eight bytes of traffic for each element of the operands (more time if their lines are not
@@ -144,7 +150,7 @@ inline const char *fastest_of(const ck_call *of) {
         if (tiny && (capability < 80 || inner(call) <= 32)) return "tiled";
         if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
         // So few tiles that larger ones would leave most multiprocessors without work.
-        if (capability >= 80 && tiles_of_small(call) <= 2.0 * call->limits->multiprocessors) return "small_tiles";
+        if (capability >= 80 && tiles_of_small(call) <= 2 * call->limits->multiprocessors) return "small_tiles";
         return capability >= 80 ? "warp_tiles" : "vectorized";
     case CK_FLOAT64: return tiny ? "tiled" : capability >= 90 ? "tensor_cores_double" : "register_tile";
     case CK_FLOAT16:

@@ -1,5 +1,5 @@
 // The launches of "few_rows". The table is in matmul.cu.
-#include "few_rows.cuh"
+#include "few_along.cuh"
 
 #include "group_launches.cuh"
 
@@ -30,8 +30,8 @@ CK_RUN(few_rows) {
     const int64_t blocks = product(divide_up(lines, few_lines(along_k)), divide_up(few, FEW_MOST));
     const int64_t all = product(blocks, products(call));
     group_sums sums = group_sums_of(call, plan, context); // the plan has workspace for the largest number of parts
-    const int64_t at_once = few_blocks(few, along_k) * call->limits->multiprocessors;
-    sums.groups = static_cast<int>(smaller(sums.groups, divide_up(at_once, all)));
+    const int64_t parts = few_parts(few, along_k, first.k, all, call->limits->multiprocessors);
+    sums.groups = static_cast<int>(smaller(sums.groups, parts));
     CK_TRY(in_parts(first, axes_of<float>(call), plan->grid[2],
                     [&](const operand_stack<float, false> &stack, int64_t count) {
                         const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(sums.groups),

@@ -25,19 +25,25 @@ enum {
     FEW_MOST = 16,
     FEW_THREADS = 128, // of few_along
     FEW_LINES = 4,     // of each of its warps
+    FEW_ALONG_DEPTH = 256,
     FEW_ACROSS_THREADS = 256,
-    FEW_ACROSS_LINES = 32 * 4 // of each block
+    FEW_ACROSS_LINES = 32 * 4, // of each block
+    FEW_ACROSS_DEPTH = 64
 };
-
-// The number of blocks for each multiprocessor: enough that loads of the large operand are always under way. With fewer rows, a
-// block has fewer registers and less to do.
-inline int64_t few_blocks(int64_t few, bool along_k) {
-    return !along_k ? 2 : few <= 2 ? 12 : few <= 4 ? 8 : 4;
-}
 
 // The lines of a block.
 inline int64_t few_lines(bool along_k) {
     return along_k ? FEW_THREADS / 32 * FEW_LINES : FEW_ACROSS_LINES;
+}
+
+// The parts of k for so many blocks (of all products): as many as run at once, so that loads of the large operand are always under
+// way, but none is shorter than a step. With fewer rows, a block has fewer registers and less to do.
+inline int64_t few_parts(int64_t few, bool along_k, int64_t k, int64_t blocks, int64_t multiprocessors) {
+    const int64_t each = !along_k ? 2 : few <= 2 ? 8 : few <= 4 ? 6 : 4; // blocks of a multiprocessor
+    const int64_t fit = each * multiprocessors / (blocks > 0 ? blocks : 1);
+    const int64_t steps = k / (along_k ? FEW_ALONG_DEPTH : FEW_ACROSS_DEPTH);
+    const int64_t parts = fit < steps ? fit : steps;
+    return parts > 1 ? parts : 1;
 }
 
 // A product with few columns is the transpose of a product with few rows: `few` is the operand with few lines along k,
@@ -90,7 +96,12 @@ __device__ __forceinline__ void load_across(float4 (&x)[COUNT], const float *man
 template <int ROWS>
 __global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
     few_across(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
-    enum { WARPS = FEW_ACROSS_THREADS / 32, STEP = 8, DEPTH = WARPS * STEP, AT_ONCE = ROWS < 4 ? ROWS : 4 };
+    enum {
+        WARPS = FEW_ACROSS_THREADS / 32,
+        DEPTH = FEW_ACROSS_DEPTH,
+        STEP = DEPTH / WARPS,
+        AT_ONCE = ROWS < 4 ? ROWS : 4
+    };
     let_next_grid_begin();
     __shared__ float few[DEPTH][ROWS];
     __shared__ float4 parts[WARPS][AT_ONCE][32];
@@ -147,56 +158,6 @@ __global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
             if (own < op.rows && to < op.lines) op.c[own * op.c_few + to * op.c_many] = total;
         }
     }
-}
-
-template <int ROWS>
-__global__ void __launch_bounds__(FEW_THREADS)
-    few_along(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
-    enum { DEPTH = 128, STEPS = DEPTH / 32 };
-    let_next_grid_begin();
-    __shared__ float few[ROWS][DEPTH];
-    const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_THREADS / 32 * FEW_LINES);
-    const int t = threadIdx.x, lane = t % 32, line = (op.block * (FEW_THREADS / 32) + t / 32) * FEW_LINES;
-    const float *many[FEW_LINES];
-#pragma unroll
-    for (int j = 0; j < FEW_LINES; ++j)
-        many[j] = op.many + (line + j < op.lines ? line + j : op.lines - 1) * op.many_line;
-    float sum[ROWS][FEW_LINES] = {};
-    for (int k = op.begin; k < op.end; k += DEPTH) {
-        float x[FEW_LINES][STEPS];
-#pragma unroll
-        for (int j = 0; j < FEW_LINES; ++j)
-#pragma unroll
-            for (int i = 0; i < STEPS; ++i) {
-                const int at = k + lane + i * 32;
-                const float read = many[j][(at < op.end ? at : op.end - 1) * op.many_k];
-                x[j][i] = at < op.end ? read : 0;
-            }
-        __syncthreads(); // the elements of the last step have been read
-        for (int i = t; i < ROWS * DEPTH; i += FEW_THREADS) {
-            const int row = i / DEPTH, at = k + i % DEPTH;
-            few[row][i % DEPTH] = row < op.rows && at < op.end ? op.few[row * op.few_line + at * op.few_k] : 0;
-        }
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < STEPS; ++i)
-#pragma unroll
-            for (int row = 0; row < ROWS; ++row) {
-                const float a = few[row][lane + i * 32];
-#pragma unroll
-                for (int j = 0; j < FEW_LINES; ++j) sum[row][j] += a * x[j][i];
-            }
-    }
-#pragma unroll
-    for (int row = 0; row < ROWS; ++row)
-#pragma unroll
-        for (int j = 0; j < FEW_LINES; ++j) {
-            float total = sum[row][j]; // of all lanes
-#pragma unroll
-            for (int lanes = 16; lanes > 0; lanes /= 2) total += __shfl_xor_sync(0xffffffffu, total, lanes);
-            if (lane == (row * FEW_LINES + j) % 32 && row < op.rows && line + j < op.lines)
-                op.c[row * op.c_few + (line + j) * op.c_many] = total;
-        }
 }
 
 } // namespace matmul

@@ -157,17 +157,16 @@ inline int plan_small_tiles(const ck_call *call, ck_plan *plan, ck_error *error)
     return CK_OK;
 }
 
-// Workspace for as many parts of k as fill the multiprocessors, with at least 32 elements each, whichever kernel it will be.
+// Workspace for the sums of the parts of k, whichever kernel it will be.
 inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = m > n ? n : m;
     int64_t blocks = 0, parts = 0; // the largest numbers
     for (const bool along_k : {false, true}) {
         const int64_t tiles = product(divide_up(lines, few_lines(along_k)), divide_up(few, FEW_MOST));
-        const int64_t all = product(tiles, products(call)), at_once = few_blocks(few, along_k);
-        const int64_t fill = divide_up(at_once * call->limits->multiprocessors, all > 0 ? all : 1);
-        blocks = tiles > blocks ? tiles : blocks, parts = fill > parts ? fill : parts;
+        const int64_t own =
+            few_parts(few, along_k, inner(call), product(tiles, products(call)), call->limits->multiprocessors);
+        blocks = tiles > blocks ? tiles : blocks, parts = own > parts ? own : parts;
     }
-    parts = smaller(parts, inner(call) / 32);
     CK_TRY(plan_grid(call, plan, error, blocks, 1, FEW_THREADS, 1));
     if (inner(call) > INT32_MAX)
         return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",

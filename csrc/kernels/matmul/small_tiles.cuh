@@ -110,8 +110,7 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
              op.n - first.column);
     // What a warp takes of a slab of which `left` elements along k are left.
     const auto warp_depth = [](int64_t left) {
-        constexpr int LEAST = size::WARPS * size::STEP;
-        return left < size::DEPTH ? (static_cast<int>(left) + LEAST - 1) / LEAST * size::STEP : size::WARP_DEPTH;
+        return left <= size::DEPTH / 2 ? size::WARP_DEPTH / 2 : size::WARP_DEPTH;
     };
     int64_t left = op.k; // for the next slab
     const auto begin_slab = [&](int stage) {
@@ -134,19 +133,21 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
         cp_async_wait<size::STAGES - 1>();
         __syncthreads();
         const float *const a_words = shared[stage], *const b_words = a_words + a_slab::WORDS;
-        const int depth = warp_depth(op.k - k);
-#pragma unroll 2
-        for (int i = warp * depth; i < (warp + 1) * depth; i += size::STEP) {
-            float x[size::STEP][size::LANE_ROWS], y[size::STEP][size::LANE_COLUMNS];
-            a_slab::load(x, a_words, i, lane_y), b_slab::load(y, b_words, i, lane_x);
+        const int depth = warp_depth(op.k - k), begin = warp * depth;
+#pragma unroll 1
+        for (int half = begin; half < begin + depth; half += size::WARP_DEPTH / 2)
 #pragma unroll
-            for (int j = 0; j < size::STEP; ++j)
+            for (int i = half; i < half + size::WARP_DEPTH / 2; i += size::STEP) {
+                float x[size::STEP][size::LANE_ROWS], y[size::STEP][size::LANE_COLUMNS];
+                a_slab::load(x, a_words, i, lane_y), b_slab::load(y, b_words, i, lane_x);
 #pragma unroll
-                for (int row = 0; row < size::LANE_ROWS; ++row)
+                for (int j = 0; j < size::STEP; ++j)
 #pragma unroll
-                    for (int column = 0; column < size::LANE_COLUMNS; ++column)
-                        sum[row][column] += x[j][row] * y[j][column];
-        }
+                    for (int row = 0; row < size::LANE_ROWS; ++row)
+#pragma unroll
+                        for (int column = 0; column < size::LANE_COLUMNS; ++column)
+                            sum[row][column] += x[j][row] * y[j][column];
+            }
         __syncthreads(); // all threads have left the slab
         begin_slab(stage);
     }
