@@ -74,7 +74,7 @@ def test_the_choice_of_auto_beside_the_fastest(capsys):
     for shape, row in zip(shapes, table.rows, strict=True):
         others = {who: ns for (of, who), ns in times.items() if of == shape and not who.endswith(("auto", "tf32"))}
         best = min(others, key=others.get)
-        assert row[1] == ("tiled" if max(shape) <= 32 else "warp_tiles")
+        assert row[1] == "tiled"
         assert row[3] == best.removeprefix("cudakern: ")
         assert float(row[5]) == pytest.approx(times[shape, "cudakern: auto"] / others[best], abs=0.006)
     assert "geometric mean" in table.note

@@ -72,9 +72,15 @@ template <typename T> __global__ void add_groups(const box_operands<T> operands,
     const int64_t row = i % each / operands.n, column = i % operands.n;
     const float *const from = sums_of_groups.data + i;
     float sum = 0;
-    wait_for_grid_before(); // the groups
-#pragma unroll 4
-    for (int group = 0; group < sums_of_groups.groups; ++group) sum += from[group * elements];
+    wait_for_grid_before();     // the groups
+    constexpr int AT_ONCE = 16; // loads: one after another, they would take longer than the sums themselves
+    for (int first = 0; first < sums_of_groups.groups; first += AT_ONCE) {
+        float x[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) x[j] = first + j < sums_of_groups.groups ? from[(first + j) * elements] : 0;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) sum += x[j];
+    }
     product.c.store(row, column, sum);
 }
 
