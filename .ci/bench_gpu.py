@@ -46,6 +46,13 @@ SHAPES["float32"] = SHAPES["float16"] = SHAPES["bfloat16"] = [
     *((m, 4096, 4096) for m in (16, 32, 64, 128)),
     *((8192, 8192, 512), (512, 512, 65536), (64, 64, 262144)),
 ]
+#: Small products of float32, and stacks of them: their number, m, n and k.
+SMALL = [
+    *((1, n, n, n) for n in (32, 64, 100, 128, 192, 256, 384, 512)),
+    *((1, m, 4096, 4096) for m in (1, 4, 8)),
+    *((1, 1, 14336, 4096), (1, 4096, 1, 4096)),
+    *((products, n, n, n) for n in (32, 64, 128, 256) for products in (16, 64, 256)),
+]
 #: Types that are also measured with ten shapes of random lengths, at least so long.
 RANDOM = {"float32": 512, "float16": 64, "bfloat16": 64}
 #: The variants that are measured for other shapes than the first one, where not all.
@@ -88,6 +95,25 @@ def of_matmul():
             kind = "random" if shape in extra else "odd" if any(n % 2 for n in shape) else "even"
             some = names if shape == (4096, 4096, 4096) else FEW.get(dtype, names)
             yield bench("matmul", [shape], dtype, variants=[*some, "auto"], progress=False), {"kind": kind}
+
+
+def of_small():
+    """What auto takes for SMALL, beside other libraries."""
+    for products, *lengths in SMALL:
+        m, n, k = lengths
+        pair = np.random.default_rng().standard_normal((products, m * k + k * n), np.float32)
+        a, b = pair[:, : m * k].reshape(products, m, k), pair[:, m * k :].reshape(products, k, n)
+        arrays = [ck.asarray(x if products > 1 else x[0]) for x in (a, b)]
+        others, ours = _library_calls("matmul", arrays)[0], functools.partial(ck.matmul, *arrays)
+        times = {who: float(np.median(ns)) for who, ns in timed(others | {"cudakern: auto": ours}, 15).items()}
+        variant = ck.profile(ck.matmul, *arrays, repeat=1, warmup=0).variant.name
+        best = min((times[who] for who in others), default=math.nan)
+        for who, ns in times.items():
+            row = {"products": products, "m": m, "n": n, "k": k, "who": who, "kernel_ns": ns, "ratio": best / ns}
+            yield row | {"variant": "" if who in others else variant}
+        print(
+            f"{products} x {m} x {n} x {k}: {variant} {ns / 1e3:.1f} us, {best / ns:.2f} of the best other", flush=True
+        )
 
 
 def in_tf32(a, b):
@@ -208,6 +234,7 @@ def main():
         record["large"] = list(of_large())
         Path(path).write_text(json.dumps(record, default=str))
     if step == "matmul":
+        record["small"] = list(of_small())
         record["on_request"] = list(on_request())
         Path(path).write_text(json.dumps(record, default=str))
 

@@ -236,6 +236,15 @@ def matmul_table():
         rows.append([dtype, "largest error", *map(error, errors.values()), ""])
         heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "best / library"]
         tables.append(markdown(heads, rows, ""))
+    if small := record.get("small"):
+        rows = []
+        for row in small:
+            if row["variant"]:
+                lengths = " x ".join(f"{row[axis]:,}" for axis in "mnk")
+                times = [f"{row['kernel_ns'] * x / 1e3:.1f}" for x in (row["ratio"], 1)]
+                rows.append([f"{row['products']:,}", lengths, *times, f"`{row['variant']}`", f"{1 / row['ratio']:.2f}"])
+        heads = ["small, float32: products", "m x n x k", "library, us", "`auto`, us", "it takes", "`auto` / library"]
+        tables.append(markdown(heads, rows, ""))
     if asked := record.get("on_request"):
         rows = []
         for row in asked:

@@ -138,8 +138,9 @@ inline const char *fastest_of(const ck_call *of) {
                 {"warp_tiles", time_of_warp_tiles(call)},
                 {"warp_tiles_split", parts_of_warp_tiles(call).time},
                 {"few_rows", time_of_few_rows(call)},
-                // For a short k, the sums of the tensor cores would be less accurate than those of float32. And
-                // "split_inside" has the advantage that it takes the same time for nearly all data.
+                // For a short k, the sums of the tensor cores would be less accurate than those of float32 (for tiles of 128
+                // columns sooner: they have one sum where others have two). And "split_inside" has the advantage that it takes
+                // the same time for nearly all data.
                 {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL}};
             const auto *best = all;

@@ -1,4 +1,4 @@
-// matmul "warp_tiles_split": comes after "warp_tiles".
+// matmul "warp_tiles_split": comes after "small_tiles".
 //
 // Change  The blocks of a cluster compute one tile of 64 x 64 together: each takes a part of k, and they add their sums
 //         through distributed shared memory. Where k is very long, several clusters (groups) share a tile: they write
