@@ -126,6 +126,7 @@ _Matmul: TypeAlias = Literal[
     "vectorized",
     "double_buffered",
     "warp_tiles",
+    "small_tiles",
     "warp_tiles_split",
     "few_rows",
     "tensor_cores",

@@ -63,7 +63,7 @@ inline double time_of_small_tiles(const ck_call *call) {
 // blocks of a stack.
 inline double time_of_few_rows(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), few = smaller(m, n), many = m < n ? n : m;
-    if (few > FEW_MOST || many <= 2 * FEW_MOST) return HUGE_VAL;
+    if (few > FEW_MOST || many <= 2 * FEW_MOST || !few_rows_can(m, n, inner(call))) return HUGE_VAL;
     const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.01),
                  each = m < n ? more : 0.23 * static_cast<double>(few - 1);
     const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, FEW_ACROSS_LINES)));
@@ -138,9 +138,9 @@ inline const char *fastest_of(const ck_call *of) {
                 {"warp_tiles", time_of_warp_tiles(call)},
                 {"warp_tiles_split", parts_of_warp_tiles(call).time},
                 {"few_rows", time_of_few_rows(call)},
-                // For a short k, the sums of the tensor cores would be less accurate than those of float32 (for tiles of 128
-                // columns sooner: they have one sum where others have two). And "split_inside" has the advantage that it takes
-                // the same time for nearly all data.
+                // For a short k, the sums of the tensor cores would be less accurate than those of float32: below 256 for tiles
+                // of 128 columns, which have one sum where others have two, and below 128 for others. And "split_inside" has
+                // the advantage that it takes the same time for nearly all data.
                 {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL}};
             const auto *best = all;

@@ -38,13 +38,21 @@ inline int64_t few_lines(bool along_k) {
 }
 
 // The parts of k for so many blocks (of all products): as many as run at once, so that loads of the large operand are always under
-// way, but none is shorter than a step. With fewer rows, a block has fewer registers and less to do.
+// way, but none is shorter than a step.
 inline int64_t few_parts(int64_t few, bool along_k, int64_t k, int64_t blocks, int64_t multiprocessors) {
-    const int64_t each = !along_k ? 2 : few <= 2 ? 8 : few <= 4 ? 6 : 4; // blocks of a multiprocessor
+    const int64_t each = along_k   ? (few > 8 ? 3 : 4)
+                         : few > 8 ? 1
+                                   : 2; // blocks of a multiprocessor, by their registers
     const int64_t fit = each * multiprocessors / (blocks > 0 ? blocks : 1);
     const int64_t steps = k / (along_k ? FEW_ALONG_DEPTH : FEW_ACROSS_DEPTH);
     const int64_t parts = fit < steps ? fit : steps;
     return parts > 1 ? parts : 1;
+}
+
+// The kernels count in 32 bits.
+inline bool few_rows_can(int64_t m, int64_t n, int64_t k) {
+    constexpr int64_t MOST = INT32_MAX - FEW_ALONG_DEPTH;
+    return m <= MOST && n <= MOST && k <= MOST;
 }
 
 // A product with few columns is the transpose of a product with few rows: `few` is the operand with few lines along k,
@@ -68,9 +76,10 @@ struct few_operands {
         const int first = static_cast<int>(blockIdx.x) / blocks * most_rows; // the first row
         block = static_cast<int>(blockIdx.x) % blocks;
         const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y);
-        const auto first_of = [&](int i) { // the loop over k is unrolled by eight
-            return i == parts ? static_cast<int>(op.k) : static_cast<int>(op.k / 8 * i / parts) * 8;
-        };
+        const auto first_of =
+            [&](int i) { // parts begin at multiples of eight, so that they are as aligned as the first one
+                return i == parts ? static_cast<int>(op.k) : static_cast<int>(op.k / 8 * i / parts) * 8;
+            };
         begin = first_of(part), end = first_of(part + 1);
         const output_matrix<float, false> to = sums.target(op, part, parts);
         c = to.data, c_few = columns ? to.column_stride : to.row_stride,
@@ -144,7 +153,7 @@ __global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
                     sum[row].w += a * x[i].w;
             }
     }
-    // The sums of the warps: four rows at once, one element by each of 128 threads.
+    // The sums of the warps: up to four rows at once, of which each thread adds one or two elements.
 #pragma unroll
     for (int row = 0; row < ROWS; row += AT_ONCE) {
         if (row > 0) __syncthreads(); // those before have been read

@@ -160,20 +160,21 @@ inline int plan_small_tiles(const ck_call *call, ck_plan *plan, ck_error *error)
 // Workspace for the sums of the parts of k, whichever kernel it will be.
 inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = m > n ? n : m;
-    int64_t blocks = 0, parts = 0; // the largest numbers
-    for (const bool along_k : {false, true}) {
+    if (!few_rows_can(m, n, inner(call)))
+        return ck_fail(error, CK_BAD_VALUE, "m, n and k must be at most %lld for this variant",
+                       static_cast<long long>(INT32_MAX - FEW_ALONG_DEPTH));
+    int64_t most = 0;
+    // (The kernel for operands in C order comes last: the plan's grid is for reports.)
+    for (const bool along_k : {m <= n, m > n}) {
         const int64_t tiles = product(divide_up(lines, few_lines(along_k)), divide_up(few, FEW_MOST));
-        const int64_t own =
+        const int64_t parts =
             few_parts(few, along_k, inner(call), product(tiles, products(call)), call->limits->multiprocessors);
-        blocks = tiles > blocks ? tiles : blocks, parts = own > parts ? own : parts;
+        CK_TRY(plan_grid(call, plan, error, tiles, 1, along_k ? FEW_THREADS : FEW_ACROSS_THREADS, 1));
+        most = parts > most ? parts : most;
     }
-    CK_TRY(plan_grid(call, plan, error, blocks, 1, FEW_THREADS, 1));
-    if (inner(call) > INT32_MAX)
-        return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",
-                       static_cast<long long>(INT32_MAX));
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
     // (The sums of groups need all products in one launch.)
-    return products(call) <= call->limits->max_grid[2] ? plan_groups(call, plan, error, parts) : CK_OK;
+    return products(call) <= call->limits->max_grid[2] ? plan_groups(call, plan, error, most) : CK_OK;
 }
 
 } // namespace matmul

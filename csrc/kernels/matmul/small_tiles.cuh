@@ -10,7 +10,7 @@
 //         128: 6.3 us (9.6; 9.6)
 // Price   Operands are read twice as often as with tiles of 64 x 64, and the warps add their sums through shared memory. With
 //         more than about two tiles for a multiprocessor, "warp_tiles" is faster.
-// Edges   cp.async writes zeros for elements outside the matrices; stores check each element
+// Edges   cp.async writes zeros for elements outside the matrices; stores check each element, or four at once
 // Map     block: the tile of block_tile.cuh; warp w: the w-th quarter of each slab; a lane has eight rows and four columns,
 //         small_slab::place()
 // Limit   the latency of memory, and of the launch
@@ -67,8 +67,8 @@ template <bool ALONG_K> struct small_slab {
         from += size::DEPTH * (ALONG_K ? 1 : pitch);
     }
 
-    // The line of the tile that is number i of COUNT that a lane has, of `lanes` with different ones. A load takes four elements
-    // along the lines, from different banks in all lanes.
+    // The line of the tile that is number i of the COUNT lines of a lane; `lane` counts the lanes with different lines. A load takes
+    // four elements along the lines, from different banks in all lanes.
     template <int COUNT> static __device__ __forceinline__ int place(int i, int lane) {
         constexpr int LANES = size::ROWS / COUNT;
         return ALONG_K ? i * LANES + lane : i / 4 * LANES * 4 + lane * 4 + i % 4;

@@ -11,7 +11,10 @@ namespace matmul {
 // The bytes of the operands and results.
 inline double bytes_of_floats(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
-    return static_cast<double>(product(product(m, k) + product(k, n) + product(m, n), products(call))) * 4;
+    const auto elements = [&](int64_t i, int64_t j) {
+        return static_cast<double>(product(product(i, j), products(call)));
+    };
+    return (elements(m, k) + elements(k, n) + elements(m, n)) * 4;
 }
 
 // Fitted to an H200. A sum in registers has at most 128 slabs, so that its rounding stays small.
