@@ -72,15 +72,18 @@ template <typename T> __global__ void add_groups(const box_operands<T> operands,
     const int64_t row = i % each / operands.n, column = i % operands.n;
     const float *const from = sums_of_groups.data + i;
     float sum = 0;
-    wait_for_grid_before();     // the groups
-    constexpr int AT_ONCE = 16; // loads: one after another, they would take longer than the sums themselves
-    for (int first = 0; first < sums_of_groups.groups; first += AT_ONCE) {
+    wait_for_grid_before(); // the groups
+    const int groups = sums_of_groups.groups;
+    int group = 0;
+    for (constexpr int AT_ONCE = 16; group + AT_ONCE <= groups; group += AT_ONCE) { // all loads before the sums
         float x[AT_ONCE];
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; ++j) x[j] = first + j < sums_of_groups.groups ? from[(first + j) * elements] : 0;
+        for (int j = 0; j < AT_ONCE; ++j) x[j] = from[(group + j) * elements];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) sum += x[j];
     }
+#pragma unroll 4
+    for (; group < groups; ++group) sum += from[group * elements];
     product.c.store(row, column, sum);
 }
 
