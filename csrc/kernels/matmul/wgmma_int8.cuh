@@ -4,7 +4,7 @@
 //         along k.
 // Why     A quarter of the bytes per element, and tensor cores multiply int8 at four times the rate of tf32.
 // Claim   multiply-adds per instruction: 64 x 256 x 32 (before: 64 x 256 x 8); error: none, modulo 2^32
-// Gain    not measured yet
+// Gain    on an H200, m = n = k = 4096: 888 TOP/s (PyTorch's _int_mm: 126)
 // Price   The result has four times as many bytes as an operand of its size, and the call must pass an int32 out=.
 // Edges   as in "wgmma_tf32"
 // Map     as in "wgmma_tf32"
