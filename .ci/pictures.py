@@ -35,15 +35,26 @@ def limit_rate(ladder):
     return None
 
 
-def draw(records, digest):
+def plots():
+    """matplotlib's pyplot, whose pictures are the same file whenever they show the same."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    matplotlib.rcParams["svg.hashsalt"] = "cudakern"
+    return pyplot
+
+
+def save(drawing, path, digest):
+    drawing.savefig(path, metadata={"Date": None, "Description": digest})
+    plots().close(drawing)
+
+
+def draw(records, digest):
     from cudakern._plots import bars
 
-    matplotlib.rcParams["svg.hashsalt"] = "cudakern"  # the same picture gives the same file
+    pyplot = plots()
     sides = [
         (record, [step for step in measured(record["ladder"]) if step["profile"]["clock"] != "host"])
         for record in records
@@ -60,8 +71,7 @@ def draw(records, digest):
             draw_library(here)
         here.invert_yaxis()
         here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
-    drawing.savefig(PICTURE, metadata={"Date": None, "Description": digest})
-    pyplot.close(drawing)
+    save(drawing, PICTURE, digest)
 
 
 def draw_library(axes):
@@ -91,12 +101,7 @@ LANES, BUSY = ("link to the device", "kernels", "link to the host"), {"fills": "
 
 
 def draw_timeline(record, digest):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    matplotlib.rcParams["svg.hashsalt"] = "cudakern"
+    pyplot = plots()
     threads = sorted({row["lane"] for row in record["rows"]} - set(LANES), key=lambda name: int(name.split()[1]))
     lanes = [*threads, *LANES]
     drawing, axes = pyplot.subplots(figsize=(11, 1.2 + 0.24 * len(lanes)), layout="constrained")
@@ -110,8 +115,7 @@ def draw_timeline(record, digest):
     axes.set_title(f"{record['what']}, {record['chip']}", fontsize=10)
     marks = [pyplot.Rectangle((0, 0), 1, 1, color=color) for color in BUSY.values()]
     axes.legend(marks, [f"{what} slots" for what in BUSY], fontsize=8, loc="lower left")
-    drawing.savefig(TIMELINE, metadata={"Date": None, "Description": digest})
-    pyplot.close(drawing)
+    save(drawing, TIMELINE, digest)
 
 
 def drawn_from(paths):
