@@ -25,17 +25,16 @@ namespace matmul {
 
 // Estimates in microseconds, fitted to an H200 (docs/results/gpu_bench.json) and an H100. Where lines of operands begin is not known
 // here: they are taken for those of matrices in C order.
-inline double elements_of(const ck_call *call, int64_t m, int64_t n) {
-    return static_cast<double>(product(product(m, n), products(call)));
-}
 
-// "warp_tiles": a block of its small tile takes 34 ns for each step of k while it has a multiprocessor for itself, and
-// 24.5 ns of the multiprocessor's time where there are several. Rows of C that are not aligned are written by single elements.
+// "warp_tiles": a step along k takes a block of its small tile 31 ns while it has a multiprocessor for itself, and 24.5 ns of the
+// multiprocessor's time where there are several. Tiles that are not whole take more, and rows of C that are not aligned are written by
+// single elements.
 inline double time_of_warp_tiles(const ck_call *call) {
     const double tiles = static_cast<double>(
         product(product(divide_up(rows(call), 64), divide_up(columns(call), 64)), products(call)));
     const double blocks = ceil(tiles / call->limits->multiprocessors) * 0.0245;
-    return 5.7 + static_cast<double>(inner(call)) * (blocks > 0.034 ? blocks : 0.034) +
+    return (rows(call) % 64 == 0 && columns(call) % 64 == 0 ? 4.9 : 6.9) +
+           static_cast<double>(inner(call)) * (blocks > 0.031 ? blocks : 0.031) +
            elements_of(call, rows(call), columns(call)) * 4 / (columns(call) % 4 == 0 ? 8e6 : 1e6) +
            (products(call) > 1 ? elements_of(call, rows(call) + columns(call), inner(call)) * 4 / 8e6 : 0);
 }
@@ -55,8 +54,8 @@ inline double time_of_small_tiles(const ck_call *call) {
     const double k =
         static_cast<double>(divide_up(inner(call), small_tiles_size::DEPTH / 2) * small_tiles_size::DEPTH / 2);
     const double tiles = static_cast<double>(divide_up(tiles_of_small(call), call->limits->multiprocessors));
-    const double chain = 0.0137 * k, all = tiles * (0.3 + 0.0096 * k);
-    return 4.8 + (all > chain ? all : chain) + bytes_of_floats(call) / 8e6; // half of the data moves meanwhile
+    const double chain = 4.6 + 0.0115 * k, all = 5.1 + tiles * (0.4 + 0.0054 * k);
+    return (all > chain ? all : chain) + bytes_of_floats(call) / 8e6; // half of the data moves meanwhile
 }
 
 // "few_rows": its two launches, the time to read the large operand, which is longer with more rows or columns, and that of the

@@ -2,7 +2,7 @@
 #ifndef CK_MATMUL_FEW_ALONG_CUH
 #define CK_MATMUL_FEW_ALONG_CUH
 
-#include "few_rows.cuh"
+#include "few_operands.cuh"
 
 namespace matmul {
 

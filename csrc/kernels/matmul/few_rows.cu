@@ -1,5 +1,5 @@
 // The launches of "few_rows". The table is in matmul.cu.
-#include "few_along.cuh"
+#include "few_rows.cuh"
 
 #include "group_launches.cuh"
 

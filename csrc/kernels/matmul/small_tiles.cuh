@@ -20,7 +20,7 @@
 #include "async_copy.cuh"
 #include "block_tile.cuh"
 #include "device_extras.cuh"
-#include "operands.cuh"
+#include "register_sums.cuh"
 
 namespace matmul {
 
@@ -49,19 +49,30 @@ template <bool ALONG_K> struct small_slab {
     // Begins the copies of the next slab, `depth` of whose elements along k are inside the matrix, and `needed` are read.
     __device__ __forceinline__ void begin(float *slab, int depth, int needed) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
+        // A thread copies four neighbors of every APART-th line.
+        constexpr int APART = size::THREADS / (LENGTH / 4), FOURS = LINES / APART;
+        const int first = static_cast<int>(threadIdx.x) / (LENGTH / 4);
+        const int at = static_cast<int>(threadIdx.x) % (LENGTH / 4) * 4;
+        float *const to = slab + first * PITCH + at;
+        const float *const source = from + first * pitch + at;
+        if (aligned && lines == LINES && length == LENGTH) {
 #pragma unroll
-        for (int i = 0; i < LINES * LENGTH / 4 / size::THREADS; ++i) {
-            const int number = i * size::THREADS + static_cast<int>(threadIdx.x);
-            const int line = number / (LENGTH / 4), at = number % (LENGTH / 4) * 4;
-            if ((ALONG_K ? at : line) >= needed) continue;
-            const int inside = line < lines ? length - at : 0; // of the four elements, if it is less
-            const float *const source = inside > 0 ? from + line * pitch + at : from;
-            float *const to = slab + line * PITCH + at;
-            if (aligned) {
-                cp_async<16>(to, source, inside >= 4 ? 16 : inside > 0 ? inside * 4 : 0);
-            } else {
+            for (int i = 0; i < FOURS; ++i) cp_async<16>(to + i * APART * PITCH, source + i * APART * pitch);
+        } else {
 #pragma unroll
-                for (int j = 0; j < 4; ++j) cp_async<4>(to + j, j < inside ? source + j : source, j < inside ? 4 : 0);
+            for (int i = 0; i < FOURS; ++i) {
+                const int line = first + i * APART;
+                if ((ALONG_K ? at : line) >= needed) break;
+                const int inside = line < lines ? length - at : 0; // of the four elements, if it is less
+                const float *const own = inside > 0 ? source + i * APART * pitch : from;
+                float *const own_to = to + i * APART * PITCH;
+                if (aligned) {
+                    cp_async<16>(own_to, own, inside >= 4 ? 16 : inside > 0 ? inside * 4 : 0);
+                } else {
+#pragma unroll
+                    for (int j = 0; j < 4; ++j)
+                        cp_async<4>(own_to + j, j < inside ? own + j : own, j < inside ? 4 : 0);
+                }
             }
         }
         from += size::DEPTH * (ALONG_K ? 1 : pitch);
@@ -165,26 +176,16 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
                  b_slab::template place<size::LANE_COLUMNS>(column, lane_x)] = sum[row][column];
     __syncthreads();
     const int column = lane_x * 4;
-    const bool fours = op.c.column_stride == 1 && first.column + column + 4 <= op.n && op.c.row_stride % 4 == 0 &&
-                       reinterpret_cast<uintptr_t>(op.c.data) % 16 == 0;
 #pragma unroll
     for (int row = thread / 8; row < size::ROWS; row += size::THREADS / 8) {
-        float total[4] = {};
+        float total[1][4] = {};
 #pragma unroll
         for (int other = 0; other < size::WARPS; ++other) {
             const float *const at = sums + (other * size::ROWS + row) * size::SUMS_PITCH + column;
             const float4 four = *reinterpret_cast<const float4 *>(at);
-            total[0] += four.x, total[1] += four.y, total[2] += four.z, total[3] += four.w;
+            total[0][0] += four.x, total[0][1] += four.y, total[0][2] += four.z, total[0][3] += four.w;
         }
-        if (first.row + row >= op.m) continue;
-        float *const to =
-            op.c.data + (first.row + row) * op.c.row_stride + (first.column + column) * op.c.column_stride;
-        if (fours)
-            *reinterpret_cast<float4 *>(to) = make_float4(total[0], total[1], total[2], total[3]);
-        else
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                if (first.column + column + i < op.n) to[i * op.c.column_stride] = total[i];
+        store_tile<true>(op.c, first.row + row, 0, first.column + column, 0, op.m, op.n, total);
     }
 }
 

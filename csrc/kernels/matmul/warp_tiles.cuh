@@ -18,6 +18,8 @@
 #ifndef CK_MATMUL_WARP_TILES_CUH
 #define CK_MATMUL_WARP_TILES_CUH
 
+#include <type_traits>
+
 #include "block_tile.cuh"
 #include "device_extras.cuh"
 #include "operands.cuh"
@@ -55,27 +57,19 @@ template <typename Size> struct warp_place {
     }
 };
 
-// Adds the products of a thread's elements over k elements, from the first of the operands on.
-template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
-__device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Size::THREAD_COLUMNS], float *shared,
-                                              const operands<float, false> &op, const tile_origin &first,
-                                              const warp_place<Size> &place) {
+// Adds the products of a thread's elements over k elements, the slabs of which `from_a` and `from_b` copy.
+template <typename Size, typename ACopies, typename BCopies>
+__device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::THREAD_COLUMNS], float *shared,
+                                          ACopies from_a, BCopies from_b, int64_t k, const warp_place<Size> &place) {
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES, LANES_Y = Size::LANES_Y, LANES_X = Size::LANES_X;
-    using a_copies = slab_copies<float, Size::ROWS, DEPTH, Size::THREADS, A_ALONG_K>;
-    using b_copies = slab_copies<float, Size::COLUMNS, DEPTH, Size::THREADS, B_ALONG_K>;
-    float *const a_slabs = shared, *const b_slabs = shared + STAGES * a_copies::WORDS;
-    const input_matrix<float, false> &a = op.a, &b = op.b;
-    const int64_t m = op.m, n = op.n, k = op.k;
+    float *const a_slabs = shared, *const b_slabs = shared + STAGES * ACopies::WORDS;
     const int ty = place.ty, tx = place.tx;
-    a_copies from_a(a.data + first.row * a.row_stride, A_ALONG_K ? a.row_stride : a.column_stride, m - first.row);
-    b_copies from_b(b.data + first.column * b.column_stride, B_ALONG_K ? b.column_stride : b.row_stride,
-                    n - first.column);
 
     // Begins the copies of the next slab, if there is one. Only the last one may need checks along k.
     const int whole = static_cast<int>(k / DEPTH), rest = static_cast<int>(k % DEPTH), slabs = whole + (rest > 0);
     int next = 0, next_stage = 0;
     const auto begin_slab = [&] {
-        float *a_slab = a_slabs + next_stage * a_copies::WORDS, *b_slab = b_slabs + next_stage * b_copies::WORDS;
+        float *a_slab = a_slabs + next_stage * ACopies::WORDS, *b_slab = b_slabs + next_stage * BCopies::WORDS;
         if (next < whole) {
             from_a.template begin<false>(a_slab, DEPTH);
             from_b.template begin<false>(b_slab, DEPTH);
@@ -91,8 +85,8 @@ __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Si
     // The words of a step, in two sets: one is in use while the other is loaded.
     float4 a_values[2][Size::THREAD_ROWS / 4], b_values[2][Size::THREAD_COLUMNS / 4];
     const auto load_step = [&](int stage, int i, int set) {
-        const float *a_words = a_slabs + stage * a_copies::WORDS + i * a_copies::PITCH + ty;
-        const float *b_words = b_slabs + stage * b_copies::WORDS + i * b_copies::PITCH + tx;
+        const float *a_words = a_slabs + stage * ACopies::WORDS + i * ACopies::PITCH + ty;
+        const float *b_words = b_slabs + stage * BCopies::WORDS + i * BCopies::PITCH + tx;
 #pragma unroll
         for (int group = 0; group < Size::THREAD_ROWS / 4; ++group)
             a_values[set][group] = *reinterpret_cast<const float4 *>(a_words + group * LANES_Y * 4);
@@ -126,6 +120,32 @@ __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Si
         }
         stage = following;
     }
+}
+
+// The same, from the first elements of the operands on.
+template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
+__device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Size::THREAD_COLUMNS], float *shared,
+                                              const operands<float, false> &op, const tile_origin &first,
+                                              const warp_place<Size> &place) {
+    const float *const a = op.a.data + first.row * op.a.row_stride, *const b =
+                                                                        op.b.data + first.column * op.b.column_stride;
+    const int64_t a_stride = A_ALONG_K ? op.a.row_stride : op.a.column_stride, a_extent = op.m - first.row,
+                  b_stride = B_ALONG_K ? op.b.column_stride : op.b.row_stride, b_extent = op.n - first.column;
+    const auto add = [&](auto whole) {
+        using a_copies =
+            slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K, decltype(whole)::value>;
+        using b_copies =
+            slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K, decltype(whole)::value>;
+        if (decltype(whole)::value &&
+            !(a_copies::is_whole(a, a_stride, a_extent) && b_copies::is_whole(b, b_stride, b_extent)))
+            return false;
+        add_slabs(sum, shared, a_copies(a, a_stride, a_extent), b_copies(b, b_stride, b_extent), op.k, place);
+        return true;
+    };
+    // (Large tiles copy less for each multiply-add: for them, a second loop would be no faster.)
+    if constexpr (Size::ROWS == 64)
+        if (add(std::true_type{})) return;
+    add(std::false_type{});
 }
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
