@@ -194,7 +194,7 @@ const ck_variant variants[] = {
             "The blocks of a cluster divide k, and add their sums through distributed shared memory",
             "Small results: split the inner axis, too", "CUTLASS, split-K; PTX: distributed shared memory"),
     VARIANT(few_rows, AFTER(warp_tiles_split), AT_LEAST(60), TYPES(F32_F32_F32), SEQUENTIAL, CK_DETERMINISTIC,
-            NO_PARAMETERS, depth_in_a_row, KERNELS("few_across", "few_along"),
+            NO_PARAMETERS, depth_in_a_row, KERNELS("few_across"),
             "At most 16 rows or columns: each thread computes all of them, and reads the other operand once",
             "If one operand is small, the time to read the other one is the limit", "cudakern"),
     VARIANT(tensor_cores, AFTER(warp_tiles), AT_LEAST(80), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_SIZE,

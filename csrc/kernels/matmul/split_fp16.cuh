@@ -24,6 +24,7 @@
 #ifndef CK_MATMUL_SPLIT_FP16_CUH
 #define CK_MATMUL_SPLIT_FP16_CUH
 
+#include "carried_sums.cuh"
 #include "cluster.cuh"
 #include "device_extras.cuh"
 #include "split_add.cuh"
@@ -41,6 +42,7 @@ template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("defa
     using T = T_;
     enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
     enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
+    enum { CARRY = PIECES == 3 }; // (Data for two pieces has no such large terms.)
     enum { PRODUCER_REGISTERS = COLUMNS > 160 ? 24 : 40, CONSUMER_REGISTERS = COLUMNS > 160 ? 240 : 232 };
     static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= 65536 / THREADS / 8 * 8 * (1 + CONSUMERS),
                   "no more than the block has: otherwise it waits for ever");
@@ -157,7 +159,35 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
             row += t % 32 / 4, column += t % 4 * 2;
             float total[COLUMNS / 2] = {};
-            for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
+            // (split_add adds the sums of parts.)
+            const output_matrix<float, false> to =
+                op.sums ? output_matrix<float, false>{op.sums + (static_cast<int64_t>(product) * op.parts + part) *
+                                                                    op.m * op.n,
+                                                      op.n, 1}
+                        : op.c_of(product);
+            // Adds the sums to those of the groups of slabs before (carried_sums.cuh).
+            const auto carry_sums = [&](bool first) {
+                int next_row = row, next_column = column;
+                const auto each_pair = [&](auto visit) {
+#pragma unroll
+                    for (int i = 0; i < COLUMNS / 4; ++i) {
+                        // Few addresses at once: together they would take too many registers.
+                        if (i % 4 == 0) recompute_from(next_row), recompute_from(next_column);
+                        visit(next_row + i % 2 * 8, next_column + i / 2 * 8, sum[i * 2], sum[i * 2 + 1]);
+                    }
+                };
+                if (!first) // into registers that are free until the next slab
+                    each_pair([&](int at_row, int at_column, float &x, float &y) {
+                        load_pair(to, at_row, at_column, op.m, op.n, x, y);
+                    });
+#pragma unroll
+                for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = carry(first ? 0 : sum[i], total[i]);
+                each_pair([&](int at_row, int at_column, float x, float y) {
+                    store_pair(to, at_row, at_column, op.m, op.n, x, y);
+                });
+            };
+            const int begin = part * op.part_slabs;
+            for (int slab = begin; slab < end; ++slab, next_stage()) {
                 const unsigned char *const own = stages + stage * size::STAGE_BYTES;
                 const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES;
                 const auto promote = [&] {
@@ -174,13 +204,13 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 promote();
                 if (slab + 1 < end) // they are here when the next products are done
                     a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
+                const int done = slab + 1 - begin;
+                if (size::CARRY && done % CARRY_SLABS == 0 && slab + 1 < end) carry_sums(done == CARRY_SLABS);
             }
-            // (split_add adds the sums of parts.)
-            const output_matrix<float, false> to =
-                op.sums ? output_matrix<float, false>{op.sums + (static_cast<int64_t>(product) * op.parts + part) *
-                                                                    op.m * op.n,
-                                                      op.n, 1}
-                        : op.c_of(product);
+            if (size::CARRY && end - begin > CARRY_SLABS) {
+                carry_sums(false);
+                continue;
+            }
 #pragma unroll
             for (int i = 0; i < COLUMNS / 4; ++i)
                 store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);

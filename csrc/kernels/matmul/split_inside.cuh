@@ -20,6 +20,7 @@
 #ifndef CK_MATMUL_SPLIT_INSIDE_CUH
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
+#include "carried_sums.cuh"
 #include "plain_sums.cuh"
 #include "split_columns.cuh"
 #include "split_operands.cuh" // the choice of "split_fp16"
@@ -39,7 +40,8 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split
                   "no more than the block has: otherwise it waits for ever");
     enum { PREFETCH = COLUMNS <= 64 };       // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
-    enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+    enum { STAGE_BYTES = PIECES * B_BYTES, CARRIED_BYTES = ROWS * COLUMNS * 4 };
+    enum { SHARED_BYTES = 1024 + STAGES * STAGE_BYTES + CARRIED_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the pieces");
 };
 using split_inside_128 = split_inside_size<128, 3>;
@@ -146,32 +148,53 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     split_rows<A_ALONG_K> rows(op.a, first.row + row, op.m, op.k);
     split_elements elements;
     float total[SUMS] = {};
+    // The sums of the groups of slabs before: fours, APART from each other (carried_sums.cuh).
+    float4 *const carried = reinterpret_cast<float4 *>(stages + size::STAGES * size::STAGE_BYTES) + thread;
+    constexpr int APART = size::CONSUMERS * 128;
     typename decltype(rows)::slab x;
     if (slabs > 0) rows.load(x);
     prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
     if (size::PREFETCH && slabs > 2) prefetched.load(); // slab 1
     const int warpgroup = thread / 128;
-    for (int slab = 0; slab < slabs; ++slab, next_stage()) {
-        if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
-        unsigned pieces[size::PIECES][SPLIT_STEPS][4];
-        rows.split(x, elements, pieces);
-        if (slab + 1 < slabs) rows.load(x);
-        mbarrier_wait(&full[stage], round);
-        // The warpgroups take turns: one splits while the other one multiplies.
-        mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
+    for (int slab = 0; slab < slabs;) {
+        const int group_end = slab + CARRY_SLABS < slabs ? slab + CARRY_SLABS : slabs;
+        for (; slab < group_end; ++slab, next_stage()) {
+            if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
+            unsigned pieces[size::PIECES][SPLIT_STEPS][4];
+            rows.split(x, elements, pieces);
+            if (slab + 1 < slabs) rows.load(x);
+            mbarrier_wait(&full[stage], round);
+            // The warpgroups take turns: one splits while the other one multiplies.
+            mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
 #pragma unroll
-        for (int part = 0; part < size::PARTS; ++part) {
-            float sum[size::WIDTH / 2], last[size::WIDTH / 2];
-            multiply_split<size>(sum, last, pieces,
-                                 stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
-            if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
-            wgmma_wait<0>();
-            if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
+            for (int part = 0; part < size::PARTS; ++part) {
+                float sum[size::WIDTH / 2], last[size::WIDTH / 2];
+                multiply_split<size>(sum, last, pieces,
+                                     stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
+                if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
+                wgmma_wait<0>();
+                if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll
-            for (int i = 0; i < size::WIDTH / 2; ++i)
-                total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
+                for (int i = 0; i < size::WIDTH / 2; ++i)
+                    total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
+            }
+        }
+        if (slab == slabs) break;
+#pragma unroll
+        for (int i = 0; i < SUMS / 4; ++i) {
+            float4 four = make_float4(0, 0, 0, 0);
+            if (slab > CARRY_SLABS) four = carried[i * APART];
+            carried[i * APART] = make_float4(carry(four.x, total[i * 4]), carry(four.y, total[i * 4 + 1]),
+                                             carry(four.z, total[i * 4 + 2]), carry(four.w, total[i * 4 + 3]));
         }
     }
+    if (slabs > CARRY_SLABS)
+#pragma unroll
+        for (int i = 0; i < SUMS / 4; ++i) {
+            const float4 four = carried[i * APART];
+            total[i * 4] += four.x, total[i * 4 + 1] += four.y, total[i * 4 + 2] += four.z,
+                total[i * 4 + 3] += four.w;
+        }
     report(elements, largest[0]);
     bool fails = false;
 #pragma unroll
