@@ -33,10 +33,8 @@
 
 namespace matmul {
 
-enum {
-    SPLIT_PAIR = 2,
-    SPLIT_ROWS = 128
-}; // the blocks of a cluster, whose tiles are stacked vertically and share B; the rows of a tile
+// The blocks of a cluster, whose tiles are stacked vertically and share B; the rows of a tile.
+enum { SPLIT_PAIR = 2, SPLIT_ROWS = 128 };
 
 template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_size {
     using T = T_;
@@ -165,27 +163,6 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                                                                     op.m * op.n,
                                                       op.n, 1}
                         : op.c_of(product);
-            // Adds the sums to those of the groups of slabs before (carried_sums.cuh).
-            const auto carry_sums = [&](bool first) {
-                int next_row = row, next_column = column;
-                const auto each_pair = [&](auto visit) {
-#pragma unroll
-                    for (int i = 0; i < COLUMNS / 4; ++i) {
-                        // Few addresses at once: together they would take too many registers.
-                        if (i % 4 == 0) recompute_from(next_row), recompute_from(next_column);
-                        visit(next_row + i % 2 * 8, next_column + i / 2 * 8, sum[i * 2], sum[i * 2 + 1]);
-                    }
-                };
-                if (!first) // into registers that are free until the next slab
-                    each_pair([&](int at_row, int at_column, float &x, float &y) {
-                        load_pair(to, at_row, at_column, op.m, op.n, x, y);
-                    });
-#pragma unroll
-                for (int i = 0; i < COLUMNS / 2; ++i) sum[i] = carry(first ? 0 : sum[i], total[i]);
-                each_pair([&](int at_row, int at_column, float x, float y) {
-                    store_pair(to, at_row, at_column, op.m, op.n, x, y);
-                });
-            };
             const int begin = part * op.part_slabs;
             for (int slab = begin; slab < end; ++slab, next_stage()) {
                 const unsigned char *const own = stages + stage * size::STAGE_BYTES;
@@ -204,16 +181,15 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 promote();
                 if (slab + 1 < end) // they are here when the next products are done
                     a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
-                const int done = slab + 1 - begin;
-                if (size::CARRY && done % CARRY_SLABS == 0 && slab + 1 < end) carry_sums(done == CARRY_SLABS);
+                if (const int done = slab + 1 - begin; size::CARRY && done % CARRY_SLABS == 0 && slab + 1 < end)
+                    carry_in(to, row, column, op.m, op.n, total, sum, done == CARRY_SLABS);
             }
-            if (size::CARRY && end - begin > CARRY_SLABS) {
-                carry_sums(false);
-                continue;
-            }
+            if (size::CARRY && end - begin > CARRY_SLABS)
+                carry_in(to, row, column, op.m, op.n, total, sum, false);
+            else
 #pragma unroll
-            for (int i = 0; i < COLUMNS / 4; ++i)
-                store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
+                for (int i = 0; i < COLUMNS / 4; ++i)
+                    store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
         }
     }
     cluster_sync(); // no block ends while the other one may still write to its memory

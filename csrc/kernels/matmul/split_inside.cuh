@@ -1,13 +1,11 @@
 // matmul "split_inside": comes after "split_bf16".
 //
-// Change  The kernel itself splits the elements into three pieces of bfloat16, whose sum is exactly the element. Rows of A go
-//         from memory to registers, where they are split, and wgmma takes their pieces from there; other warpgroups split
-//         columns of B on their way to shared memory. Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is
-//         computed: they are then the columns of tiles, which may have 128, 64 or 32.
+// Change  The kernel itself splits the elements into three pieces of bfloat16, whose sum is exactly the element: rows of A in
+//         registers, from which wgmma takes their pieces, and columns of B, by other warpgroups, on their way to shared memory.
+//         Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is computed: tiles may have 128, 64 or 32 columns.
 // Why     "split_bf16" writes the pieces to memory before its product begins, in launches of their own. This takes longer
 //         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales are needed.
-// Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 for the pieces,
-//         and 6 in each block)
+// Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 and 6)
 // Gain    on an H200, 32 x 4096 x 4096: 37 us ("split_bf16": 158; cuBLAS 48); 512 x 512 x 512: 13 us (25; 17)
 // Price   An element is split again in each block that needs it, and every product takes six.
 // Edges   Elements outside along k are zeros; rows and columns outside are the last ones again, and are not stored. Any
@@ -15,8 +13,7 @@
 //         2^-110), or if a product might overflow, it computes its tile again in float32, which is slow.
 // Map     cluster c: group c % groups of tile c / groups; block r of it: part group * parts + r of the slabs, and then
 //         some rows of the tile. blockIdx.z: the product. One or two warpgroups split columns, two others have 64 rows each
-// Limit   few rows: the latency of memory; otherwise the instructions that split (about seven for an element), which compete
-//         with wgmma for the registers
+// Limit   few rows: the latency of memory; otherwise the instructions that split, about seven for an element
 #ifndef CK_MATMUL_SPLIT_INSIDE_CUH
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
@@ -100,10 +97,9 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     const int cluster = static_cast<int>(blockIdx.x) / parts, group = cluster % groups;
     const tile_origin first = tile_of_block<ROWS, COLUMNS>(op.m, op.n, static_cast<unsigned>(cluster / groups));
 
-    // This block's part of k: whole slabs.
+    // This block's part of k: whole slabs. (The first parts have one more.)
     const int slabs_of_k = static_cast<int>((op.k + SLAB_DEPTH - 1) / SLAB_DEPTH), part = group * parts + rank;
     const int each = slabs_of_k / (groups * parts), more = slabs_of_k % (groups * parts);
-    // (The first ones have one more.)
     const int slabs = each + (part < more ? 1 : 0);
     const int64_t begin = static_cast<int64_t>(part * each + (part < more ? part : more)) * SLAB_DEPTH;
     op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
@@ -141,16 +137,14 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         if (parts > 1) cluster_sync(), cluster_end();
         return;
     }
-
     get_registers<size::CONSUMER_REGISTERS>();
     const int thread = static_cast<int>(threadIdx.x) - size::SPLITTERS;
     const int row = thread / 32 * 16 + lane / 4 * 2, column = lane % 4 * 2; // in the tile; the thread has two rows
     split_rows<A_ALONG_K> rows(op.a, first.row + row, op.m, op.k);
     split_elements elements;
     float total[SUMS] = {};
-    // The sums of the groups of slabs before: fours, APART from each other (carried_sums.cuh).
+    // The sums of the groups of slabs before (carried_sums.cuh).
     float4 *const carried = reinterpret_cast<float4 *>(stages + size::STAGES * size::STAGE_BYTES) + thread;
-    constexpr int APART = size::CONSUMERS * 128;
     typename decltype(rows)::slab x;
     if (slabs > 0) rows.load(x);
     prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
@@ -179,22 +173,9 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                     total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
             }
         }
-        if (slab == slabs) break;
-#pragma unroll
-        for (int i = 0; i < SUMS / 4; ++i) {
-            float4 four = make_float4(0, 0, 0, 0);
-            if (slab > CARRY_SLABS) four = carried[i * APART];
-            carried[i * APART] = make_float4(carry(four.x, total[i * 4]), carry(four.y, total[i * 4 + 1]),
-                                             carry(four.z, total[i * 4 + 2]), carry(four.w, total[i * 4 + 3]));
-        }
+        if (slab < slabs) carry_in_shared<size::CONSUMERS * 128>(carried, total, slab == CARRY_SLABS);
     }
-    if (slabs > CARRY_SLABS)
-#pragma unroll
-        for (int i = 0; i < SUMS / 4; ++i) {
-            const float4 four = carried[i * APART];
-            total[i * 4] += four.x, total[i * 4 + 1] += four.y, total[i * 4 + 2] += four.z,
-                total[i * 4 + 3] += four.w;
-        }
+    if (slabs > CARRY_SLABS) add_carried<size::CONSUMERS * 128>(total, carried);
     report(elements, largest[0]);
     bool fails = false;
 #pragma unroll
