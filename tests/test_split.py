@@ -130,6 +130,20 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
         assert same == (expected_path == BF16), (kind, seed)
 
 
+@pytest.mark.parametrize("how, tile", [("split_bf16", 64), ("split_bf16", 160), (INSIDE, 64), (INSIDE, 128)])
+def test_long_sums_lose_little_beside_a_large_term(chip, seed, how, tile):
+    """If each of 128 slabs was added with a rounding of its own, errors would be 1.4 times as large as they are."""
+    a, b = operands("normal", seed, 64, 64, 8192)
+    a[:, 0] *= 1e7
+    reference, magnitude = exact(a, b)
+    parameters = {"groups": 1, "side": 1} if how == INSIDE else {}
+    errors = (product(a, b, how, tile=tile, parts=1, **parameters) - reference) / magnitude
+    assert np.sqrt(np.mean(errors**2)) <= 1.1 * 2.0**-22, seed
+    reach = np.float32(2.0**58)  # so large that the sum of k terms is infinite, but no term is
+    limit = product(np.full((1, 8192), reach), np.full((8192, 2), reach), how, tile=tile, parts=1, **parameters)
+    assert np.all(limit == np.inf)
+
+
 def test_a_unit_matrix_gives_the_elements_themselves(chip, seed):
     """Three pieces in bfloat16 have all bits of a float32; two in float16 have 22 or 23."""
     x = operands("normal", seed, 64, 64, 64)[0]
