@@ -25,13 +25,10 @@ template <int ROWS, int COLUMNS>
 __device__ __forceinline__ tile_origin tile_of_block(int64_t m, int64_t n, unsigned block) {
     const unsigned across = static_cast<unsigned>((n + COLUMNS - 1) / COLUMNS);
     const unsigned down = static_cast<unsigned>((m + ROWS - 1) / ROWS);
-    constexpr unsigned MOST = 8; // rows of tiles in a band; the last band may have fewer
-    unsigned band = 0, within = block, height = down;
-    if (down > MOST) { // (a division takes a tenth of the time of a small tile)
-        band = block / (MOST * across), within = block % (MOST * across);
-        height = (band + 1) * MOST <= down ? MOST : down - band * MOST;
-    }
-    return {static_cast<int64_t>(band * MOST + within % height) * ROWS,
+    const unsigned most = down < 8 ? down : 8; // rows of tiles in a band; the last band may have fewer
+    const unsigned band = block / (most * across), within = block % (most * across);
+    const unsigned height = (band + 1) * most <= down ? most : down - band * most;
+    return {static_cast<int64_t>(band * most + within % height) * ROWS,
             static_cast<int64_t>(within / height) * COLUMNS};
 }
 

@@ -1,7 +1,7 @@
-// Long sums of float32 in "split_bf16" and "split_inside", which lose little to rounding.
+// Long sums of float32 in "split_bf16", which lose little to rounding.
 //
 // A sum of many slabs is rounded once for each of them, and the larger it is, the more it loses. So after every CARRY_SLABS
-// slabs, sums in memory take over: a thread adds its own to them, and goes on with what this addition has rounded off, which is
+// slabs, the sums in C take over: a thread adds its own to them, and goes on with what this addition has rounded off, which is
 // known exactly (Knuth's TwoSum). What is left are the roundings within a group of slabs.
 #ifndef CK_MATMUL_CARRIED_SUMS_CUH
 #define CK_MATMUL_CARRIED_SUMS_CUH
@@ -21,29 +21,8 @@ __device__ __forceinline__ float carry(float before, float &sum) {
     return after;
 }
 
-// The sums of a thread and those of the groups before, in shared memory: fours, APART from each other.
-template <int APART, int COUNT>
-__device__ __forceinline__ void carry_in_shared(float4 *carried, float (&total)[COUNT], bool first) {
-#pragma unroll
-    for (int i = 0; i < COUNT / 4; ++i) {
-        float *const own = &total[i * 4];
-        float4 four = make_float4(0, 0, 0, 0);
-        if (!first) four = carried[i * APART];
-        carried[i * APART] =
-            make_float4(carry(four.x, own[0]), carry(four.y, own[1]), carry(four.z, own[2]), carry(four.w, own[3]));
-    }
-}
-template <int APART, int COUNT>
-__device__ __forceinline__ void add_carried(float (&total)[COUNT], const float4 *carried) {
-#pragma unroll
-    for (int i = 0; i < COUNT / 4; ++i) {
-        const float4 four = carried[i * APART];
-        total[i * 4] += four.x, total[i * 4 + 1] += four.y, total[i * 4 + 2] += four.z, total[i * 4 + 3] += four.w;
-    }
-}
-
-// Those in C, if there is no room in shared memory. The thread has, of every eight columns, two neighbors in its row and in the
-// row 8 below (wgmma.cuh). `free`: registers that are not in use.
+// The sums of a thread and those of the groups before, in C. Of every eight columns, the thread has two neighbors in its row and in
+// the row 8 below (wgmma.cuh). `free`: registers that are not in use.
 template <int COUNT>
 __device__ __forceinline__ void carry_in(const output_matrix<float, false> &c, int row, int column, int m, int n,
                                          float (&total)[COUNT], float (&free)[COUNT], bool first) {

@@ -138,12 +138,9 @@ template <typename T, bool PLAIN> struct operand_stack {
         unsigned number = blockIdx.z;
 #pragma unroll 1 // rarely entered: not worth the instructions
         for (int i = 0; !PLAIN && i < axes; ++i) {
-            unsigned index = number; // along the last axis; a division would take as long as a load
-            if (i + 1 < axes) {
-                const unsigned length = static_cast<unsigned>(axis[i].length);
-                index = number % length, number /= length;
-            }
-            mine.skip(axis[i], index);
+            const unsigned length = static_cast<unsigned>(axis[i].length);
+            mine.skip(axis[i], number % length);
+            number /= length;
         }
         return mine;
     }

@@ -1,11 +1,13 @@
 // matmul "split_inside": comes after "split_bf16".
 //
-// Change  The kernel itself splits the elements into three pieces of bfloat16, whose sum is exactly the element: rows of A in
-//         registers, from which wgmma takes their pieces, and columns of B, by other warpgroups, on their way to shared memory.
-//         Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is computed: tiles may have 128, 64 or 32 columns.
+// Change  The kernel itself splits the elements into three pieces of bfloat16, whose sum is exactly the element. Rows of A go
+//         from memory to registers, where they are split, and wgmma takes their pieces from there; other warpgroups split
+//         columns of B on their way to shared memory. Blocks may divide k, as in "warp_tiles_split". If C has few rows, C^T is
+//         computed: they are then the columns of tiles, which may have 128, 64 or 32.
 // Why     "split_bf16" writes the pieces to memory before its product begins, in launches of their own. This takes longer
 //         than the product itself if k or C is small. bfloat16 has the exponents of float32, so that no scales are needed.
-// Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 and 6)
+// Claim   bytes of global memory for each element of A and B: 4 in each block that uses it (before: 10 for the pieces,
+//         and 6 in each block)
 // Gain    on an H200, 32 x 4096 x 4096: 37 us ("split_bf16": 158; cuBLAS 48); 512 x 512 x 512: 13 us (25; 17)
 // Price   An element is split again in each block that needs it, and every product takes six.
 // Edges   Elements outside along k are zeros; rows and columns outside are the last ones again, and are not stored. Any
@@ -13,11 +15,11 @@
 //         2^-110), or if a product might overflow, it computes its tile again in float32, which is slow.
 // Map     cluster c: group c % groups of tile c / groups; block r of it: part group * parts + r of the slabs, and then
 //         some rows of the tile. blockIdx.z: the product. One or two warpgroups split columns, two others have 64 rows each
-// Limit   few rows: the latency of memory; otherwise the instructions that split, about seven for an element
+// Limit   few rows: the latency of memory; otherwise the instructions that split (about seven for an element), which compete
+//         with wgmma for the registers
 #ifndef CK_MATMUL_SPLIT_INSIDE_CUH
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
-#include "carried_sums.cuh"
 #include "plain_sums.cuh"
 #include "split_columns.cuh"
 #include "split_operands.cuh" // the choice of "split_fp16"
@@ -37,8 +39,7 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split
                   "no more than the block has: otherwise it waits for ever");
     enum { PREFETCH = COLUMNS <= 64 };       // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
-    enum { STAGE_BYTES = PIECES * B_BYTES, CARRIED_BYTES = ROWS * COLUMNS * 4 };
-    enum { SHARED_BYTES = 1024 + STAGES * STAGE_BYTES + CARRIED_BYTES };
+    enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the pieces");
 };
 using split_inside_128 = split_inside_size<128, 3>;
@@ -97,9 +98,10 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     const int cluster = static_cast<int>(blockIdx.x) / parts, group = cluster % groups;
     const tile_origin first = tile_of_block<ROWS, COLUMNS>(op.m, op.n, static_cast<unsigned>(cluster / groups));
 
-    // This block's part of k: whole slabs. (The first parts have one more.)
+    // This block's part of k: whole slabs.
     const int slabs_of_k = static_cast<int>((op.k + SLAB_DEPTH - 1) / SLAB_DEPTH), part = group * parts + rank;
     const int each = slabs_of_k / (groups * parts), more = slabs_of_k % (groups * parts);
+    // (The first ones have one more.)
     const int slabs = each + (part < more ? 1 : 0);
     const int64_t begin = static_cast<int64_t>(part * each + (part < more ? part : more)) * SLAB_DEPTH;
     op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
@@ -137,45 +139,39 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         if (parts > 1) cluster_sync(), cluster_end();
         return;
     }
+
     get_registers<size::CONSUMER_REGISTERS>();
     const int thread = static_cast<int>(threadIdx.x) - size::SPLITTERS;
     const int row = thread / 32 * 16 + lane / 4 * 2, column = lane % 4 * 2; // in the tile; the thread has two rows
     split_rows<A_ALONG_K> rows(op.a, first.row + row, op.m, op.k);
     split_elements elements;
     float total[SUMS] = {};
-    // The sums of the groups of slabs before (carried_sums.cuh).
-    float4 *const carried = reinterpret_cast<float4 *>(stages + size::STAGES * size::STAGE_BYTES) + thread;
     typename decltype(rows)::slab x;
     if (slabs > 0) rows.load(x);
     prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
     if (size::PREFETCH && slabs > 2) prefetched.load(); // slab 1
     const int warpgroup = thread / 128;
-    for (int slab = 0; slab < slabs;) {
-        const int group_end = slab + CARRY_SLABS < slabs ? slab + CARRY_SLABS : slabs;
-        for (; slab < group_end; ++slab, next_stage()) {
-            if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
-            unsigned pieces[size::PIECES][SPLIT_STEPS][4];
-            rows.split(x, elements, pieces);
-            if (slab + 1 < slabs) rows.load(x);
-            mbarrier_wait(&full[stage], round);
-            // The warpgroups take turns: one splits while the other one multiplies.
-            mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
+    for (int slab = 0; slab < slabs; ++slab, next_stage()) {
+        if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
+        unsigned pieces[size::PIECES][SPLIT_STEPS][4];
+        rows.split(x, elements, pieces);
+        if (slab + 1 < slabs) rows.load(x);
+        mbarrier_wait(&full[stage], round);
+        // The warpgroups take turns: one splits while the other one multiplies.
+        mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
 #pragma unroll
-            for (int part = 0; part < size::PARTS; ++part) {
-                float sum[size::WIDTH / 2], last[size::WIDTH / 2];
-                multiply_split<size>(sum, last, pieces,
-                                     stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
-                if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
-                wgmma_wait<0>();
-                if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
+        for (int part = 0; part < size::PARTS; ++part) {
+            float sum[size::WIDTH / 2], last[size::WIDTH / 2];
+            multiply_split<size>(sum, last, pieces,
+                                 stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
+            if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
+            wgmma_wait<0>();
+            if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll
-                for (int i = 0; i < size::WIDTH / 2; ++i)
-                    total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
-            }
+            for (int i = 0; i < size::WIDTH / 2; ++i)
+                total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
         }
-        if (slab < slabs) carry_in_shared<size::CONSUMERS * 128>(carried, total, slab == CARRY_SLABS);
     }
-    if (slabs > CARRY_SLABS) add_carried<size::CONSUMERS * 128>(total, carried);
     report(elements, largest[0]);
     bool fails = false;
 #pragma unroll

@@ -18,8 +18,6 @@
 #ifndef CK_MATMUL_WARP_TILES_CUH
 #define CK_MATMUL_WARP_TILES_CUH
 
-#include <type_traits>
-
 #include "block_tile.cuh"
 #include "device_extras.cuh"
 #include "operands.cuh"
@@ -131,21 +129,16 @@ __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Si
                                                                         op.b.data + first.column * op.b.column_stride;
     const int64_t a_stride = A_ALONG_K ? op.a.row_stride : op.a.column_stride, a_extent = op.m - first.row,
                   b_stride = B_ALONG_K ? op.b.column_stride : op.b.row_stride, b_extent = op.n - first.column;
-    const auto add = [&](auto whole) {
-        using a_copies =
-            slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K, decltype(whole)::value>;
-        using b_copies =
-            slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K, decltype(whole)::value>;
-        if (decltype(whole)::value &&
-            !(a_copies::is_whole(a, a_stride, a_extent) && b_copies::is_whole(b, b_stride, b_extent)))
-            return false;
-        add_slabs(sum, shared, a_copies(a, a_stride, a_extent), b_copies(b, b_stride, b_extent), op.k, place);
-        return true;
-    };
-    // (Large tiles copy less for each multiply-add: for them, a second loop would be no faster.)
-    if constexpr (Size::ROWS == 64)
-        if (add(std::true_type{})) return;
-    add(std::false_type{});
+    const auto add = [&](auto a_copies, auto b_copies) { add_slabs(sum, shared, a_copies, b_copies, op.k, place); };
+    if constexpr (Size::ROWS ==
+                  64) { // (Large tiles copy less for each multiply-add: a second loop would be no faster.)
+        using whole_a = whole_slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K>;
+        using whole_b = whole_slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K>;
+        if (whole_a::can(a, a_stride, a_extent) && whole_b::can(b, b_stride, b_extent))
+            return add(whole_a(a, a_stride, a_extent), whole_b(b, b_stride, b_extent));
+    }
+    add(slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K>(a, a_stride, a_extent),
+        slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K>(b, b_stride, b_extent));
 }
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
