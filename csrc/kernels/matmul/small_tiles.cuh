@@ -6,8 +6,8 @@
 //         the copies and of one step after another. Four times as many blocks, whose warps take a quarter of the steps, are
 //         done earlier.
 // Claim   steps along k of a warp for k = 64: 16 (before: 64)
-// Gain    on an H200, 64 x 64 x 64: 5.4 us ("warp_tiles": 7.2; cuBLAS 6.8); 64 products of this size: 6.8 us (8.2; 8.4); 128 x 128 x
-//         128: 6.3 us (9.6; 9.6)
+// Gain    on an H200, 64 x 64 x 64: 5.0 us ("warp_tiles": 7.0; cuBLAS 7.0); 64 products of this size: 6.8 us (8.1; 8.5); 128 x 128 x
+//         128: 6.1 us (9.3; 9.8)
 // Price   Operands are read twice as often as with tiles of 64 x 64, and the warps add their sums through shared memory. With
 //         more than about two tiles for a multiprocessor, "warp_tiles" is faster.
 // Edges   cp.async writes zeros for elements outside the matrices; stores check each element, or four at once
