@@ -5,6 +5,7 @@ import dataclasses
 import importlib
 import importlib.util
 import io
+import json
 import math
 import random
 
@@ -298,3 +299,12 @@ def cli(*arguments, status=0):
             result = end.code or 0
     assert result == status, f"exit {result}\n{output.getvalue()}\n{errors.getvalue()}"
     return (errors if status else output).getvalue()
+
+
+def json_of(value):
+    """Through JSON and back: what to_dict gives must be plain."""
+    return json.loads(json.dumps(value))
+
+
+def emulated_note(text):
+    return "emulated" in text.lower()

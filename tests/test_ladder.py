@@ -1,17 +1,242 @@
-"""Ladders with parameters and with the input of the caller; test_python_api.py has those with random input."""
+"""Ladders: of random input, with parameters, and with the input of the caller."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cudakern
-from cases import HAS_BFLOAT16
+from cases import BACKENDS, HAS_BFLOAT16, json_of
 from cudakern import _steps, _table
 from cudakern._dtypes import numpy_dtype
 from cudakern._operations import names, operation, widened
 
 
+# --- of random input --------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module", params=BACKENDS)
+def small_ladder(request):
+    with cudakern.use_backend(request.param):
+        return cudakern.ladder("matmul", n=48, repeat=1, progress=False)
+
+
+def test_ladder_has_every_step(small_ladder):
+    names = [variant.name for variant in cudakern.variants("matmul")]
+    assert [step.variant.name for step in small_ladder] == names
+    assert len(small_ladder) == len(names)
+    assert not small_ladder.failed
+    assert small_ladder["tiled"] is small_ladder[names.index("tiled")]
+    for step in small_ladder:
+        if "float32" not in step.variant.types:
+            assert re.search("^not for this input: takes .*, not float32$", step.note)
+            continue
+        assert step.profile is not None, step.note
+        assert step.error.max < (2.0**-9 if step.variant.cuts_inputs else 1e-5)
+        assert step.note == ""
+    first = next(step for step in small_ladder if not step.variant.on_host)
+    if small_ladder.backend.emulated:
+        assert all(step.speedup is None for step in small_ladder)
+    else:
+        assert first.speedup == pytest.approx(1)
+
+
+def test_ladder_shows_itself(small_ladder):
+    emulated = small_ladder.backend.emulated
+    for text in (repr(small_ladder), small_ladder._repr_html_()):
+        assert all(step.variant.name in text for step in small_ladder if step.profile or step.failed)
+        assert ("There is no GPU here." in " ".join(text.split())) == emulated
+    plain = json_of(small_ladder.to_dict())
+    assert plain["operation"] == "matmul"
+    assert plain["backend"]["name"] == small_ladder.backend.name
+    assert [step["variant"] for step in plain["steps"]] == [step.variant.name for step in small_ladder]
+    clocks = {step["profile"]["clock"] for step in plain["steps"] if step["profile"]}
+    assert clocks == {"host", "emulated" if emulated else "gpu"}
+
+
+def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
+    """Times and speed-ups of another chip, marked as such; of this place, what is exact."""
+    record = json.loads((Path(cudakern.__file__).parent / "recorded.json").read_text())["ladders"]["matmul float32"]
+    text = " ".join(repr(small_ladder).split())
+    if not small_ladder.backend.emulated:
+        assert small_ladder.recorded is None
+        assert all(step.recorded is None for step in small_ladder)
+        return
+    assert {step.variant.name: step.recorded.kernel_ns for step in small_ladder if step.recorded} == {
+        name: step["kernel_ns"] for name, step in record["steps"].items()
+    }
+    assert f"recorded on an {record['chip']} for 4,096 x 4,096 float32 on {record['date']}" in text
+    tiled = small_ladder["tiled"]
+    launch = tiled.kernels[0]  # for the recorded size, as the time
+    assert (launch.launches, launch.grid, launch.block) == (1, (256, 256, 1), (16, 16, 1))
+    assert launch.shared_bytes == 2 * 16 * 16 * 4
+    row = next(row for row in small_ladder.table().rows if row[0] == "tiled")
+    assert row[2:6] == ["1", "256 x 256", "16 x 16", "2,048 B"]
+    assert all(step.speedup is None and step.recorded.speedup is None for step in small_ladder if step.variant.on_host)
+    assert record["changed"] == ("the kernels have changed since" in text)
+    assert "emulated\nkernel" not in small_ladder.table().columns
+    assert small_ladder.table(emulated=True).columns[-1] == "emulated\nkernel"
+    assert "times: H200, 4,096 x 4,096 float32" in text
+    assert "numpy ran on that machine's CPU" in text
+    with cudakern.use_backend("emulator"):
+        own = cudakern.ladder("coalescing", n=100)
+        multi_block = cudakern.ladder("sum_of_squares", n=9, variants=["multi_block"])
+        other_tile = cudakern.ladder("matmul", n=9, variants=["naive", "tiled"], tile=8)
+        other_type = cudakern.ladder("sum_of_squares", n=9, dtype="float64", variants=["vectorized"])
+        same_radius, other_radius = (cudakern.ladder("stencil_1d", n=9, radius=radius) for radius in (3, 4))
+    assert "Speed-ups are relative to single_thread." in multi_block.table().note  # which is not one of its steps
+    assert [bool(step.recorded) for step in other_tile] == [True, False]  # recorded with the default, 16
+    assert all(step.recorded for step in same_radius)
+    for ladder in (other_radius, other_type):
+        assert not any(step.recorded for step in ladder)
+        assert "times:" not in ladder.title
+        assert not any("H200" in column for column in ladder.table().columns)
+    with cudakern.use_backend("emulator"):  # not of the kernel that adds the blocks' sums, or that sorts the samples
+        rows = [
+            *multi_block.table().rows,
+            *cudakern.ladder("sort", n=9, variants=["sample_sort"]).table().rows,
+        ]
+        bins = cudakern.ladder("bincount", n=500, variants=["shared_atomics"])
+    assert [row[2:5] for row in rows] == [["2", "32", "256"], ["6", "512", "512"]]
+    assert bins[0].kernels[0].shared_bytes >= 50 * 4  # for as many bins as the values need
+    assert [kernel.grid for kernel in other_radius["global_memory"].kernels] == [(1, 1, 1)]  # no times: of this input
+    assert own.recorded.steps == {}
+    assert "no recorded times" in " ".join(repr(own).split())
+    with pytest.raises(ValueError, match="coalescing has no recorded times"):
+        own.plot()
+
+
+@pytest.mark.parametrize(
+    "dtype, first, variant, hidden",
+    [
+        ("float16", "tensor_cores", "wgmma_tiles", "kahan"),
+        ("float64", "tensor_cores_double", "tensor_cores_double", "vectorized"),
+    ],
+)
+def test_recorded_times_of_other_types(dtype, first, variant, hidden):
+    """matmul has recorded times for further types; variants that do not take a type are a note, not rows."""
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("matmul", n=16, dtype=dtype, variants=["numpy", "naive", variant, hidden])
+        alone = cudakern.ladder("matmul", n=16, dtype=dtype, variants=[hidden])
+    assert steps[variant].recorded.kernel_ns > 0
+    assert steps.recorded.shapes == ((4096, 4096),) * 2
+    assert [row[0] for row in steps.table().rows] == ["numpy", "naive", variant]
+    assert f"Speed-ups are relative to {first}." in steps.table().note
+    assert "numpy ran on" not in steps.table().note  # NumPy's products of these types were not recorded
+    assert "1 more variant takes other types: ladder('matmul', dtype=...), with 'float32'" in steps.table().note
+    assert [row[0] for row in alone.table().rows] == [hidden]  # nothing else to show
+
+
+@pytest.mark.parametrize("variant, launches", [("blocks", 3), ("lookback", 1)])
+def test_a_profile_counts_launches(backend, variant, launches):
+    """Three of "blocks" (sums, their scan, the tiles' scans), one of "lookback", whatever the timing adds."""
+    profile = cudakern.profile(cudakern.inclusive_scan, np.ones(50_000, "f4"), variant=variant, repeat=1)
+    assert profile.launches == launches
+
+
+def test_ladder_plots(small_ladder, tmp_path):
+    path = tmp_path / "ladder.png"
+    figure = small_ladder.plot(str(path))
+    assert path.read_bytes().startswith(b"\x89PNG")
+    words = [text.get_text() for axes in figure.axes for text in [axes.title, *axes.get_yticklabels()]]
+    assert "tiled" in words
+    assert ("recorded on an NVIDIA H200" in figure.get_suptitle()) == small_ladder.backend.emulated
+
+
+def test_ladder_of_sums(backend, capsys):
+    steps = cudakern.ladder(
+        "sum_of_squares", n=3000, dtype="float64", variants=["coalesced", "atomic", "numpy"], repeat=1, progress=True
+    )
+    assert [step.variant.name for step in steps] == ["coalesced", "atomic", "numpy"]
+    assert steps.dtype == "float64"
+    assert steps.shapes == ((3000,),)
+    assert "atomic" in capsys.readouterr().err  # progress says which variant runs
+    exact = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced"], repeat=1)
+    assert exact.dtype == "int32"
+    assert exact[0].error == (0, 0)
+    assert "exact" in repr(exact)
+
+
+def test_ladder_takes_shapes_and_refuses_nonsense(backend):
+    steps = cudakern.ladder("matmul", shape=(3, 4, 5), variants=["naive"], repeat=1)
+    assert steps.shapes == ((3, 4), (4, 5))
+    with pytest.raises(ValueError, match="not both"):
+        cudakern.ladder("matmul", n=3, shape=(3, 4, 5))
+    for wrong, words in (
+        ({"n": -1}, "n must be 0 or more, not -1"),
+        ({"shape": (3, -4, 5)}, "-4"),
+        ({"shape": (3, 4)}, r"shape= \(m, k and n .*, not \(3, 4\)"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            cudakern.ladder("matmul", **wrong)
+    with pytest.raises(TypeError, match="support .*float32.*complex64.*not str"):
+        cudakern.ladder("matmul", n=3, dtype="U3")
+    with pytest.raises(TypeError, match="support .*float32.*not complex64"):
+        cudakern.ladder("sum_of_squares", n=3, dtype="complex64")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "float16", "complex64"])
+def test_ladders_of_types_that_some_variants_have(backend, dtype):
+    steps = cudakern.ladder("matmul", shape=(17, 9, 20), dtype=dtype, repeat=1)
+    for step in steps:
+        if dtype in step.variant.types:
+            allowed = {"float16": 2**-9, "complex64": 1e-5}.get(dtype, 0)
+            assert step.error.max <= allowed
+        else:
+            assert step.note.startswith("not for this input: takes ")
+    assert {step.variant.name for step in steps if step.profile} >= {"naive", "tiled", "numpy"}
+
+
+def test_bfloat16_without_its_package(backend, monkeypatch):
+    """verify goes on and says so; a ladder of it does not begin."""
+    from cudakern import _dtypes, _verify
+
+    monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
+    found = _verify.verify(["matmul"], ["naive"])
+    assert found.ok
+    assert [(c.verdict, c.detail) for c in found.checks if c.dtype == "bfloat16"] == [
+        ("not here", "ml_dtypes is not installed")
+    ]
+
+    def missing(name):
+        raise ImportError("NumPy has bfloat16 only with the package ml_dtypes")
+
+    monkeypatch.setattr(_dtypes, "from_name", missing)
+    for call in (
+        lambda: cudakern.ladder("matmul", n=3, dtype="bfloat16"),
+        lambda: cudakern.random_matrix(3, dtype="bfloat16"),
+    ):
+        with pytest.raises(ImportError, match="ml_dtypes"):
+            call()
+
+
+def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
+    from cudakern._operations import _execute
+
+    right = _execute.execute
+
+    def fails(run):
+        if run.variant.name == "coalesced":
+            raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
+        right(run)
+
+    monkeypatch.setattr(_execute, "execute", fails)
+    steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)
+    assert steps.failed
+    assert steps[0].profile is None
+    assert "cudaErrorLaunchFailure" in steps[0].note
+    assert steps[1].profile is not None
+    assert "coalesced: failed: cudaErrorLaunchFailure" in " ".join(repr(steps).split())
+
+
+def test_a_step_that_a_ladder_does_not_have():
+    steps = cudakern.ladder("sum_of_squares", n=10, variants=["coalesced"])
+    assert steps["coalesced"] is steps[0]
+    with pytest.raises(KeyError, match="coalesced"):
+        steps["chunked"]
+
+
+# --- with parameters, and with the caller's input ---------------------------------------------------------------------
 def test_ladder_with_parameters(backend):
     """Parameters go to the variants that have them; those that change the result go to all and to the reference."""
     steps = cudakern.ladder("sort", n=300, lists=8, variants=["merge_serial", "sample_sort"], repeat=1)
