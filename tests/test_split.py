@@ -132,7 +132,7 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
 
 @pytest.mark.parametrize("tile", [64, 160])
 def test_long_sums_lose_little_beside_a_large_term(chip, seed, tile):
-    """If each of 128 slabs was added with a rounding of its own, errors would be 1.4 times as large as they are."""
+    """If each of 128 slabs were added with a rounding of its own, errors would be 1.5 times as large as they are."""
     a, b = operands("normal", seed, 64, 64, 8192)
     a[:, 0] *= 1e7
     reference, magnitude = exact(a, b)

@@ -1,7 +1,7 @@
 // Long sums of float32 in "split_bf16", which lose little to rounding.
 //
 // A sum of many slabs is rounded once for each of them, and the larger it is, the more it loses. So after every CARRY_SLABS
-// slabs, the sums in C take over: a thread adds its own to them, and goes on with what this addition has rounded off, which is
+// slabs, the sums in C (or in the workspace, if k is divided) take over: a thread adds its own to them, and goes on with what this addition has rounded off, which is
 // known exactly (Knuth's TwoSum). What is left are the roundings within a group of slabs.
 #ifndef CK_MATMUL_CARRIED_SUMS_CUH
 #define CK_MATMUL_CARRIED_SUMS_CUH
@@ -21,7 +21,7 @@ __device__ __forceinline__ float carry(float before, float &sum) {
     return after;
 }
 
-// The sums of a thread and those of the groups before, in C. Of every eight columns, the thread has two neighbors in its row and in
+// The sums of a thread and those of the groups before, in `c`. Of every eight columns, the thread has two neighbors in its row and in
 // the row 8 below (wgmma.cuh). `free`: registers that are not in use.
 template <int COUNT>
 __device__ __forceinline__ void carry_in(const output_matrix<float, false> &c, int row, int column, int m, int n,

@@ -25,7 +25,7 @@ namespace matmul {
 
 // Estimates in microseconds, fitted to an H200 (docs/results/gpu_bench.json) and an H100. Where lines of operands begin is not known
 // here: they are taken for those of matrices in C order.
-
+//
 // "warp_tiles": a step along k takes a block of its small tile 31 ns while it has a multiprocessor for itself, and 24.5 ns of the
 // multiprocessor's time where there are several. Tiles that are not whole take more, and rows of C that are not aligned are written by
 // single elements.

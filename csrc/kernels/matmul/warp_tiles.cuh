@@ -9,7 +9,7 @@
 // Claim   distinct words loaded from shared memory per multiply-add of a warp: 96/2048 (before: 144/2048)
 // Gain    on an H200, m = n = k = 4096: 47.9 TFLOP/s (before: 43.9; cuBLAS 51.3); docs/speed.md
 // Price   a second set of registers for the next step's words: nearly all of the 128 registers that a thread can have
-// Edges   as in "double_buffered"
+// Edges   as in "double_buffered"; small tiles that are all inside the matrix have a loop of their own, whose copies check nothing
 // Map     block: the tile of block_tile.cuh; warp w: tile (w / WARPS_X, w % WARPS_X) of the block. Lane bits 4 3 2 1 0
 //         are y1 x2 x1 x0 y0 for a warp tile of 4 x 8 lanes (x1 y2 y1 y0 x0 for 8 x 4). A lane has groups of four rows
 //         and columns.
