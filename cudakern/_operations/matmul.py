@@ -295,9 +295,9 @@ def matmul(
         along which the product is repeated, or lack leading axes of length 1.
     accuracy : "fast" or "strict"
         How accurate "auto" is on a GPU. With "fast", a product of float32 is at least as accurate as that of the GPU's
-        library, except where the terms of a sum nearly cancel, or a few of them are much larger than all others.
-        "strict" keeps all bits of the elements, also where terms cancel; sums of other floating-point types are
-        compensated.
+        library, except where the terms of a sum nearly cancel, or a few of them are much larger than all others, or
+        where the product is narrow or k short, and the library's sums are short, too. "strict" keeps all bits of the
+        elements, also where terms cancel; sums of other floating-point types are compensated.
     <call>
 
     Returns
