@@ -1,6 +1,5 @@
 """packbits and bincount beyond what every operation is tested for: against NumPy, with its errors."""
 
-import gc
 import itertools
 
 import numpy as np
@@ -10,6 +9,7 @@ import cudakern
 from cases import label, native, variants
 from cudakern import bincount, packbits
 from cudakern._operations.bincount import extent
+from growth import settled
 
 pytestmark = pytest.mark.proves()
 
@@ -258,8 +258,7 @@ def test_what_bincount_does_not_take(backend, variant):
 def test_more_bins_than_memory(backend):
     """An error that says so, from the host's memory or the device's; nothing is left behind."""
     x = np.array([2**45])
-    gc.collect()  # arrays of other tests, kept by their exceptions, would go back in the middle of this one
-    used = native(backend).pool_used(0)
+    used = settled(backend)
     with pytest.raises((MemoryError, ValueError)):
         bincount(x, variant="global_atomics")
     with pytest.raises(cudakern.OutOfMemoryError):

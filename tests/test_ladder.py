@@ -127,13 +127,6 @@ def test_recorded_times_of_other_types(dtype, first, variant, hidden):
     assert [row[0] for row in alone.table().rows] == [hidden]  # nothing else to show
 
 
-@pytest.mark.parametrize("variant, launches", [("blocks", 3), ("lookback", 1)])
-def test_a_profile_counts_launches(backend, variant, launches):
-    """Three of "blocks" (sums, their scan, the tiles' scans), one of "lookback", whatever the timing adds."""
-    profile = cudakern.profile(cudakern.inclusive_scan, np.ones(50_000, "f4"), variant=variant, repeat=1)
-    assert profile.launches == launches
-
-
 def test_ladder_plots(small_ladder, tmp_path):
     path = tmp_path / "ladder.png"
     figure = small_ladder.plot(str(path))
@@ -185,29 +178,6 @@ def test_ladders_of_types_that_some_variants_have(backend, dtype):
         else:
             assert step.note.startswith("not for this input: takes ")
     assert {step.variant.name for step in steps if step.profile} >= {"naive", "tiled", "numpy"}
-
-
-def test_bfloat16_without_its_package(backend, monkeypatch):
-    """verify goes on and says so; a ladder of it does not begin."""
-    from cudakern import _dtypes, _verify
-
-    monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
-    found = _verify.verify(["matmul"], ["naive"])
-    assert found.ok
-    assert [(c.verdict, c.detail) for c in found.checks if c.dtype == "bfloat16"] == [
-        ("not here", "ml_dtypes is not installed")
-    ]
-
-    def missing(name):
-        raise ImportError("NumPy has bfloat16 only with the package ml_dtypes")
-
-    monkeypatch.setattr(_dtypes, "from_name", missing)
-    for call in (
-        lambda: cudakern.ladder("matmul", n=3, dtype="bfloat16"),
-        lambda: cudakern.random_matrix(3, dtype="bfloat16"),
-    ):
-        with pytest.raises(ImportError, match="ml_dtypes"):
-            call()
 
 
 def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):

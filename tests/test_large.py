@@ -18,6 +18,7 @@ import subprocesses
 from cases import native
 from cudakern import _memory_limit
 from cudakern._operations import _tiled_product, _tiles
+from growth import settled
 
 LIMIT = 4 << 20
 PRODUCT = (600, 610), (610, 590)  #: 4.3 MB of float32
@@ -365,8 +366,7 @@ def test_the_limit_is_what_is_free(plans):
 def test_a_limit_that_is_too_small(backend):
     """(No call needs that much today: the memory of a block is made larger.)"""
     a, b, x = np.ones((40, 10_000)), np.ones((10_000, 40)), np.ones(1 << 20, np.float32)
-    gc.collect()  # arrays of other tests, kept by their exceptions, would go back in the middle of this one
-    used = native(backend).pool_used(0)
+    used = settled(backend)
     with ck.memory_limit(_memory_limit.LEAST), pytest.MonkeyPatch.context() as patch:
         patch.setattr(_tiles, "ROUNDED", 1 << 20)
         with pytest.raises(

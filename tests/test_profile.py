@@ -1,4 +1,4 @@
-"""Profiles: figures of a call, its repetitions, and what `profile` shares with a ladder."""
+"""Profiles: the figures of a call, how often it is repeated, and what a profile leaves behind."""
 
 import itertools
 
@@ -165,6 +165,13 @@ def test_repetitions_of_a_profile(monkeypatch):
     repeat, measured, _ = runs("gpu", steady(), budget_s=0.5, warmup=None)
     assert repeat == 20
     assert measured > 21  # a fifth of the time to warm up
+
+
+@pytest.mark.parametrize("variant, launches", [("blocks", 3), ("lookback", 1)])
+def test_a_profile_counts_launches(backend, variant, launches):
+    """Three of "blocks" (sums, their scan, the tiles' scans), one of "lookback", whatever the timing adds."""
+    profile = cudakern.profile(cudakern.inclusive_scan, np.ones(50_000, "f4"), variant=variant, repeat=1)
+    assert profile.launches == launches
 
 
 def test_an_ordinary_call_after_profile_is_not_measured(backend):

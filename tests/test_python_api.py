@@ -353,6 +353,29 @@ def test_random_matrices(dtype):
         cudakern.random_matrix(3, dtype="int32")
 
 
+def test_bfloat16_without_its_package(backend, monkeypatch):
+    """verify goes on and says so; a ladder of it does not begin."""
+    from cudakern import _dtypes, _verify
+
+    monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
+    found = _verify.verify(["matmul"], ["naive"])
+    assert found.ok
+    assert [(c.verdict, c.detail) for c in found.checks if c.dtype == "bfloat16"] == [
+        ("not here", "ml_dtypes is not installed")
+    ]
+
+    def missing(name):
+        raise ImportError("NumPy has bfloat16 only with the package ml_dtypes")
+
+    monkeypatch.setattr(_dtypes, "from_name", missing)
+    for call in (
+        lambda: cudakern.ladder("matmul", n=3, dtype="bfloat16"),
+        lambda: cudakern.random_matrix(3, dtype="bfloat16"),
+    ):
+        with pytest.raises(ImportError, match="ml_dtypes"):
+            call()
+
+
 def test_variants_are_found_by_name():
     table = cudakern.variants("matmul")
     assert "tiled" in table

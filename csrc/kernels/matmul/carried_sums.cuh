@@ -1,8 +1,8 @@
 // Long sums of float32 in "split_bf16", which lose little to rounding.
 //
-// A sum of many slabs is rounded once for each of them, and the larger it is, the more it loses. So after every CARRY_SLABS
-// slabs, the sums in C (or in the workspace, if k is divided) take over: a thread adds its own to them, and goes on with what this addition has rounded off, which is
-// known exactly (Knuth's TwoSum). What is left are the roundings within a group of slabs.
+// A sum of many slabs is rounded once for each of them, and the larger it is, the more it loses. So after every CARRY_SLABS slabs, a thread adds
+// its sums to those in C (in the workspace, if k is divided), and goes on with what this addition has rounded off, which is known exactly (Knuth's
+// TwoSum). What is left are the roundings within a group of slabs.
 #ifndef CK_MATMUL_CARRIED_SUMS_CUH
 #define CK_MATMUL_CARRIED_SUMS_CUH
 

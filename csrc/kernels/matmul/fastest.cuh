@@ -54,7 +54,7 @@ inline double time_of_small_tiles(const ck_call *call) {
     const double k =
         static_cast<double>(divide_up(inner(call), small_tiles_size::DEPTH / 2) * small_tiles_size::DEPTH / 2);
     const double tiles = static_cast<double>(divide_up(tiles_of_small(call), call->limits->multiprocessors));
-    const double few = 0.5 + 0.0035 * k, many = 0.0095 * k; // of k, for each tile of a multiprocessor
+    const double few = 0.5 + 0.0035 * k, many = 0.0095 * k; // for each tile of a multiprocessor, by k
     const double chain = 4.6 + 0.0115 * k, all = 4.9 + tiles * (few > many ? few : many);
     return (all > chain ? all : chain) + bytes_of_floats(call) / 8e6; // half of the data moves meanwhile
 }
