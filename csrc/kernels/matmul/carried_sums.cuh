@@ -13,9 +13,9 @@ namespace matmul {
 
 enum { CARRY_SLABS = 32 };
 
-// Returns before + sum; `sum` becomes what was rounded off, or 0 if the result is not finite.
+// Returns before + sum; `sum` becomes what was rounded off, or 0 if the result is not finite. What has overflowed stays infinite.
 __device__ __forceinline__ float carry(float before, float &sum) {
-    const float after = before + sum, added = after - before;
+    const float after = before - before == 0 ? before + sum : before, added = after - before;
     const float rest = (before - (after - added)) + (sum - added);
     sum = after - after == 0 ? rest : 0;
     return after;

@@ -64,11 +64,25 @@ inline double time_of_small_tiles(const ck_call *call) {
 inline double time_of_few_rows(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), few = smaller(m, n), many = m < n ? n : m;
     if (few > FEW_MOST || many <= 2 * FEW_MOST || !few_rows_can(m, n, inner(call))) return HUGE_VAL;
-    const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.01),
-                 each = m < n ? more : 0.23 * static_cast<double>(few - 1);
+    const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.015),
+                 each = m < n ? more : 0.1 * static_cast<double>(few - 1);
     const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, FEW_ACROSS_LINES)));
-    return 8 + elements_of(call, many, inner(call)) * 4 / 3.8e6 * (1 + each) +
+    return 7.7 + elements_of(call, many, inner(call)) * 4 / 4.1e6 * (1 + each) +
            blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);
+}
+
+// "split_small": the time that its tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the time to move
+// the data, of which some passes meanwhile. Tiles that are not whole take longer, and lines that are not aligned even more.
+inline double time_of_split_small(const ck_call *call) {
+    const int64_t m = rows(call), n = columns(call), k = inner(call), side = split_small_size::SIDE;
+    const double steps = static_cast<double>(divide_up(k, split_small_size::STEP));
+    const double tiles = static_cast<double>(divide_up(m, side)) * static_cast<double>(divide_up(n, side));
+    const double whole = static_cast<double>(m / side) * static_cast<double>(n / side) / tiles;
+    const double own = ceil(tiles * static_cast<double>(products(call)) / call->limits->multiprocessors);
+    const double all = own * (0.25 + 0.38 * steps), chain = 0.4 + steps * (0.64 + 0.2 * own);
+    const double compute = (all > chain ? all : chain) * (k % 4 == 0 && n % 4 == 0 ? 1 + 0.35 * (1 - whole) : 1.9);
+    const double move = bytes_of_floats(call) / 4.5e6;
+    return 4.1 + compute + move - 0.3 * (compute < move ? compute : move);
 }
 
 // "split_fp16": its launches, eight bytes of traffic for each element of the operands (more time if their lines are not
@@ -142,7 +156,8 @@ inline const char *fastest_of(const ck_call *of) {
                 // of 128 columns, which have one sum where others have two, and below 128 for others. And "split_inside" has
                 // the advantage that it takes the same time for nearly all data.
                 {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
-                {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL}};
+                {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
+                {"split_small", time_of_split_small(call)}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(FEW_THREADS)
             if (fours && all) {
 #pragma unroll
                 for (int i = 0; i < CHUNKS; ++i) {
-                    const float4 four = __ldg(reinterpret_cast<const float4 *>(many[j] + k + i * CHUNK + lane * 4));
+                    const float4 four = __ldcs(reinterpret_cast<const float4 *>(many[j] + k + i * CHUNK + lane * 4));
                     x[j][i * 4] = four.x, x[j][i * 4 + 1] = four.y, x[j][i * 4 + 2] = four.z,
                              x[j][i * 4 + 3] = four.w;
                 }
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(FEW_THREADS)
 #pragma unroll
                 for (int i = 0; i < DEPTH / 32; ++i) {
                     const int at = k + place(i * 32 + lane);
-                    const float read = many[j][(at < op.end ? at : op.end - 1) * op.many_k];
+                    const float read = __ldcs(many[j] + (at < op.end ? at : op.end - 1) * op.many_k);
                     x[j][i] = at < op.end ? read : 0;
                 }
             }

@@ -6,15 +6,17 @@
 // Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in which
 //         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
-// Gain    on an H200, 8 x 4096 x 4096: 29 us ("warp_tiles_split": 77; cuBLAS 47). When each lane loaded 4 bytes instead of
-//         16, it took 37 us.
+//         B's loads say that they are the only ones (ld.global.cs): so they replace each other in the L2 cache, and not
+//         what others have written there, which would have to go to memory first.
+// Gain    on an H200, 8 x 4096 x 4096: 26 us ("warp_tiles_split": 77; cuBLAS 47); without the hint, 29 us, and when each lane
+//         loaded 4 bytes instead of 16, 37 us
 // Price   If C has more than 16 rows and columns, B is read once for every 16 rows.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
 // Map     few_across, for contiguous rows of B: lane l of block x: columns 128 x + 4 l to 128 x + 4 l + 3; warps divide k.
 //         few_along, for contiguous columns of B: warp w: columns 16 x + 4 w to 16 x + 4 w + 3; its lanes divide k.
 //         blockIdx.y: the part of k; blockIdx.z: the product
 // Limit   the memory's bandwidth, up to about eight rows; then the multiply-adds. (Alone, a loop that reads the 64 MB of B
-//         takes 24 us.)
+//         takes 21 us.)
 #ifndef CK_MATMUL_FEW_ROWS_CUH
 #define CK_MATMUL_FEW_ROWS_CUH
 
@@ -33,8 +35,9 @@ __device__ __forceinline__ void load_across(float4 (&x)[COUNT], const float *man
         x[i] = make_float4(0, 0, 0, 0);
         if (CHECK && i >= inside) continue;
         const float *const row = many + i * many_k;
-        x[i] = FOURS ? __ldg(reinterpret_cast<const float4 *>(row))
-                     : make_float4(__ldg(row + at[0]), __ldg(row + at[1]), __ldg(row + at[2]), __ldg(row + at[3]));
+        x[i] = FOURS
+                   ? __ldcs(reinterpret_cast<const float4 *>(row))
+                   : make_float4(__ldcs(row + at[0]), __ldcs(row + at[1]), __ldcs(row + at[2]), __ldcs(row + at[3]));
     }
 }
 

@@ -27,9 +27,9 @@ ck_run run_wgmma_tiles, run_wgmma_producer, run_wgmma_persistent, run_wgmma_mult
 ck_run run_wgmma_split;                                                                // wgmma_split.cu
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
 ck_run run_split_fp16, run_split_bf16;                                                 // split.cu
-ck_run run_split_inside;                                                               // split_inside.cu
-ck_run run_tensor_cores, run_tensor_cores_double;                                      // tensor_cores.cu
-ck_run run_tensor_cores_split;                                                         // tensor_cores_split.cu
+ck_run run_split_inside, run_split_small;         // split_inside.cu, split_small.cu
+ck_run run_tensor_cores, run_tensor_cores_double; // tensor_cores.cu
+ck_run run_tensor_cores_split;                    // tensor_cores_split.cu
 
 namespace {
 
@@ -243,6 +243,10 @@ const ck_variant variants[] = {
             SPLIT(128, 64, 32), depth_of_splits, KERNELS("split_inside"),
             "The pieces of split_bf16, made inside the kernel: one launch, for any strides",
             "If data passes through registers anyway, it can be changed there for little", "cudakern"),
+    VARIANT(split_small, AFTER(split_inside), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC, NO_PARAMETERS,
+            depth_of_splits, KERNELS("split_small"),
+            "Small blocks that load, split and multiply in turn, four on a multiprocessor: for small products",
+            "Blocks that wait for different things keep a multiprocessor busy without a pipeline", "cudakern"),
     VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_COLUMNS, depth_in_a_row, KERNELS("wgmma_along_k"),
             "Tensor cores for int8, with exact sums in int32; only with out= of int32",
@@ -250,7 +254,7 @@ const ck_variant variants[] = {
     VARIANT(tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
-    VARIANT(fastest, AFTER(split_inside), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
+    VARIANT(fastest, AFTER(split_small), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
             depth_of_fastest, KERNELS("split_inside"),
             "The variant that is estimated to be the fastest for the type, the sizes and the chip",
             "No variant is the fastest everywhere: choose by a model of their times", "cudakern"),

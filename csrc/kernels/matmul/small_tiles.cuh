@@ -25,7 +25,7 @@
 namespace matmul {
 
 struct small_tiles_size {
-    enum { ROWS = 32, COLUMNS = 32, DEPTH = 64, STAGES = 2, WARPS = 4, THREADS = WARPS * 32, BLOCKS = 4 };
+    enum { ROWS = 32, COLUMNS = 32, DEPTH = 64, STAGES = 2, WARPS = 4, THREADS = WARPS * 32, BLOCKS = 5 };
     enum { WARP_DEPTH = DEPTH / WARPS, LANE_ROWS = 8, LANE_COLUMNS = 4, STEP = 4 }; // STEP: along k
     enum { SUMS_PITCH = COLUMNS + 4 };
 };

@@ -41,7 +41,8 @@ template <typename T> __global__ void __launch_bounds__(256) split_add(const spl
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements; i += step) {
         const int64_t row = i / op.n, column = i % op.n;
         double total = 0;
-        for (int part = 0; part < op.parts; ++part) total += static_cast<double>(sums[part * elements + i]);
+        for (int part = 0; part < op.parts; ++part) // what has overflowed stays infinite
+            if (total - total == 0) total += static_cast<double>(sums[part * elements + i]);
         c.store(row, column, static_cast<float>(total));
     }
 }

@@ -34,7 +34,7 @@ template <typename T> struct line_counts {
     int lossy, small, large, good;
 
     __device__ __forceinline__ unsigned findings() const {
-        if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_NOT_BF16) : 0;
+        if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_TINY) : 0;
         unsigned findings = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
         if (small + large > 0 && large < 8) findings |= FOUND_SPARSE;
         if (small > 7 || 8 * lossy > good) findings |= FOUND_NOT_FP16;

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                   const split_product_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();
-    constexpr int CHOICE = split_kind<typename size::T>::CHOICE;
+    enum { CHOICE = split_kind<typename size::T>::CHOICE, CARRY = size::CARRY && !SHORT };
     if (op.products == 1 && choice_of(*op.findings) != CHOICE) return;
     constexpr int STAGES = size::STAGES, PIECES = size::PIECES, COLUMNS = size::COLUMNS;
     constexpr int EVERY_BLOCK = (1 << SPLIT_PAIR) - 1, B_COLUMNS = COLUMNS / SPLIT_PAIR; // that one block copies
@@ -181,10 +181,10 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 promote();
                 if (slab + 1 < end) // they are here when the next products are done
                     a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
-                if (const int done = slab + 1 - begin; size::CARRY && done % CARRY_SLABS == 0 && slab + 1 < end)
+                if (const int done = slab + 1 - begin; CARRY && done % CARRY_SLABS == 0 && slab + 1 < end)
                     carry_in(to, row, column, op.m, op.n, total, sum, done == CARRY_SLABS);
             }
-            if (size::CARRY && end - begin > CARRY_SLABS)
+            if (CARRY && end - begin > CARRY_SLABS)
                 carry_in(to, row, column, op.m, op.n, total, sum, false);
             else
 #pragma unroll

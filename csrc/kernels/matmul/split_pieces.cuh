@@ -7,7 +7,7 @@
 // largest magnitude of a block is scaled to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^50, 2^51) for
 // bf16, unless that takes too large a power of two. In fp16, much smaller elements lose bits (split_check.cuh). bf16 has the range of float32: from 2^-51 on, elements
 // have all bits, and so have the products of two, which are 2^-102 or more. If a block has smaller elements, its product is
-// left to "warp_tiles".
+// left to "split_inside".
 #ifndef CK_MATMUL_SPLIT_PIECES_CUH
 #define CK_MATMUL_SPLIT_PIECES_CUH
 
@@ -36,10 +36,12 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
     const int slabs = split_slabs(op.k), blocks = split_blocks(side.lines);
     const int64_t piece_words = static_cast<int64_t>(side.lines) * op.pitch / 4; // of four elements
     const int64_t tiles = static_cast<int64_t>(slabs) * ((blocks + PIECES_WARPS - 1) / PIECES_WARPS);
-    // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
+    // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that decides it. (Tiny elements do
+    // not: whether others are infinite must be known, however the warps are timed.)
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
     const auto decided = [](unsigned findings) {
-        return __any_sync(0xffffffffu, choice_of(findings) != kind::CHOICE);
+        const int choice = choice_of(findings);
+        return __any_sync(0xffffffffu, PIECES == 2 ? choice != kind::CHOICE : choice == SPLIT_NOT);
     };
     if (decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -97,7 +99,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
         unsigned findings = 0;
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
-            findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
+            findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_FINITE;
         const bool few_small = PIECES == 3 || __reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)) <= 7;
         if (__any_sync(0xffffffffu, least < bottom) || !few_small) {
             const int depth = op.k - first_k;

@@ -1,10 +1,11 @@
-// The plans of "split_fp16", "split_bf16" and "split_inside".
+// The plans of "split_fp16", "split_bf16", "split_inside" and "split_small".
 #ifndef CK_MATMUL_SPLIT_PLANS_CUH
 #define CK_MATMUL_SPLIT_PLANS_CUH
 
 #include "plans.cuh"
 #include "split_inside_plans.cuh"
 #include "split_launches.cuh"
+#include "split_small.cuh"
 
 namespace matmul {
 
@@ -56,6 +57,13 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
     plan->shared_bytes = split_inside_block_of(tiling).shared_bytes;
     return plan_groups(call, plan, error, tiling.groups);
+}
+
+inline int plan_split_small(const ck_call *call, ck_plan *plan, ck_error *error) {
+    using size = split_small_size;
+    CK_TRY(plan_tiles(call, plan, error, size::SIDE, size::SIDE, size::THREADS));
+    plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
+    return CK_OK;
 }
 
 } // namespace matmul

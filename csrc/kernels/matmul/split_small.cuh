@@ -1,0 +1,143 @@
+// matmul "split_small": comes after "split_inside".
+//
+// Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
+//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor.
+// Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
+//         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
+//         Sums leave the tensor cores after every 16 elements along k, which is more accurate.
+// Claim   blocks of a multiprocessor: 4 (before: 1)
+// Gain    on an H200, 256 products of 128 x 128 x 128: 26 us ("warp_tiles": 33; cuBLAS 34); 16 of 256 x 256 x 256: 15 us ("split_inside":
+//         18; cuBLAS 21); 4000 x 4000 x 96: 61 us ("warp_tiles": 88; cuBLAS 92)
+// Price   Each block splits all of its rows and columns, and every product takes six.
+// Edges   elements outside the matrices are zeros; loads of 16 bytes where lines are aligned, also for the inside of ragged tiles. A tile
+//         that cannot be split is computed in float32, as in "split_inside".
+// Map     block: the tile of block_tile.cuh; a thread loads four neighbors of four lines of each operand in each step;
+//         warp w: rows 16 w to 16 w + 15
+// Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
+#ifndef CK_MATMUL_SPLIT_SMALL_CUH
+#define CK_MATMUL_SPLIT_SMALL_CUH
+
+#include "block_tile.cuh"
+#include "register_sums.cuh"
+#include "split_small_steps.cuh"
+
+namespace matmul {
+
+// The tile in float32, one element after another, for a tile that cannot be split.
+__device__ __forceinline__ void store_plain_sums(const operands<float, false> &op, const tile_origin &first) {
+    using size = split_small_size;
+#pragma unroll 1
+    for (int i = static_cast<int>(threadIdx.x); i < size::SIDE * size::SIDE; i += size::THREADS) {
+        const int64_t row = first.row + i / size::SIDE, column = first.column + i % size::SIDE;
+        if (row >= op.m || column >= op.n) continue;
+        const auto a_row = op.a.row(row), b_column = op.b.column(column);
+        float total = 0;
+#pragma unroll 1
+        for (int64_t k = 0; k < op.k; ++k) total = fmaf(a_row[k], b_column[k], total);
+        op.c.store(row, column, total);
+    }
+}
+
+// WHOLE: all tiles and steps are inside the matrices, all lines of the operands are aligned to 16 bytes, and pairs of results to 8.
+template <bool A_ALONG_K, bool B_ALONG_K, bool WHOLE>
+__global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::BLOCKS)
+    split_small(const operand_stack<float, false> stack) {
+    using size = split_small_size;
+    using a_step = split_small_step<A_ALONG_K>;
+    using b_step = split_small_step<B_ALONG_K>;
+    __shared__ __align__(1024) split_small_pieces pieces[2];
+    // (Divisions, of which most products need none, would be a large part of what comes before the first load.)
+    operands<float, false> op = stack.first;
+    if (stack.axes == 1)
+        op.skip(stack.axis[0], blockIdx.z);
+    else if (stack.axes > 1)
+        op = stack.of_block();
+    tile_origin first = {0, 0};
+    if (gridDim.x > 1) first = tile_of_block<size::SIDE, size::SIDE>(op.m, op.n);
+    a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
+             op.m - first.row);
+    b_step b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
+             op.n - first.column);
+    split_elements in_a, in_b;
+    float total[size::SUMS] = {}, last[size::SUMS] = {};
+    int64_t left = op.k; // for the next step
+    const auto load = [&] {
+        const int depth = left < size::STEP ? static_cast<int>(left) : size::STEP;
+        a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
+        left -= size::STEP;
+    };
+    load();
+    const auto promote = [&](const float(&sum)[size::SUMS]) {
+        wgmma_wait<0>();
+#pragma unroll
+        for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
+    };
+    int half = 0;
+#pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
+    for (int64_t k = 0; k < op.k; k += size::STEP, half ^= 1) {
+        a.split(in_a, pieces[0], half), b.split(in_b, pieces[1], half);
+        if (left > 0) load();
+        fence_async_proxy(); // wgmma may read the pieces after the barrier
+        promote(last);
+        __syncthreads();
+        const auto multiply = [&](float(&sum)[size::SUMS], int i, int j, int step, bool add) { // piece i by piece j
+            wgmma<__nv_bfloat16, size::SIDE, !A_ALONG_K, !B_ALONG_K>(
+                sum, a_step::descriptor(pieces[0][i], half * 2 + step),
+                b_step::descriptor(pieces[1][j], half * 2 + step), add);
+        };
+        float sum[size::SUMS];
+        wgmma_fence();
+#pragma unroll
+        for (int order = size::PIECES - 1; order >= 0; --order) // i + j: the smallest products first
+#pragma unroll
+            for (int i = 0; i <= order; ++i)
+#pragma unroll
+                for (int step = 0; step < (order > 0 ? 2 : 1); ++step)
+                    multiply(sum, i, order - i, step, order < size::PIECES - 1 || i > 0 || step > 0);
+        // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so the second half of high * high
+        // gets a sum of its own.
+        wgmma_commit();
+        promote(sum);
+        wgmma_fence();
+        multiply(last, 0, 0, 1, false);
+        wgmma_commit();
+    }
+    promote(last);
+
+    const int lane = static_cast<int>(threadIdx.x) % 32, row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4,
+              column = lane % 4 * 2;
+    if (WHOLE) {
+        float *const to = op.c.data + (first.row + row) * op.c.row_stride + first.column + column;
+#pragma unroll
+        for (int i = 0; i < size::SUMS; i += 2)
+            *reinterpret_cast<float2 *>(to + i / 2 % 2 * 8 * op.c.row_stride + i / 4 * 8) =
+                make_float2(total[i], total[i + 1]);
+    } else {
+        // Through shared memory, so that the threads of a warp store neighbors.
+        float *const sums = reinterpret_cast<float *>(&pieces);
+        enum { PITCH = size::SIDE + 8 };
+        static_assert(size::SIDE * PITCH * 4 <= sizeof pieces, "there is room for them");
+        __syncthreads(); // all products are done
+#pragma unroll
+        for (int i = 0; i < size::SUMS; i += 2)
+            *reinterpret_cast<float2 *>(sums + (row + i / 2 % 2 * 8) * PITCH + column + i / 4 * 8) =
+                make_float2(total[i], total[i + 1]);
+        __syncthreads();
+#pragma unroll 1
+        for (int i = static_cast<int>(threadIdx.x); i < size::SIDE * size::SIDE / 4; i += size::THREADS) {
+            const int own_row = i / (size::SIDE / 4), own_column = i % (size::SIDE / 4) * 4;
+            const float4 four = *reinterpret_cast<const float4 *>(sums + own_row * PITCH + own_column);
+            const float own[1][4] = {{four.x, four.y, four.z, four.w}};
+            store_tile<true>(op.c, first.row + own_row, 0, first.column + own_column, 0, op.m, op.n, own);
+        }
+    }
+    // Elements that three pieces do not hold, or sums that might overflow: each row or column is in eight threads. (The magnitudes are not
+    // finite if an element is not.)
+    const bool fails =
+        ((in_a.lost | in_b.lost) & 0xffffu) != 0 || !(in_a.magnitudes < 0x1p60f && in_b.magnitudes < 0x1p60f);
+    if (__syncthreads_or(fails)) store_plain_sums(op, first);
+}
+
+} // namespace matmul
+
+#endif
