@@ -1,5 +1,5 @@
-"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, and `auto`, which
-takes them for large products. Data is new in each run; a message names its seed."""
+"""Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, `split_small`, and
+`auto`, which takes them for most products. Data is new in each run; a message names its seed."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ full = pytest.mark.full
 
 SPLITS = ("split_fp16", "split_bf16")
 INSIDE = "split_inside"  # without scales: it has no statistics, and hence no check
-ALL = (*SPLITS, INSIDE)
+SMALL = "split_small"  # likewise, and without parts of k
+ALL = (*SPLITS, INSIDE, SMALL)
 WAYS = (*ALL, "auto", "strict")
 FP16, BF16, PLAIN = "fp16", "bf16", "plain"  # what split_fp16 may take: three products, six, or float32 itself
 LONG = 8256  # with so long a k and few results, the six products are those of split_bf16, else those of split_inside
@@ -51,8 +52,8 @@ def check(a, b, how, seed, **parameters):
     result = product(a, b, how, **parameters)
     assert result.shape == reference.shape
     # Each addition rounds a denormal sum; so do the 24 of the tensor cores for 64 elements of k, if nothing is scaled:
-    # in split_inside, also as a step of split_fp16.
-    unscaled = how == INSIDE or (how == "split_fp16" and bits(result) == bits(six_products(a, b)))
+    # in split_small, and in split_inside, also as a step of split_fp16.
+    unscaled = how in (INSIDE, SMALL) or (how == "split_fp16" and bits(result) == bits(six_products(a, b)))
     additions = a.shape[1] + (24 * -(-a.shape[1] // 64) if unscaled else 0)
     most = bound * magnitude + additions * smallest("float32")
     assert np.all(np.abs(result - reference) <= most), (seed, how, a.shape, b.shape, parameters)
@@ -117,7 +118,7 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
     limits = {"naive": 1, "auto": max(fast, 1), "strict": strict}
     variant = cudakern.variants("matmul")["split_fp16"]
     if wgmma := not variant.why_not(cudakern.backend()):
-        limits |= {"split_fp16": fast, INSIDE: fast}
+        limits |= {"split_fp16": fast, INSIDE: fast, SMALL: max(fast, 0.6)}
     results = {how: product(a, b, how) for how in limits}
     largest = {how: np.max(np.abs(x - reference) / magnitude) for how, x in results.items()}
     norms = {how: np.linalg.norm(x - reference) for how, x in results.items()}
@@ -125,9 +126,30 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
     assert all(errors[how] <= limit * errors["naive"] for how, limit in limits.items()), (kind, seed, errors)
     if wgmma:  # "strict" is split_bf16
         bound = variant.error_bound(a.shape, b.shape, dtype=a.dtype)
-        assert max(largest[how] for how in (*SPLITS[:1], INSIDE, "strict")) <= bound, (kind, seed, largest)
+        assert max(largest[how] for how in (*SPLITS[:1], INSIDE, SMALL, "strict")) <= bound, (kind, seed, largest)
         same = bits(results["split_fp16"]) == bits(six_products(a, b))
         assert same == (expected_path == BF16), (kind, seed)
+
+
+@pytest.mark.parametrize("kind", [*FEW, *(pytest.param(kind, marks=full) for kind in KINDS if kind not in FEW)])
+def test_short_sums_are_as_accurate_as_in_float32(chip, seed, kind):
+    """By the largest error of an element, also where a sum has few roundings: high * high, which loses the most in the
+    tensor cores, is promoted for every 16 elements of k."""
+    for k in (32, 64, 100):
+        a, b = operands(kind, seed, 128, 128, k)
+        reference, magnitude = exact(a, b)
+        errors = (np.abs(product(a, b, how) - reference) for how in (SMALL, "naive"))
+        small, naive = (np.max(error / np.maximum(magnitude, 1e-30)) for error in errors)
+        assert small <= 1.1 * naive, (kind, k, seed)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_that_has_overflowed_stays_infinite(chip, parts, sign):
+    """As in the order of k, whatever the sign of what comes later: of other groups of slabs, or other parts of k."""
+    a = np.full((2, 8192), 2.0**60 * sign, np.float32)
+    a[:, 4096:] *= -1
+    assert np.all(product(a, np.full((8192, 2), 2.0**60, np.float32), "split_bf16", parts=parts) == sign * np.inf)
 
 
 @pytest.mark.parametrize("tile", [64, 160])
@@ -192,6 +214,17 @@ def test_small_elements_in_the_last_few_along_k(chip, seed, k):
     assert path(a, b) == FP16, seed
     a[3, -60:-1] = 0
     assert path(a, b) == BF16, seed
+
+
+def test_what_bf16_cannot_hold(chip, seed):
+    """An element below 2^-101 of the largest in its block goes to split_inside, which does not scale. One that is not
+    finite sends the product to float32, whatever else there is."""
+    a, b = operands("normal", seed, 40, 40, 200)
+    a[3] *= np.float32(2.0**-60)
+    a[5, 7] = 2.0**60
+    assert bits(product(a, b, "split_bf16")) == bits(product(a, b, INSIDE, groups=1)), seed
+    a[30, 150] = np.nan
+    assert bits(product(a, b, "split_bf16")) == bits(product(a, b, "warp_tiles")), seed
 
 
 @full
@@ -315,11 +348,12 @@ def test_runs_and_orders_give_the_same_bits(order, seed, kind):
     """On either path, and with k in parts."""
     a, b = operands(kind, seed, 130, 72, 120)
     with cudakern.use_backend("emulator"):
-        for how, parts in (("split_fp16", 1), ("split_fp16", 2), ("split_bf16", 1), (INSIDE, 1), (INSIDE, 2)):
+        ways = [(how, {"parts": parts}) for how in ("split_fp16", INSIDE) for parts in (1, 2)]
+        for how, parts in (*ways, ("split_bf16", {"parts": 1}), (SMALL, {})):
             results = set()
             for threads in ("fixed", "fixed", "reversed", "seed:3"):
                 order(threads)
-                results.add(bits(product(a, b, how, parts=parts)))
+                results.add(bits(product(a, b, how, **parts)))
             assert len(results) == 1, (seed, how, parts)
 
 
@@ -346,15 +380,13 @@ def test_ragged_extents_and_parts_of_k(chip, seed, how):
     ends = [0, 1, 2, *draw.integers(3, 41, 3), 63, 64, 65, 127, 128, 129, 159, 161, 207, 208, 209, 255, 256, 257]
     sizes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), *(tuple(draw.choice(ends, 3)) for _ in range(5))]
     for m, n, k in sizes:
-        kind, parts = (
-            str(draw.choice(["normal", "lognormal 6"])),
-            int(draw.choice([0, 1, 2, 8 if how == INSIDE else 16])),
-        )
-        check(*operands(kind, seed, m, n, k), how, seed, parts=parts)
+        kind = str(draw.choice(["normal", "lognormal 6"]))
+        parts = {} if how == SMALL else {"parts": int(draw.choice([0, 1, 2, 8 if how == INSIDE else 16]))}
+        check(*operands(kind, seed, m, n, k), how, seed, **parts)
 
 
 @full
-@pytest.mark.parametrize("how, kind", [*((how, "uniform") for how in ALL), ("split_fp16", "lognormal 6")])
+@pytest.mark.parametrize("how, kind", [*((how, "uniform") for how in (*SPLITS, INSIDE)), ("split_fp16", "lognormal 6")])
 def test_long_sums_are_added_in_parts(chip, seed, how, kind):
     """No sum in registers is longer than 8192, and the parts are added in double: the error stops growing."""
     a, b = operands(kind, seed, 4, 4, 16_500)
