@@ -41,7 +41,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
     const auto decided = [](unsigned findings) {
         const int choice = choice_of(findings);
-        return __any_sync(0xffffffffu, PIECES == 2 ? choice != kind::CHOICE : choice == SPLIT_NOT);
+        return __any_sync(0xffffffffu, choice == SPLIT_NOT || (choice != kind::CHOICE && choice != SPLIT_INSIDE));
     };
     if (decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {

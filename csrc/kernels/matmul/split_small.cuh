@@ -11,7 +11,7 @@
 // Price   Each block splits all of its rows and columns, and every product takes six.
 // Edges   elements outside the matrices are zeros; loads of 16 bytes where lines are aligned, also for the inside of ragged tiles. A tile
 //         that cannot be split is computed in float32, as in "split_inside".
-// Map     block: the tile of block_tile.cuh; a thread loads four neighbors of four lines of each operand in each step;
+// Map     block: the tile of block_tile.cuh, or (x, y) if all tiles are whole; a thread loads four neighbors of four lines of each operand in each step;
 //         warp w: rows 16 w to 16 w + 15
 // Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
@@ -38,7 +38,8 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
     }
 }
 
-// WHOLE: all tiles and steps are inside the matrices, all lines of the operands are aligned to 16 bytes, and pairs of results to 8.
+// WHOLE: all tiles and steps are inside the matrices, all lines of the operands are aligned to 16 bytes, and pairs of results to 8. The
+// stack has one axis at most, and a grid has rows of tiles in x, and columns of tiles in y.
 template <bool A_ALONG_K, bool B_ALONG_K, bool WHOLE>
 __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::BLOCKS)
     split_small(const operand_stack<float, false> stack) {
@@ -46,46 +47,46 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
     using a_step = split_small_step<A_ALONG_K>;
     using b_step = split_small_step<B_ALONG_K>;
     __shared__ __align__(1024) split_small_pieces pieces[2];
-    // (Divisions, of which most products need none, would be a large part of what comes before the first load.)
+    // (The instructions come from memory, too: the first load should not be behind branches. And divisions take long.)
     operands<float, false> op = stack.first;
-    if (stack.axes == 1)
+    tile_origin first;
+    if constexpr (WHOLE) {
         op.skip(stack.axis[0], blockIdx.z);
-    else if (stack.axes > 1)
+        first = {static_cast<int64_t>(blockIdx.x) * size::SIDE, static_cast<int64_t>(blockIdx.y) * size::SIDE};
+    } else {
         op = stack.of_block();
-    tile_origin first = {0, 0};
-    if (gridDim.x > 1) first = tile_of_block<size::SIDE, size::SIDE>(op.m, op.n);
+        first = tile_of_block<size::SIDE, size::SIDE>(op.m, op.n);
+    }
     a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
              op.m - first.row);
     b_step b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
              op.n - first.column);
-    split_elements in_a, in_b;
-    float total[size::SUMS] = {}, last[size::SUMS] = {};
-    int64_t left = op.k; // for the next step
-    const auto load = [&] {
+    split_elements found; // of both operands
+    float total[size::SUMS] = {};
+    const auto load = [&](int64_t left) { // of k, from the next step on
         const int depth = left < size::STEP ? static_cast<int>(left) : size::STEP;
         a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
-        left -= size::STEP;
     };
-    load();
-    const auto promote = [&](const float(&sum)[size::SUMS]) {
-        wgmma_wait<0>();
-#pragma unroll
-        for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
-    };
+    load(op.k);
     int half = 0;
 #pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
     for (int64_t k = 0; k < op.k; k += size::STEP, half ^= 1) {
-        a.split(in_a, pieces[0], half), b.split(in_b, pieces[1], half);
-        if (left > 0) load();
+        a.split(found, pieces[0], half), b.split(found, pieces[1], half);
+        if (k + size::STEP < op.k) load(op.k - k - size::STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
-        promote(last);
         __syncthreads();
-        const auto multiply = [&](float(&sum)[size::SUMS], int i, int j, int step, bool add) { // piece i by piece j
+        float sum[size::SUMS];
+        const auto multiply = [&](int i, int j, int step, bool add) { // piece i by piece j
             wgmma<__nv_bfloat16, size::SIDE, !A_ALONG_K, !B_ALONG_K>(
                 sum, a_step::descriptor(pieces[0][i], half * 2 + step),
                 b_step::descriptor(pieces[1][j], half * 2 + step), add);
         };
-        float sum[size::SUMS];
+        const auto promote = [&] {
+            wgmma_commit();
+            wgmma_wait<0>();
+#pragma unroll
+            for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
+        };
         wgmma_fence();
 #pragma unroll
         for (int order = size::PIECES - 1; order >= 0; --order) // i + j: the smallest products first
@@ -93,16 +94,14 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
             for (int i = 0; i <= order; ++i)
 #pragma unroll
                 for (int step = 0; step < (order > 0 ? 2 : 1); ++step)
-                    multiply(sum, i, order - i, step, order < size::PIECES - 1 || i > 0 || step > 0);
+                    multiply(i, order - i, step, order < size::PIECES - 1 || i > 0 || step > 0);
         // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so the second half of high * high
         // gets a sum of its own.
-        wgmma_commit();
-        promote(sum);
+        promote();
         wgmma_fence();
-        multiply(last, 0, 0, 1, false);
-        wgmma_commit();
+        multiply(0, 0, 1, false);
+        promote();
     }
-    promote(last);
 
     const int lane = static_cast<int>(threadIdx.x) % 32, row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4,
               column = lane % 4 * 2;
@@ -133,8 +132,7 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
     }
     // Elements that three pieces do not hold, or sums that might overflow: each row or column is in eight threads. (The magnitudes are not
     // finite if an element is not.)
-    const bool fails =
-        ((in_a.lost | in_b.lost) & 0xffffu) != 0 || !(in_a.magnitudes < 0x1p60f && in_b.magnitudes < 0x1p60f);
+    const bool fails = (found.lost & 0xffffu) != 0 || !(found.magnitudes < 0x1p60f);
     if (__syncthreads_or(fails)) store_plain_sums(op, first);
 }
 
