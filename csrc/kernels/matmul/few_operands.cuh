@@ -57,18 +57,15 @@ struct few_operands {
           many_k(columns ? op.a.column_stride : op.b.row_stride), rows(static_cast<int>(columns ? op.n : op.m)),
           lines(static_cast<int>(columns ? op.m : op.n)) {
         const int blocks = (lines + block_lines - 1) / block_lines;
-        // The parts of k: the blocks of a cluster, which add their sums themselves, or else those along y.
-        const int cluster = cluster_size(), number = static_cast<int>(blockIdx.x) / cluster;
-        const int first = number / blocks * most_rows; // the first row
-        block = number % blocks;
-        const int part = cluster > 1 ? cluster_rank() : static_cast<int>(blockIdx.y),
-                  parts = cluster > 1 ? cluster : static_cast<int>(gridDim.y);
+        const int first = static_cast<int>(blockIdx.x) / blocks * most_rows; // the first row
+        block = static_cast<int>(blockIdx.x) % blocks;
+        const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y);
         const auto first_of =
             [&](int i) { // parts begin at multiples of eight, so that they are as aligned as the first one
                 return i == parts ? static_cast<int>(op.k) : static_cast<int>(op.k / 8 * i / parts) * 8;
             };
         begin = first_of(part), end = first_of(part + 1);
-        const output_matrix<float, false> to = sums.target(op, part, static_cast<int>(gridDim.y));
+        const output_matrix<float, false> to = sums.target(op, part, parts);
         c = to.data, c_few = columns ? to.column_stride : to.row_stride,
         c_many = columns ? to.row_stride : to.column_stride;
         few += first * few_line, c += first * c_few, rows -= first;

@@ -31,17 +31,14 @@ CK_RUN(few_rows) {
     const int64_t all = product(blocks, products(call));
     group_sums sums = group_sums_of(call, plan, context); // the plan has workspace for the largest number of parts
     const int64_t parts = few_parts(few, along_k, first.k, all, call->limits->multiprocessors);
-    // Few parts are the blocks of a cluster. The sums of more of them need a second kernel.
-    const bool cluster = !along_k && parts > 1 && parts <= MOST_PARTS && call->limits->capability >= 90;
-    sums.groups = cluster ? 1 : static_cast<int>(smaller(sums.groups, parts));
-    CK_TRY(in_parts(
-        first, axes_of<float>(call), plan->grid[2], [&](const operand_stack<float, false> &stack, int64_t count) {
-            const dim3 grid(static_cast<unsigned>(cluster ? blocks * parts : blocks),
-                            static_cast<unsigned>(sums.groups), static_cast<unsigned>(count));
-            return ck_launch_cluster(cluster ? static_cast<int>(parts) : 0, context, error,
-                                     along_k ? "few_along" : "few_across", kernel, grid,
-                                     dim3(along_k ? FEW_THREADS : FEW_ACROSS_THREADS), 0, stack, columns, sums);
-        }));
+    sums.groups = static_cast<int>(smaller(sums.groups, parts));
+    CK_TRY(in_parts(first, axes_of<float>(call), plan->grid[2],
+                    [&](const operand_stack<float, false> &stack, int64_t count) {
+                        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(sums.groups),
+                                        static_cast<unsigned>(count));
+                        return ck_launch(context, error, along_k ? "few_along" : "few_across", kernel, grid,
+                                         dim3(along_k ? FEW_THREADS : FEW_ACROSS_THREADS), 0, stack, columns, sums);
+                    }));
     return launch_add_groups<float>(call, sums, context, error);
 }
 

@@ -2,7 +2,7 @@
 //
 // Change  For a C of at most 16 rows (or columns). Each thread computes all rows of its columns, so that each element
 //         of B is read once, without tiles. A's few rows are in shared memory. Different warps and blocks compute different
-//         parts of k. Up to eight blocks are a cluster, and add their sums themselves; a second kernel adds those of more.
+//         parts of k; a second kernel adds those of the blocks.
 // Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in which
 //         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
@@ -91,39 +91,20 @@ __global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
                     sum[row].w += a * x[i].w;
             }
     }
-    // The sums of the warps: up to four rows at once, of which each thread adds one or two elements. Then those of the cluster's blocks.
-    __shared__ float block_sums[AT_ONCE * FEW_ACROSS_LINES];
-    const int cluster = cluster_size();
+    // The sums of the warps: up to four rows at once, of which each thread adds one or two elements.
 #pragma unroll
     for (int row = 0; row < ROWS; row += AT_ONCE) {
-        const auto store = [&](int i, float total) {
-            const int own = row + i / FEW_ACROSS_LINES, to = op.block * FEW_ACROSS_LINES + i % FEW_ACROSS_LINES;
-            if (own < op.rows && to < op.lines) op.c[own * op.c_few + to * op.c_many] = total;
-        };
         if (row > 0) __syncthreads(); // those before have been read
 #pragma unroll
         for (int i = 0; i < AT_ONCE; ++i) parts[warp][i][lane] = sum[row + i];
         __syncthreads();
         for (int i = static_cast<int>(threadIdx.x); i < AT_ONCE * FEW_ACROSS_LINES; i += FEW_ACROSS_THREADS) {
+            const int own = row + i / FEW_ACROSS_LINES, to = op.block * FEW_ACROSS_LINES + i % FEW_ACROSS_LINES;
             float total = 0;
 #pragma unroll
             for (int other = 0; other < WARPS; ++other) total += reinterpret_cast<const float *>(parts[other])[i];
-            if (cluster > 1)
-                block_sums[i] = total;
-            else
-                store(i, total);
+            if (own < op.rows && to < op.lines) op.c[own * op.c_few + to * op.c_many] = total;
         }
-        if (cluster == 1) continue;
-        cluster_sync(); // all blocks have written theirs
-        for (int i = static_cast<int>(threadIdx.x) * cluster + cluster_rank(); i < AT_ONCE * FEW_ACROSS_LINES;
-             i += FEW_ACROSS_THREADS * cluster) {
-            float total = 0;
-#pragma unroll
-            for (int other = 0; other < MOST_PARTS; ++other)
-                if (other < cluster) total += map_shared(block_sums, other)[i];
-            store(i, total);
-        }
-        cluster_end(); // all blocks have read them
     }
 }
 
