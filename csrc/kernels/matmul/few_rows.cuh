@@ -3,11 +3,11 @@
 // Change  For a C of at most 16 rows (or columns). Each thread computes all rows of its columns, so that each element
 //         of B is read once, without tiles. A's few rows are in shared memory. Different warps and blocks compute different
 //         parts of k; a second kernel adds those of the blocks.
+//         B's loads say that they are the only ones (ld.global.cs): so they replace each other in the L2 cache, and not
+//         what others have written there, which would have to go to memory first.
 // Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in which
 //         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
-//         B's loads say that they are the only ones (ld.global.cs): so they replace each other in the L2 cache, and not
-//         what others have written there, which would have to go to memory first.
 // Gain    on an H200, 8 x 4096 x 4096: 26 us ("warp_tiles_split": 77; cuBLAS 47); without the hint, 29 us, and when each lane
 //         loaded 4 bytes instead of 16, 37 us
 // Price   If C has more than 16 rows and columns, B is read once for every 16 rows.
