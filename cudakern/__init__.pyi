@@ -140,6 +140,7 @@ _Matmul: TypeAlias = Literal[
     "split_fp16",
     "split_bf16",
     "split_inside",
+    "split_small",
     "wgmma_int8",
     "tensor_cores_double",
     "fastest",

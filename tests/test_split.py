@@ -133,14 +133,14 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
 
 @pytest.mark.parametrize("kind", [*FEW, *(pytest.param(kind, marks=full) for kind in KINDS if kind not in FEW)])
 def test_short_sums_are_as_accurate_as_in_float32(chip, seed, kind):
-    """By the largest error of an element, also where a sum has few roundings: high * high, which loses the most in the
-    tensor cores, is promoted for every 16 elements of k."""
+    """By the largest error of an element, or within 2 * 2^-22 of |A||B| where float32 is nearly exact: high * high, which
+    loses the most in the tensor cores, is promoted for every 16 elements of k."""
     for k in (32, 64, 100):
         a, b = operands(kind, seed, 128, 128, k)
         reference, magnitude = exact(a, b)
         errors = (np.abs(product(a, b, how) - reference) for how in (SMALL, "naive"))
         small, naive = (np.max(error / np.maximum(magnitude, 1e-30)) for error in errors)
-        assert small <= 1.1 * naive, (kind, k, seed)
+        assert small <= max(1.1 * naive, 2 * 2.0**-22), (kind, k, seed)
 
 
 @pytest.mark.parametrize("parts", [1, 2])
