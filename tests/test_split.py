@@ -217,14 +217,13 @@ def test_small_elements_in_the_last_few_along_k(chip, seed, k):
 
 
 def test_what_bf16_cannot_hold(chip, seed):
-    """An element below 2^-101 of the largest in its block goes to split_inside, which does not scale. One that is not
-    finite sends the product to float32, whatever else there is."""
-    a, b = operands("normal", seed, 40, 40, 200)
-    a[3] *= np.float32(2.0**-60)
-    a[5, 7] = 2.0**60
-    assert bits(product(a, b, "split_bf16")) == bits(product(a, b, INSIDE, groups=1)), seed
-    a[30, 150] = np.nan
-    assert bits(product(a, b, "split_bf16")) == bits(product(a, b, "warp_tiles")), seed
+    """An element below 2^-106 of the largest in its block sends the product to float32, which a larger one does not."""
+    a, b = operands("uniform", seed, 40, 40, 200)
+    a, b = a + 1, b + 1
+    for power, lost in ((104, False), (108, True)):
+        a[5, 7], a[5, 9] = 2.0 ** (power // 2), 2.0 ** -(power - power // 2)
+        same = bits(product(a, b, "split_bf16")) == bits(product(a, b, "warp_tiles"))
+        assert same == lost, (power, seed)
 
 
 @full

@@ -60,10 +60,10 @@ struct few_operands {
         const int first = static_cast<int>(blockIdx.x) / blocks * most_rows; // the first row
         block = static_cast<int>(blockIdx.x) % blocks;
         const int part = static_cast<int>(blockIdx.y), parts = static_cast<int>(gridDim.y);
-        const auto first_of =
-            [&](int i) { // parts begin at multiples of eight, so that they are as aligned as the first one
-                return i == parts ? static_cast<int>(op.k) : static_cast<int>(op.k / 8 * i / parts) * 8;
-            };
+        // Parts begin at multiples of eight, so that they are as aligned as the first one.
+        const int k = static_cast<int>(op.k), each = k / 8 / parts,
+                  more = k / 8 % parts; // (the first ones have one more)
+        const auto first_of = [&](int i) { return i == parts ? k : (i * each + (i < more ? i : more)) * 8; };
         begin = first_of(part), end = first_of(part + 1);
         const output_matrix<float, false> to = sums.target(op, part, parts);
         c = to.data, c_few = columns ? to.column_stride : to.row_stride,

@@ -191,12 +191,11 @@ typedef int run_warp_tiles_if_of(const operand_stack<float, false> &stack, int64
                                  const directions &along_k, const unsigned *findings, unsigned bit,
                                  const ck_context *context, ck_error *error);
 
-// split_inside.cu: likewise, those for which the choice (split_operands.cuh) is `least` or further from the first one, but not SPLIT_NOT.
+// split_inside.cu: likewise, those for which "split_fp16" is not good enough.
 struct cluster_tiling;
-enum split_choice : int;
 typedef int run_split_inside_if_of(const cluster_tiling &tiling, const operand_stack<float, false> &stack,
                                    int64_t products, const directions &along_k, const unsigned *findings,
-                                   split_choice least, const ck_context *context, ck_error *error);
+                                   const ck_context *context, ck_error *error);
 
 #define RUN_FLAT(name, kernel, with)                                                                                 \
     CK_RUN(name) {                                                                                                   \

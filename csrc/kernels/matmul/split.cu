@@ -82,15 +82,12 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
         const cluster_tiling inside = split_inside_fallback(call);
         const double elements = static_cast<double>(product(product(m + n, k), products));
         if (inside.time < 20 + elements * 10 / 3.5e6 + in_bf16.time)
-            return run_split_inside_if(inside, stack, products, along_k, split.findings, SPLIT_IN_BF16, context,
-                                       error);
+            return run_split_inside_if(inside, stack, products, along_k, split.findings, context, error);
     }
     CK_TRY(launch_pieces(split_pieces<__nv_bfloat16>));
     const auto run = in_bf16.columns == 160 ? run_split_bf16_160 : run_split_bf16_64;
     CK_TRY(run(split, product_of(in_bf16), multiprocessors, context, error));
-    CK_TRY(run_split_inside_if(split_inside_fallback(call), stack, products, along_k, split.findings, SPLIT_INSIDE,
-                               context, error));
-    return run_warp_tiles_if(stack, products, along_k, split.findings, FOUND_NOT_FINITE, context, error);
+    return run_warp_tiles_if(stack, products, along_k, split.findings, FOUND_NOT_BF16, context, error);
 }
 
 int run_split(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error, bool fp16) {

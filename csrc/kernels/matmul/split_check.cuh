@@ -15,13 +15,13 @@ namespace matmul {
 
 // A block is scaled by a power of two from 2^-DOWN to 2^UP. TOP: the exponent that its largest magnitude gets, if these limits
 // allow; LEAST: that of the smallest element that keeps its bits. What undoes the scales of two blocks, up to 2^(2 DOWN), must
-// be finite.
+// be finite; and sums of 64 products with the other operand's largest, 2^65 (with the limits) and 2^56, below 2^128.
 template <typename T> struct split_kind;
 template <> struct split_kind<__half> {
     enum { PIECES = 2, TOP = 14, UP = 59, DOWN = 59, LEAST = -3, CHOICE = SPLIT_IN_FP16 };
 };
 template <> struct split_kind<__nv_bfloat16> {
-    enum { PIECES = 3, TOP = 50, UP = 74, DOWN = 63, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
+    enum { PIECES = 3, TOP = 55, UP = 74, DOWN = 63, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
 };
 
 // The check of a line in a block. Of its elements that are not 0, after scaling, `lossy` are less than 2^-3, `small` less than
@@ -34,7 +34,7 @@ template <typename T> struct line_counts {
     int lossy, small, large, good;
 
     __device__ __forceinline__ unsigned findings() const {
-        if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_TINY) : 0;
+        if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_NOT_BF16) : 0;
         unsigned findings = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
         if (small + large > 0 && large < 8) findings |= FOUND_SPARSE;
         if (small > 7 || 8 * lossy > good) findings |= FOUND_NOT_FP16;

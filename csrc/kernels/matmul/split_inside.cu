@@ -31,7 +31,7 @@ CK_RUN(split_inside) {
         const dim3 grid(plan->grid[0], 1, static_cast<unsigned>(count));
         return with_inside_kernel(stack, directions_of(call, plan), tiling, [&](auto kernel, const auto &own) {
             return ck_launch_cluster(static_cast<int>(tiling.parts), context, error, "split_inside", kernel, grid,
-                                     ck_dim3(plan->block), plan->shared_bytes, own, sums, nullptr, 0);
+                                     ck_dim3(plan->block), plan->shared_bytes, own, sums, nullptr);
         });
     };
     CK_TRY(in_parts(first_operands<float, false>(call), axes_of<float>(call), plan->grid[2], launch_some));
@@ -39,14 +39,13 @@ CK_RUN(split_inside) {
 }
 
 int run_split_inside_if(const cluster_tiling &tiling, const operand_stack<float, false> &stack, int64_t products,
-                        const directions &along_k, const unsigned *findings, split_choice least,
-                        const ck_context *context, ck_error *error) {
+                        const directions &along_k, const unsigned *findings, const ck_context *context,
+                        ck_error *error) {
     const dim3 grid(static_cast<unsigned>(tiling.tiles * tiling.parts), 1, static_cast<unsigned>(products));
     const split_inside_block block = split_inside_block_of(tiling);
     return with_inside_kernel(stack, along_k, tiling, [&](auto kernel, const auto &own) {
         return ck_launch_early(static_cast<int>(tiling.parts), context, error, "split_inside", kernel, grid,
-                               dim3(block.threads), block.shared_bytes, own, group_sums{nullptr, 1, false}, findings,
-                               static_cast<int>(least));
+                               dim3(block.threads), block.shared_bytes, own, group_sums{nullptr, 1, false}, findings);
     });
 }
 

@@ -72,13 +72,11 @@ __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], fl
 
 template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
-    split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *findings,
-                 int least_choice) {
+    split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *findings) {
     let_next_grid_begin(); // add_groups, which waits
-    if (findings) {        // as a step of "split_fp16" or "split_bf16", which have computed most products
+    if (findings) {        // as a step of "split_fp16": it has computed the product, unless its check failed
         wait_for_grid_before();
-        const int choice = choice_of(findings[blockIdx.z]);
-        if (choice < least_choice || choice == SPLIT_NOT) return;
+        if (choice_of(findings[blockIdx.z]) == SPLIT_IN_FP16) return;
     }
     constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, SUMS = COLUMNS / 2;
     DYNAMIC_SHARED(unsigned char, shared);

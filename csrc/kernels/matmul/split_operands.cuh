@@ -8,8 +8,7 @@
 //     split_pieces   each element, scaled, as two or three pieces of 16 bits; the check (split_pieces.cuh)
 //     split_product  the product of the pieces (split_fp16.cuh)
 //     split_add      only if k is divided: the sum of the parts (split_add.cuh)
-//     split_inside   if the check of fp16 failed; or, where it would be slower, the last three again in bf16, "split_inside" for
-//                    numbers that scaled bf16 would lose, and "warp_tiles" for infinities and NaN
+//     split_inside   if the check of fp16 failed; or, where it would be slower, the last three again in bf16, and "warp_tiles"
 //
 // The host does not wait for the decisions of the device: it launches the kernels of every path, and those of paths
 // that are not taken end at once.
@@ -28,25 +27,22 @@ namespace matmul {
 //
 // FOUND_LOSSY: an element that two pieces in fp16 do not hold, among enough that they do hold
 // FOUND_SPARSE: a line with so few large elements in a slab that it might meet just lossy ones
-// FOUND_NOT_FP16: something that is not for fp16
-// FOUND_TINY: an element so small, compared with others in its block, that scaled bf16 would lose it
-// FOUND_NOT_FINITE: an element is infinite or NaN
+// FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not for bf16 either: an element is infinite
+// or NaN, or so small that bf16 would lose it
 enum split_findings : unsigned {
     FOUND_LOSSY = 1,
     FOUND_SPARSE = 2,
     FOUND_IN_ONE = FOUND_LOSSY | FOUND_SPARSE, // the bits of one operand
     FOUND_B = 2,
     FOUND_NOT_FP16 = 16,
-    FOUND_TINY = 32,
-    FOUND_NOT_FINITE = 64
+    FOUND_NOT_BF16 = 32
 };
 
-// What computes the product, then: the pieces of split_pieces, "split_inside", which does not scale, or "warp_tiles".
-enum split_choice : int { SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_INSIDE, SPLIT_NOT };
+// What computes the product, then.
+enum split_choice { SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT };
 __device__ __forceinline__ int choice_of(unsigned findings) {
     const unsigned in_a = findings & FOUND_IN_ONE, in_b = findings >> FOUND_B & FOUND_IN_ONE;
-    if (findings & FOUND_NOT_FINITE) return SPLIT_NOT;
-    if (findings & FOUND_TINY) return SPLIT_INSIDE;
+    if (findings & FOUND_NOT_BF16) return SPLIT_NOT;
     const bool meet = (in_a & FOUND_LOSSY && in_b & FOUND_SPARSE) || (in_b & FOUND_LOSSY && in_a & FOUND_SPARSE);
     return meet || (findings & FOUND_NOT_FP16) ? SPLIT_IN_BF16 : SPLIT_IN_FP16;
 }

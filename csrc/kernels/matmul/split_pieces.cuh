@@ -4,10 +4,10 @@
 //     bf16: x = high + middle + low   8 + 8 + 8 bits, in the same way
 //
 // Blocks of 16 lines by 64 elements along k have one scale each, a power of two, so that scaling rounds nothing. The
-// largest magnitude of a block is scaled to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^50, 2^51) for
-// bf16, unless that takes too large a power of two. In fp16, much smaller elements lose bits (split_check.cuh). bf16 has the range of float32: from 2^-51 on, elements
-// have all bits, and so have the products of two, which are 2^-102 or more. If a block has smaller elements, its product is
-// left to "split_inside".
+// largest magnitude of a block is scaled to [2^14, 2^15) for fp16, whose largest number is 65504, and to [2^55, 2^56) for
+// bf16, unless that takes too large a power of two. In fp16, much smaller elements lose bits (split_check.cuh). bf16 has the range
+// of float32: from 2^-51 on, elements have all bits, and so have the products of two, which are 2^-102 or more. If a block has
+// smaller elements, less than 2^-106 of its largest, its product is left to "warp_tiles".
 #ifndef CK_MATMUL_SPLIT_PIECES_CUH
 #define CK_MATMUL_SPLIT_PIECES_CUH
 
@@ -36,12 +36,10 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
     const int slabs = split_slabs(op.k), blocks = split_blocks(side.lines);
     const int64_t piece_words = static_cast<int64_t>(side.lines) * op.pitch / 4; // of four elements
     const int64_t tiles = static_cast<int64_t>(slabs) * ((blocks + PIECES_WARPS - 1) / PIECES_WARPS);
-    // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that decides it. (Tiny elements do
-    // not: whether others are infinite must be known, however the warps are timed.)
+    // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
     const auto decided = [](unsigned findings) {
-        const int choice = choice_of(findings);
-        return __any_sync(0xffffffffu, choice == SPLIT_NOT || (choice != kind::CHOICE && choice != SPLIT_INSIDE));
+        return __any_sync(0xffffffffu, choice_of(findings) != kind::CHOICE);
     };
     if (decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
@@ -99,7 +97,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
         unsigned findings = 0;
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
-            findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_FINITE;
+            findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
         const bool few_small = PIECES == 3 || __reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)) <= 7;
         if (__any_sync(0xffffffffu, least < bottom) || !few_small) {
             const int depth = op.k - first_k;
