@@ -72,7 +72,7 @@ inline double time_of_few_rows(const ck_call *call) {
 }
 
 // "split_small": the time that its tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the time to move
-// the data, of which some passes meanwhile. Tiles that are not whole take longer, and lines that are not aligned even more.
+// the data, part of which overlaps with it. Tiles that are not whole take longer, and lines that are not aligned even more.
 inline double time_of_split_small(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call), side = split_small_size::SIDE;
     const double steps = static_cast<double>(divide_up(k, split_small_size::STEP));

@@ -3,14 +3,14 @@
 // Change  For a C of at most 16 rows (or columns). Each thread computes all rows of its columns, so that each element
 //         of B is read once, without tiles. A's few rows are in shared memory. Different warps and blocks compute different
 //         parts of k; a second kernel adds those of the blocks.
-//         B's loads say that they are the only ones (ld.global.cs): so they replace each other in the L2 cache, and not
-//         what others have written there, which would have to go to memory first.
+//         B's loads carry a hint (ld.global.cs) that each element is read once. The L2 cache then replaces these lines first,
+//         and not lines that were written and would have to go to memory.
 // Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in which
 //         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
-// Gain    on an H200, 8 x 4096 x 4096: 26 us ("warp_tiles_split": 77; cuBLAS 47); without the hint, 29 us, and when each lane
+// Gain    on an H200, 8 x 4096 x 4096: 26 us ("warp_tiles_split": 77; cuBLAS 46); without the hint, 29 us, and when each lane
 //         loaded 4 bytes instead of 16, 37 us
-// Price   If C has more than 16 rows and columns, B is read once for every 16 rows.
+// Price   If C has more than 16 rows and columns, B is read once for every 16 rows, and because of the hint mostly from memory.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
 // Map     few_across, for contiguous rows of B: lane l of block x: columns 128 x + 4 l to 128 x + 4 l + 3; warps divide k.
 //         few_along, for contiguous columns of B: warp w: columns 16 x + 4 w to 16 x + 4 w + 3; its lanes divide k.

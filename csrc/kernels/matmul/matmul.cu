@@ -107,6 +107,11 @@ double depth_of_splits(const ck_call *call) {
     return 16 + 2 * static_cast<double>(divide_up(inner(call), 64));
 }
 
+// "split_small" adds up twice as often.
+double depth_of_split_small(const ck_call *call) {
+    return 16 + 4 * static_cast<double>(divide_up(inner(call), 64));
+}
+
 // The number of elements that a view has in memory: one along a broadcast axis.
 double elements(const ck_view &view) {
     double count = 1;
@@ -244,7 +249,7 @@ const ck_variant variants[] = {
             "The pieces of split_bf16, made inside the kernel: one launch, for any strides",
             "If data passes through registers anyway, it can be changed there for little", "cudakern"),
     VARIANT(split_small, AFTER(split_inside), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth_of_splits, KERNELS("split_small"),
+            depth_of_split_small, KERNELS("split_small"),
             "Small blocks that load, split and multiply in turn, four on a multiprocessor: for small products",
             "Blocks that wait for different things keep a multiprocessor busy without a pipeline", "cudakern"),
     VARIANT(wgmma_int8, AFTER(wgmma_tf32), EXACTLY(90), TYPES(WIDENED(INT8, INT32)), SEQUENTIAL, CK_DETERMINISTIC,

@@ -9,7 +9,7 @@
 // Gain    on an H200, 64 x 64 x 64: 5.0 us ("warp_tiles": 7.0; cuBLAS 7.0); 64 products of this size: 6.8 us (8.1; 8.5); 128 x 128 x
 //         128: 6.1 us (9.3; 9.8)
 // Price   Operands are read twice as often as with tiles of 64 x 64, and the warps add their sums through shared memory. With
-//         more than about two tiles for a multiprocessor, "warp_tiles" is faster.
+//         more than about two tiles for a multiprocessor, "warp_tiles" is faster, or on Hopper "split_small".
 // Edges   cp.async writes zeros for elements outside the matrices; stores check each element, or four at once
 // Map     block: the tile of block_tile.cuh; warp w: the w-th quarter of each slab; a lane has eight rows and four columns,
 //         small_slab::place()

@@ -3,7 +3,7 @@
 // Change  The kernel is the same, with three pieces in bfloat16 instead of two in float16, and with six products
 //         instead of three: those of pieces i and j with i + j <= 2.
 // Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only needed for
-//         elements that are less than 2^-101 of the largest in their block, or less than 2^-125: there, "warp_tiles" computes the product.
+//         elements that are less than 2^-106 of the largest in their block, or less than 2^-125: there, "warp_tiles" computes the product.
 //         Where one term is much larger than the others, the sum of a long k would lose most by being rounded after every
 //         slab: carried_sums.cuh.
 // Claim   instructions of a warpgroup for 64 x 160 x 64 multiply-adds: 24 wgmma and 80 multiply-adds

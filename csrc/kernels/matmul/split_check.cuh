@@ -15,7 +15,8 @@ namespace matmul {
 
 // A block is scaled by a power of two from 2^-DOWN to 2^UP. TOP: the exponent that its largest magnitude gets, if these limits
 // allow; LEAST: that of the smallest element that keeps its bits. What undoes the scales of two blocks, up to 2^(2 DOWN), must
-// be finite; and sums of 64 products with the other operand's largest, 2^65 (with the limits) and 2^56, below 2^128.
+// be finite. A block at the limit DOWN has elements up to 2^65, others below 2^56: 64 products of the two stay below 2^128. (If both are
+// at the limit, such a sum is infinite in float32, too.)
 template <typename T> struct split_kind;
 template <> struct split_kind<__half> {
     enum { PIECES = 2, TOP = 14, UP = 59, DOWN = 59, LEAST = -3, CHOICE = SPLIT_IN_FP16 };

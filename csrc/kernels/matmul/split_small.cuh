@@ -4,15 +4,16 @@
 //         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
-//         Sums leave the tensor cores after every 16 elements along k, which is more accurate.
+//         Sums leave the tensor cores after every 16 elements along k, before much of them is cut off.
 // Claim   blocks of a multiprocessor: 4 (before: 1)
-// Gain    on an H200, 256 products of 128 x 128 x 128: 26 us ("warp_tiles": 33; cuBLAS 34); 16 of 256 x 256 x 256: 15 us ("split_inside":
-//         18; cuBLAS 21); 4000 x 4000 x 96: 61 us ("warp_tiles": 88; cuBLAS 92)
-// Price   Each block splits all of its rows and columns, and every product takes six.
+// Gain    on an H200, 256 products of 128 x 128 x 128: 25 us ("warp_tiles": 33; cuBLAS 32); 16 of 256 x 256 x 256: 14 us ("split_inside":
+//         17; cuBLAS 20); 4000 x 4000 x 96: 61 us ("warp_tiles": 88; cuBLAS 92)
+// Price   Each block splits all of its rows and columns, and multiplies six pairs of pieces. Sums have four roundings for 64
+//         elements of k, so that a long k loses more than in "split_inside".
 // Edges   elements outside the matrices are zeros; loads of 16 bytes where lines are aligned, also for the inside of ragged tiles. A tile
-//         that cannot be split is computed in float32, as in "split_inside".
-// Map     block: the tile of block_tile.cuh, or (x, y) if all tiles are whole; a thread loads four neighbors of four lines of each operand in each step;
-//         warp w: rows 16 w to 16 w + 15
+//         that cannot be split (an element is infinite, NaN or below 2^-110, or magnitudes add up to 2^60) is computed in float64.
+// Map     block: the tile of block_tile.cuh, or (x, y) if all tiles are whole; a thread loads four neighbors of four lines of
+//         each operand in each step; warp w: rows 16 w to 16 w + 15
 // Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
@@ -23,7 +24,7 @@
 
 namespace matmul {
 
-// The tile in float32, one element after another, for a tile that cannot be split.
+// The tile in float64, one element after another, for a tile that cannot be split.
 __device__ __forceinline__ void store_plain_sums(const operands<float, false> &op, const tile_origin &first) {
     using size = split_small_size;
 #pragma unroll 1
@@ -31,10 +32,11 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
         const int64_t row = first.row + i / size::SIDE, column = first.column + i % size::SIDE;
         if (row >= op.m || column >= op.n) continue;
         const auto a_row = op.a.row(row), b_column = op.b.column(column);
-        float total = 0;
+        double total = 0;
 #pragma unroll 1
-        for (int64_t k = 0; k < op.k; ++k) total = fmaf(a_row[k], b_column[k], total);
-        op.c.store(row, column, total);
+        for (int64_t k = 0; k < op.k; ++k)
+            total += static_cast<double>(a_row[k]) * static_cast<double>(b_column[k]); // the product is exact
+        op.c.store(row, column, static_cast<float>(total));
     }
 }
 
@@ -47,7 +49,7 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
     using a_step = split_small_step<A_ALONG_K>;
     using b_step = split_small_step<B_ALONG_K>;
     __shared__ __align__(1024) split_small_pieces pieces[2];
-    // (The instructions come from memory, too: the first load should not be behind branches. And divisions take long.)
+    // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
     operands<float, false> op = stack.first;
     tile_origin first;
     if constexpr (WHOLE) {

@@ -22,7 +22,7 @@ template <bool ALONG_K> struct split_small_step {
     const float *from; // the thread's first element of the next step
     int64_t pitch;     // from line to line
     int extent;        // elements inside the matrix, in the direction of the tile
-    int line, place;   // of the first of them
+    int line, place;   // of the thread's first four
     bool aligned;      // all lines begin at multiples of 16 bytes
     float4 x[size::FOURS];
 
@@ -30,7 +30,7 @@ template <bool ALONG_K> struct split_small_step {
         : pitch(pitch_), extent(left < size::SIDE ? static_cast<int>(left) : size::SIDE),
           aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 && pitch_ % 4 == 0) {
         const unsigned t = threadIdx.x, of_line = LENGTH / 4;
-        // Along k, a warp has lines 0, 4, 1 and 5 of eight, whose pieces are in different banks.
+        // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
         line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line);
         place = static_cast<int>(t % of_line * 4);
         from = data + line * pitch + place;
