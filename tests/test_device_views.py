@@ -173,14 +173,14 @@ def test_assignment(name, data):
         shape = shape[data.draw(st.integers(0, len(shape)), "left out") :]
         value = values(shape, other, seed=1)
         how = data.draw(st.sampled_from(["host", "device", "list", "strided"]), "how")
-        given = {
+        assigned = {
             "host": lambda: value,
             "device": lambda: ck.asarray(value),
             "list": lambda: value.tolist() if value.size else value,  # a list has no shape without elements
             "strided": lambda: ck.asarray(np.repeat(value[None], 2, 0).T).T[1],
         }[how]()
         a[key] = value
-        x[key] = given
+        x[key] = assigned
         same(x, a)
 
 

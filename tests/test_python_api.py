@@ -358,9 +358,9 @@ def test_bfloat16_without_its_package(backend, monkeypatch):
     from cudakern import _dtypes, _verify
 
     monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
-    found = _verify.verify(["matmul"], ["naive"])
-    assert found.ok
-    assert [(c.verdict, c.detail) for c in found.checks if c.dtype == "bfloat16"] == [
+    report = _verify.verify(["matmul"], ["naive"])
+    assert report.ok
+    assert [(c.verdict, c.detail) for c in report.checks if c.dtype == "bfloat16"] == [
         ("not here", "ml_dtypes is not installed")
     ]
 
