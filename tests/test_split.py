@@ -172,7 +172,7 @@ def test_a_sum_that_has_overflowed_stays_infinite(chip, parts, sign):
     assert np.all(product(a, np.full((8192, 2), 2.0**60, np.float32), "split_bf16", parts=parts) == sign * np.inf)
 
 
-@pytest.mark.parametrize("tile", [64, 160])
+@pytest.mark.parametrize("tile", [64, 128])
 def test_long_sums_lose_little_beside_a_large_term(chip, seed, tile):
     """If each of 128 slabs were added with a rounding of its own, errors would be 1.5 times as large as they are."""
     a, b = operands("normal", seed, 64, 64, 8192)
@@ -268,7 +268,7 @@ def test_each_product_of_a_stack_has_a_path_of_its_own(chip, seed, value):
 
 
 # --- special values --------------------------------------------------------------------------------------------------
-EDGES = {"m": (0, 63, 64, 127, 128, 255, 256, 263), "n": (0, 63, 64, 159, 160, 207, 208, 215), "k": (0, 63, 64, 71)}
+EDGES = {"m": (0, 63, 64, 127, 128, 255, 256, 263), "n": (0, 63, 64, 127, 128, 207, 208, 215), "k": (0, 63, 64, 71)}
 
 
 @pytest.mark.parametrize("how", WAYS)

@@ -55,7 +55,8 @@ inline double time_of_small_tiles(const ck_call *call) {
         static_cast<double>(divide_up(inner(call), small_tiles_size::DEPTH / 2) * small_tiles_size::DEPTH / 2);
     const double tiles = static_cast<double>(divide_up(tiles_of_small(call), call->limits->multiprocessors));
     const double few = 0.5 + 0.0035 * k, many = 0.0095 * k; // for each tile of a multiprocessor, by k
-    const double chain = 4.6 + 0.0115 * k, all = 4.9 + tiles * (few > many ? few : many);
+    const double slower = inner(call) % 4 == 0 && columns(call) % 4 == 0 ? 1 : 1.3;
+    const double chain = 4.6 + 0.0115 * k * slower, all = 4.9 + tiles * (few > many ? few : many) * slower;
     return (all > chain ? all : chain) + bytes_of_floats(call) / 8e6; // half of the data moves meanwhile
 }
 
@@ -72,15 +73,18 @@ inline double time_of_few_rows(const ck_call *call) {
 }
 
 // "split_small": the time that its tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the time to move
-// the data, part of which overlaps with it. Tiles that are not whole take longer, and lines that are not aligned even more.
+// the data, part of which overlaps with it. Tiles that are not whole take longer, and so do lines that are not aligned.
 inline double time_of_split_small(const ck_call *call) {
-    const int64_t m = rows(call), n = columns(call), k = inner(call), side = split_small_size::SIDE;
-    const double steps = static_cast<double>(divide_up(k, split_small_size::STEP));
+    using size = split_small_size;
+    const int64_t m = rows(call), n = columns(call), k = inner(call), side = size::SIDE;
+    const double steps = static_cast<double>(divide_up(k, size::STEP));
     const double tiles = static_cast<double>(divide_up(m, side)) * static_cast<double>(divide_up(n, side));
     const double whole = static_cast<double>(m / side) * static_cast<double>(n / side) / tiles;
     const double own = ceil(tiles * static_cast<double>(products(call)) / call->limits->multiprocessors);
     const double all = own * (0.25 + 0.38 * steps), chain = 0.4 + steps * (0.64 + 0.2 * own);
-    const double compute = (all > chain ? all : chain) * (k % 4 == 0 && n % 4 == 0 ? 1 + 0.35 * (1 - whole) : 1.9);
+    const double slower = (whole == 1 && k % size::STEP == 0 ? 1 : 1.15) + 0.1 * (1 - whole) +
+                          (k % 4 == 0 ? 0 : 0.12) + (n % 4 == 0 ? 0 : 0.12);
+    const double compute = (all > chain ? all : chain) * slower;
     const double move = bytes_of_floats(call) / 4.5e6;
     return 4.1 + compute + move - 0.3 * (compute < move ? compute : move);
 }

@@ -240,7 +240,7 @@ const ck_variant variants[] = {
             "Exact parts of a number multiply exactly: three fast products can beat a slow one, also in accuracy",
             "Ootomo and Yokota 2022; PTX: wgmma"),
     VARIANT(split_bf16, AFTER(split_fp16), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
-            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 160, 64), SPLIT_PARTS),
+            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 128, 64), SPLIT_PARTS),
             depth_of_splits, KERNELS("split_product", "split_pieces"),
             "float32 as the sum of three bfloat16: six products on tensor cores, for any range",
             "A third piece buys range with twice the work", "Henry, Tang and Heinecke 2019; PTX: wgmma"),

@@ -6,7 +6,7 @@
 namespace matmul {
 
 run_split_product_of run_split_fp16_208, run_split_fp16_128, run_split_fp16_64; // split_fp16_run.cu
-run_split_product_of run_split_bf16_160, run_split_bf16_64;                     // split_bf16_run.cu
+run_split_product_of run_split_bf16_128, run_split_bf16_64;                     // split_bf16_run.cu
 run_split_inside_if_of run_split_inside_if;                                     // split_inside.cu
 run_warp_tiles_if_of run_warp_tiles_if;                                         // warp_tiles.cu
 
@@ -85,7 +85,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
             return run_split_inside_if(inside, stack, products, along_k, split.findings, context, error);
     }
     CK_TRY(launch_pieces(split_pieces<__nv_bfloat16>));
-    const auto run = in_bf16.columns == 160 ? run_split_bf16_160 : run_split_bf16_64;
+    const auto run = in_bf16.columns == 128 ? run_split_bf16_128 : run_split_bf16_64;
     CK_TRY(run(split, product_of(in_bf16), multiprocessors, context, error));
     return run_warp_tiles_if(stack, products, along_k, split.findings, FOUND_NOT_BF16, context, error);
 }

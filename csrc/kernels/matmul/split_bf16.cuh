@@ -20,7 +20,7 @@
 
 namespace matmul {
 
-using split_bf16_160 = split_size<__nv_bfloat16, 160, 2>;
+using split_bf16_128 = split_size<__nv_bfloat16, 128, 2>;
 using split_bf16_64 = split_size<__nv_bfloat16, 64, 3>;
 
 } // namespace matmul

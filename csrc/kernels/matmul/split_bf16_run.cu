@@ -3,11 +3,11 @@
 
 namespace matmul {
 
-run_split_product_of run_split_bf16_160, run_split_bf16_64;
+run_split_product_of run_split_bf16_128, run_split_bf16_64;
 
-int run_split_bf16_160(const split_operands &split, const split_product_operands &op, int multiprocessors,
+int run_split_bf16_128(const split_operands &split, const split_product_operands &op, int multiprocessors,
                        const ck_context *context, ck_error *error) {
-    return launch_split_product<split_bf16_160>(split, op, multiprocessors, context, error);
+    return launch_split_product<split_bf16_128>(split, op, multiprocessors, context, error);
 }
 int run_split_bf16_64(const split_operands &split, const split_product_operands &op, int multiprocessors,
                       const ck_context *context, ck_error *error) {

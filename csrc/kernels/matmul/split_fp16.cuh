@@ -51,18 +51,18 @@ using split_fp16_208 = split_size<__half, 208, 2>;
 using split_fp16_128 = split_size<__half, 128, 3>;
 using split_fp16_64 = split_size<__half, 64, 4>;
 
-// Computes the products of the pieces in one stage, the smallest first. The caller promotes the sums.
+// Computes the products of the pieces in one stage, the smallest first. The caller promotes the last sums.
 //
-// SHORT: k is short. The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: the last half
-// along k of high * high would lose the most. Where k has few slabs, and other sums few roundings, what is before this half is
-// therefore promoted on its own, by promote().
-template <typename size, bool SHORT, typename Promote>
+// STEPS: the steps of 16 elements along k whose products high * high share a sum. The tensor cores cut off the bits of a sum that
+// do not fit, more of them the larger it is: later products lose more. With fewer than four steps, the sums of others are
+// promoted by promote() before theirs begin.
+template <typename size, int STEPS, typename Promote>
 __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
                                                 const unsigned char *b, Promote promote) {
-    const auto multiply = [&](int i, int j, int quarter, bool add) { // piece i by piece j
+    const auto multiply = [&](int i, int j, int step, bool add) { // piece i by piece j
         wgmma<typename size::T, size::COLUMNS, false, false>(
-            sum, wgmma_descriptor(a + i * size::A_BYTES + quarter * 32, 0),
-            wgmma_descriptor(b + j * size::B_BYTES + quarter * 32, 0), add);
+            sum, wgmma_descriptor(a + i * size::A_BYTES + step * 32, 0),
+            wgmma_descriptor(b + j * size::B_BYTES + step * 32, 0), add);
     };
     wgmma_fence();
 #pragma unroll
@@ -70,27 +70,28 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
 #pragma unroll
         for (int i = 0; i <= order; ++i)
 #pragma unroll
-            for (int quarter = 0; quarter < (order > 0 ? 4 : 2); ++quarter)
-                multiply(i, order - i, quarter, order < size::PIECES - 1 || i > 0 || quarter > 0);
-    if constexpr (SHORT) {
+            for (int step = 0; step < (order > 0 ? 4 : STEPS); ++step)
+                multiply(i, order - i, step, order < size::PIECES - 1 || i > 0 || step > 0);
+#pragma unroll
+    for (int first = STEPS; first < 4; first += STEPS) {
         wgmma_commit();
         wgmma_wait<0>();
         promote();
         wgmma_fence();
+#pragma unroll
+        for (int step = first; step < first + STEPS; ++step) multiply(0, 0, step, step > first);
     }
-    multiply(0, 0, 2, !SHORT);
-    multiply(0, 0, 3, true);
     wgmma_commit();
     wgmma_wait<0>();
 }
 
-template <typename size, bool SHORT>
+template <typename size, int STEPS>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                   const split_product_operands op) {
     wait_for_grid_before();
     let_next_grid_begin();
-    enum { CHOICE = split_kind<typename size::T>::CHOICE, CARRY = size::CARRY && !SHORT };
+    enum { CHOICE = split_kind<typename size::T>::CHOICE };
     if (op.products == 1 && choice_of(*op.findings) != CHOICE) return;
     constexpr int STAGES = size::STAGES, PIECES = size::PIECES, COLUMNS = size::COLUMNS;
     constexpr int EVERY_BLOCK = (1 << SPLIT_PAIR) - 1, B_COLUMNS = COLUMNS / SPLIT_PAIR; // that one block copies
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             int64_t b_at = first_slab * b_blocks + at_most(column / SPLIT_LINES + t % 32, b_blocks - 1);
             float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
             row += t % 32 / 4, column += t % 4 * 2;
-            float total[COLUMNS / 2] = {};
+            float total[COLUMNS / 2] = {}, before[COLUMNS / 2] = {}; // (the latter only with CARRY)
             // (split_add adds the sums of parts.)
             const output_matrix<float, false> to =
                 op.sums ? output_matrix<float, false>{op.sums + (static_cast<int64_t>(product) * op.parts + part) *
@@ -176,20 +177,18 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                     }
                 };
                 mbarrier_wait(&full[stage], round);
-                multiply_pieces<size, SHORT>(sum, a, own + PIECES * size::A_BYTES, promote);
+                multiply_pieces<size, STEPS>(sum, a, own + PIECES * size::A_BYTES, promote);
                 if (t % 32 < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t % 32);
                 promote();
                 if (slab + 1 < end) // they are here when the next products are done
                     a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
-                if (const int done = slab + 1 - begin; CARRY && done % CARRY_SLABS == 0 && slab + 1 < end)
-                    carry_in(to, row, column, op.m, op.n, total, sum, done == CARRY_SLABS);
+                if (size::CARRY && (slab + 1 - begin) % CARRY_SLABS == 0) carry_in(before, total);
             }
-            if (CARRY && end - begin > CARRY_SLABS)
-                carry_in(to, row, column, op.m, op.n, total, sum, false);
-            else
+            if (size::CARRY) carry_in(before, total);
+            const float(&results)[COLUMNS / 2] = size::CARRY ? before : total;
 #pragma unroll
-                for (int i = 0; i < COLUMNS / 4; ++i)
-                    store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, total[i * 2], total[i * 2 + 1]);
+            for (int i = 0; i < COLUMNS / 4; ++i)
+                store_pair(to, row + i % 2 * 8, column + i / 2 * 8, op.m, op.n, results[i * 2], results[i * 2 + 1]);
         }
     }
     cluster_sync(); // no block ends while the other one may still write to its memory

@@ -26,6 +26,8 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     const double loads = inner(call) % 4 == 0 && columns(call) % 4 == 0 ? 1 : 1.2; // (fitted to odd sizes)
     // The products of a stack have operands of their own, and each begins with the time to read them.
     const double read = products(call) == 1 ? 0 : bytes_of_floats(call) / 3.3e6;
+    const double results = elements_of(call, rows(call), columns(call)); // whose lines may not be aligned
+    const double write = columns(call) % 4 == 0 ? 0 : results * 4 / (products(call) > 1 ? 4e6 : 1.1e6);
     return shortest_tiling(call, split_inside_128::ROWS, 32, 1, groups, [=](const cluster_load &load) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         const double first = load.slabs < 16 ? load.slabs : 16;
@@ -34,7 +36,8 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
                                                        : load.slabs * 1.2;
         const double sum_time = load.parts > 1 ? 0.04 * static_cast<double>(load.columns) : 0; // of the parts' sums
         // (Rows of a tile that are columns of B, in C order, are loaded in shorter pieces than rows of A.)
-        double time = 6.5 + read + rounds * (1 + slabs_time * loads * (load.transposed ? 1.17 : 1) + sum_time);
+        double time =
+            6.5 + read + write + rounds * (1 + slabs_time * loads * (load.transposed ? 1.17 : 1) + sum_time);
         if (load.groups > 1) time += 3 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 3e6;
         return load.slabs > 128 ? time + 1e6 : time; // only if there is no other way
     });

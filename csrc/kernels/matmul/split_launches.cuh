@@ -18,7 +18,7 @@ constexpr double per_microsecond(double tflops) {
 }
 constexpr split_width SPLIT_FP16_WIDTHS[] = {
     {208, per_microsecond(270)}, {128, per_microsecond(216)}, {64, per_microsecond(155)}};
-constexpr split_width SPLIT_BF16_WIDTHS[] = {{160, per_microsecond(142)}, {64, per_microsecond(117)}};
+constexpr split_width SPLIT_BF16_WIDTHS[] = {{128, per_microsecond(133)}, {64, per_microsecond(109)}};
 
 struct split_tiling {
     int columns, parts, part_slabs;

@@ -30,7 +30,7 @@ inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool 
                              : tiling.columns == 128 ? bytes_of(split_fp16_128{})
                                                      : bytes_of(split_fp16_64{});
     else
-        plan->shared_bytes = tiling.columns == 160 ? bytes_of(split_bf16_160{}) : bytes_of(split_bf16_64{});
+        plan->shared_bytes = tiling.columns == 128 ? bytes_of(split_bf16_128{}) : bytes_of(split_bf16_64{});
     plan->layout[0].pitch = plan->layout[1].pitch = 4;
     const int64_t parts = tiling.parts > in_bf16.parts ? tiling.parts : in_bf16.parts;
     if (!empty(call))

@@ -32,15 +32,17 @@ CK_RUN(split_small) {
     const directions along_k = directions_of(call, plan);
     const stack_axes axes = axes_of<float>(call);
     const bool whole = all_whole(call, first, axes, along_k);
+    // A row of the grid for each column of tiles, if it can have so many.
     const unsigned down = static_cast<unsigned>(divide_up(first.m, size::SIDE)),
                    across = static_cast<unsigned>(divide_up(first.n, size::SIDE));
+    const bool in_rows = across <= call->limits->max_grid[1];
     return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return in_parts(first, axes, plan->grid[2], [&](const operand_stack<float, false> &stack, int64_t count) {
             const unsigned products = static_cast<unsigned>(count);
             return ck_launch(context, error, "split_small",
                              whole ? split_small<A, B, true> : split_small<A, B, false>,
-                             whole ? dim3(down, across, products) : dim3(down * across, 1, products),
+                             in_rows ? dim3(down, across, products) : dim3(down * across, 1, products),
                              dim3(size::THREADS), 0, stack);
         });
     });

@@ -19,7 +19,6 @@
 #define CK_MATMUL_SPLIT_SMALL_CUH
 
 #include "block_tile.cuh"
-#include "register_sums.cuh"
 #include "split_small_steps.cuh"
 
 namespace matmul {
@@ -51,28 +50,31 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
     __shared__ __align__(1024) split_small_pieces pieces[2];
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
     operands<float, false> op = stack.first;
-    tile_origin first;
-    if constexpr (WHOLE) {
+    if constexpr (WHOLE)
         op.skip(stack.axis[0], blockIdx.z);
-        first = {static_cast<int64_t>(blockIdx.x) * size::SIDE, static_cast<int64_t>(blockIdx.y) * size::SIDE};
-    } else {
+    else
         op = stack.of_block();
-        first = tile_of_block<size::SIDE, size::SIDE>(op.m, op.n);
-    }
+    tile_origin first = {static_cast<int64_t>(blockIdx.x) * size::SIDE,
+                         static_cast<int64_t>(blockIdx.y) * size::SIDE};
+    if (!WHOLE && gridDim.y == 1 && op.n > size::SIDE) first = tile_of_block<size::SIDE, size::SIDE>(op.m, op.n);
     a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
-             op.m - first.row);
+             op.m - first.row, op.k);
     b_step b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
-             op.n - first.column);
+             op.n - first.column, op.k);
+    const bool mixed = !WHOLE && ((A_ALONG_K && !a.fours) || (B_ALONG_K && !b.fours)); // along k
+    a.template begin<WHOLE>(mixed), b.template begin<WHOLE>(mixed);
     split_elements found; // of both operands
     float total[size::SUMS] = {};
     const auto load = [&](int64_t left) { // of k, from the next step on
         const int depth = left < size::STEP ? static_cast<int>(left) : size::STEP;
         a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
     };
-    load(op.k);
+    if (WHOLE || op.k > 0) load(op.k);
     int half = 0;
 #pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
     for (int64_t k = 0; k < op.k; k += size::STEP, half ^= 1) {
+        // (Zeros in A are enough: if B has an infinity or a NaN there, so it has inside.)
+        if (!WHOLE && op.k - k < size::STEP) a.clear(static_cast<int>(op.k - k));
         a.split(found, pieces[0], half), b.split(found, pieces[1], half);
         if (k + size::STEP < op.k) load(op.k - k - size::STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
@@ -107,12 +109,20 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
 
     const int lane = static_cast<int>(threadIdx.x) % 32, row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4,
               column = lane % 4 * 2;
-    if (WHOLE) {
-        float *const to = op.c.data + (first.row + row) * op.c.row_stride + first.column + column;
+    const bool mixed_rows = !WHOLE && !A_ALONG_K && !a.fours, mixed_columns = !WHOLE && !B_ALONG_K && !b.fours;
+    if (WHOLE || (!mixed_columns && op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
+                  reinterpret_cast<uintptr_t>(op.c.data) % 8 == 0)) {
 #pragma unroll
-        for (int i = 0; i < size::SUMS; i += 2)
-            *reinterpret_cast<float2 *>(to + i / 2 % 2 * 8 * op.c.row_stride + i / 4 * 8) =
-                make_float2(total[i], total[i + 1]);
+        for (int half = 0; half < 2; ++half) {
+            const int own_row = mixed_rows ? a_step::element_at(row + half * 8) : row + half * 8;
+            float *const to = op.c.data + (first.row + own_row) * op.c.row_stride + first.column + column;
+            const int columns = own_row < a.extent ? b.extent - column : 0; // from the thread's first one on
+#pragma unroll
+            for (int i = 0; i < size::SIDE / 8; ++i)
+                if (WHOLE || i * 8 < columns)
+                    *reinterpret_cast<float2 *>(to + i * 8) =
+                        make_float2(total[i * 4 + half * 2], total[i * 4 + half * 2 + 1]);
+        }
     } else {
         // Through shared memory, so that the threads of a warp store neighbors.
         float *const sums = reinterpret_cast<float *>(&pieces);
@@ -124,13 +134,16 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
             *reinterpret_cast<float2 *>(sums + (row + i / 2 % 2 * 8) * PITCH + column + i / 4 * 8) =
                 make_float2(total[i], total[i + 1]);
         __syncthreads();
-#pragma unroll 1
-        for (int i = static_cast<int>(threadIdx.x); i < size::SIDE * size::SIDE / 4; i += size::THREADS) {
-            const int own_row = i / (size::SIDE / 4), own_column = i % (size::SIDE / 4) * 4;
-            const float4 four = *reinterpret_cast<const float4 *>(sums + own_row * PITCH + own_column);
-            const float own[1][4] = {{four.x, four.y, four.z, four.w}};
-            store_tile<true>(op.c, first.row + own_row, 0, first.column + own_column, 0, op.m, op.n, own);
-        }
+        const int first_row = static_cast<int>(threadIdx.x) / size::SIDE,
+                  own_column = static_cast<int>(threadIdx.x) % size::SIDE;
+        const float *const own = sums + (mixed_columns ? b_step::place_of(own_column) : own_column);
+        float *to =
+            op.c.data + (first.row + first_row) * op.c.row_stride + (first.column + own_column) * op.c.column_stride;
+        const int64_t next = size::THREADS / size::SIDE * op.c.row_stride;
+        if (own_column < b.extent)
+#pragma unroll 4
+            for (int i = first_row; i < a.extent; i += size::THREADS / size::SIDE, to += next)
+                *to = own[(mixed_rows ? a_step::place_of(i) : i) * PITCH];
     }
     // Elements that three pieces do not hold, or sums that might overflow: each row or column is in eight threads. (The magnitudes are not
     // finite if an element is not.)

@@ -12,54 +12,82 @@ struct split_small_size {
 };
 using split_small_pieces = unsigned char[split_small_size::PIECES][BOX_BYTES]; // two steps
 
-// What a thread has of a step of one operand: four neighbors each of FOURS lines, which are contiguous in global memory: along k, or
+// What a thread has of a step of one operand: four elements each of FOURS lines, which are contiguous in global memory: along k, or
 // else along the rows of A (columns of B).
+//
+// The four are neighbors, loaded at once, if lines begin at multiples of 16 bytes. Otherwise each is loaded on its own, and then
+// neighboring threads should load neighbors: the four are QUARTER apart. Their pieces are neighbors in any case. So the tile has
+// its elements along the lines in another order, that of place_of(): along k, both operands must have it, and elsewhere, C's rows
+// or columns get it.
 template <bool ALONG_K> struct split_small_step {
     using size = split_small_size;
     enum { LINES = ALONG_K ? size::SIDE : size::STEP, LENGTH = ALONG_K ? size::STEP : size::SIDE };
-    enum { APART = LINES / size::FOURS }; // lines
+    enum { APART = LINES / size::FOURS, QUARTER = LENGTH / 4 };
 
-    const float *from; // the thread's first element of the next step
-    int64_t pitch;     // from line to line
-    int extent;        // elements inside the matrix, in the direction of the tile
-    int line, place;   // of the thread's first four
-    bool aligned;      // all lines begin at multiples of 16 bytes
+    const float *from;                  // the next step
+    int64_t pitch;                      // from line to line
+    int extent;                         // elements inside the matrix, in the direction of the tile
+    int line, place;                    // of the thread's first four, in `pieces`
+    bool fours;                         // neighbors are loaded at once
+    int first_line, apart, first, next; // what the thread loads: lines, and elements of a line
+
     float4 x[size::FOURS];
 
-    __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left)
-        : pitch(pitch_), extent(left < size::SIDE ? static_cast<int>(left) : size::SIDE),
-          aligned(reinterpret_cast<uintptr_t>(data) % 16 == 0 && pitch_ % 4 == 0) {
+    __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left, int64_t k)
+        : from(data), pitch(pitch_), extent(left < size::SIDE ? static_cast<int>(left) : size::SIDE),
+          fours(reinterpret_cast<uintptr_t>(data) % 16 == 0 && pitch_ % 4 == 0 && (ALONG_K ? k : extent) % 4 == 0) {
         const unsigned t = threadIdx.x, of_line = LENGTH / 4;
         // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
         line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line);
         place = static_cast<int>(t % of_line * 4);
-        from = data + line * pitch + place;
     }
 
-    // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix.
+    // Where element i of a line is in `pieces`, unless neighbors are loaded at once; and which element is there.
+    static __device__ __forceinline__ int place_of(int i) { return i % QUARTER * 4 + i / QUARTER; }
+    static __device__ __forceinline__ int element_at(int i) { return i / 4 + i % 4 * QUARTER; }
+
+    // MIXED: the elements along k are in the order of place_of().
+    template <bool WHOLE> __device__ __forceinline__ void begin(bool mixed) {
+        fours = WHOLE || (ALONG_K ? !mixed : fours);
+        first = fours ? place : place / 4, next = fours ? 1 : QUARTER;
+        const bool mixed_lines = !WHOLE && !ALONG_K && mixed;
+        first_line = mixed_lines ? split_small_step<true>::element_at(line) : line;
+        apart = mixed_lines ? APART / 4 : APART;
+    }
+
+    // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of an element outside, the
+    // nearest one inside is loaded, which takes fewer instructions than a branch: so C gets rows and columns that are not stored.
     template <bool WHOLE> __device__ __forceinline__ void load(int depth) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
-        if (WHOLE || (aligned && lines >= LINES && length >= LENGTH)) {
+        const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
+        const float *own[size::FOURS];
+#pragma unroll
+        for (int i = 0; i < size::FOURS; ++i) own[i] = from + at_most(first_line + i * apart, lines - 1) * pitch;
+        if (fours) {
+            const int at = at_most(first, length - 4);
+#pragma unroll
+            for (int i = 0; i < size::FOURS; ++i) x[i] = __ldg(reinterpret_cast<const float4 *>(own[i] + at));
+        } else {
+            int at[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) at[j] = at_most(first + j * next, length - 1);
 #pragma unroll
             for (int i = 0; i < size::FOURS; ++i)
-                x[i] = __ldg(reinterpret_cast<const float4 *>(from + i * APART * pitch));
-        } else {
-#pragma unroll
-            for (int i = 0; i < size::FOURS; ++i) {
-                const float *const own = from + i * APART * pitch;
-                const int inside = line + i * APART < lines ? length - place : 0; // of the four, if it is less
-                x[i] = make_float4(0, 0, 0, 0);
-                if (aligned && inside >= 4) {
-                    x[i] = __ldg(reinterpret_cast<const float4 *>(own));
-                } else if (inside > 0) {
-                    x[i].x = __ldg(own);
-                    if (inside > 1) x[i].y = __ldg(own + 1);
-                    if (inside > 2) x[i].z = __ldg(own + 2);
-                    if (inside > 3) x[i].w = __ldg(own + 3);
-                }
-            }
+                x[i] = make_float4(__ldg(own[i] + at[0]), __ldg(own[i] + at[1]), __ldg(own[i] + at[2]),
+                                   __ldg(own[i] + at[3]));
         }
         from += size::STEP * (ALONG_K ? 1 : pitch);
+    }
+
+    // Clears the elements from `depth` on along k.
+    __device__ __forceinline__ void clear(int depth) {
+#pragma unroll
+        for (int i = 0; i < size::FOURS; ++i) {
+            const auto keep = [&](float value, int j) {
+                return (ALONG_K ? first + j * next : first_line + i * apart) < depth ? value : 0.0f;
+            };
+            x[i] = make_float4(keep(x[i].x, 0), keep(x[i].y, 1), keep(x[i].z, 2), keep(x[i].w, 3));
+        }
     }
 
     // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would do it.
