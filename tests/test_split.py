@@ -1,6 +1,8 @@
 """Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, `split_small`, and
 `auto`, which takes them for most products. Data is new in each run; a message names its seed."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -433,6 +435,22 @@ def test_stacks_and_strides_give_the_bits_of_contiguous_matrices(chip, seed, kin
         on_device = cudakern.asarray(a)[0, 0, ::-1, ::2], cudakern.asarray(b)[2, 1::2, ::-2]
         plain = product(views[2][0].copy(), views[2][1].copy(), how)
         assert bits(cudakern.matmul(*on_device, variant=how).get()) == bits(plain), (seed, how)
+
+
+@pytest.mark.parametrize("k", [48, 101])
+def test_lines_that_begin_anywhere_give_the_same_bits(chip, seed, k):
+    """split_small loads elements of such lines one by one, in another order."""
+    a, b = operands("lognormal 2", seed, 70, 81, k)
+    for how, a_turned, b_turned in itertools.product((INSIDE, SMALL), (False, True), (False, True)):
+        views = []
+        for x, turned, offset in ((a, a_turned, 1), (b, b_turned, 3)):
+            inner = x.T if turned else x
+            padded = np.full((inner.shape[0], inner.shape[1] + 5), np.nan, np.float32)
+            padded[:, offset : -5 + offset] = inner
+            view = cudakern.asarray(padded)[:, offset : -5 + offset]
+            views.append(view.T if turned else view)
+        got = cudakern.matmul(*views, variant=how).get()
+        assert bits(got) == bits(product(a, b, how)), (how, a_turned, b_turned, seed)
 
 
 def test_whole_tiles_give_the_bits_of_others(chip, seed):

@@ -53,6 +53,23 @@ __device__ __forceinline__ void tensor_load(void *shared, const tensor_map *map,
 #endif
 }
 
+// The same for data that is read once: in the L2 cache, other data soon replaces it.
+template <int AXES>
+__device__ __forceinline__ void tensor_load_once(void *shared, const tensor_map *map, mbarrier *barrier,
+                                                 const int (&at)[AXES]) {
+    static_assert(AXES == 3, "3 axes");
+#if __CUDA_ARCH__ >= 900
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+    const unsigned report = static_cast<unsigned>(__cvta_generic_to_shared(barrier));
+    asm volatile(
+        "{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, "
+        "{%3, %4, %5}], [%2], policy;\n}" ::"r"(to),
+        "l"(map), "r"(report), "r"(at[0]), "r"(at[1]), "r"(at[2])
+        : "memory");
+#endif
+}
+
 // A load for several blocks of a cluster at once: the box goes to the same place in the shared memory of each block whose bit is set in
 // `mask` (bit r: rank r), and its bytes are reported to the same mbarrier there.
 template <int AXES>

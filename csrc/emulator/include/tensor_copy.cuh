@@ -25,6 +25,13 @@ __device__ __forceinline__ void tensor_load(void *shared, const tensor_map *map,
 }
 
 template <int AXES>
+__device__ __forceinline__ void tensor_load_once(void *shared, const tensor_map *map, mbarrier *barrier,
+                                                 const int (&at)[AXES], EMU_SITE) {
+    static_assert(AXES == 3, "3 axes");
+    emu_tensor_load(shared, map, barrier, AXES, at, file, line);
+}
+
+template <int AXES>
 __device__ __forceinline__ void tensor_load_multicast(void *shared, const tensor_map *map, mbarrier *barrier,
                                                       const int (&at)[AXES], unsigned mask, EMU_SITE) {
     static_assert(AXES == 3, "3 axes");

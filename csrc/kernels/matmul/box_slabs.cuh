@@ -21,15 +21,22 @@ enum { SLAB_BYTES = 128, SLAB_DEPTH = SLAB_BYTES / 2, BOX_BYTES = 64 * 64 * 2 };
 template <int EXTENT_, bool ALONG_K_> struct box_slab {
     enum { EXTENT = EXTENT_, ALONG_K = ALONG_K_, BYTES = EXTENT * SLAB_BYTES };
 
-    // Begins the copy of one slab, for the calling thread alone. Outside the matrix, TMA writes zeros.
+    // Begins the copy of one slab, for the calling thread alone. Outside the matrix, TMA writes zeros. ONCE: no other block
+    // reads it.
+    template <bool ONCE = false>
     static __device__ __forceinline__ void load(unsigned char *slab, const tensor_map *map, mbarrier *full,
                                                 int extent, int k, int matrix) {
+        const auto load_box = [&](unsigned char *to, const int(&at)[3]) {
+            if constexpr (ONCE)
+                tensor_load_once<3>(to, map, full, at);
+            else
+                tensor_load<3>(to, map, full, at);
+        };
         if (ALONG_K) {
-            tensor_load<3>(slab, map, full, {k, extent, matrix});
+            load_box(slab, {k, extent, matrix});
         } else {
 #pragma unroll
-            for (int i = 0; i < EXTENT / 64; ++i)
-                tensor_load<3>(slab + i * BOX_BYTES, map, full, {extent + i * 64, k, matrix});
+            for (int i = 0; i < EXTENT / 64; ++i) load_box(slab + i * BOX_BYTES, {extent + i * 64, k, matrix});
         }
     }
 

@@ -99,7 +99,7 @@ inline double time_of_split(const ck_call *call) {
            split_fp16_tiling(call).time + elements_of(call, m, n) * 4 / 6e6;
 }
 
-// "wgmma_persistent", without copies of operands: its tiles, their width and its time.
+// "wgmma_persistent", without copies of operands: its tiles, their width and its time, which is at least that of reading.
 inline int64_t tiles_of_wgmma(const ck_call *call, int64_t width) {
     return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
 }
@@ -111,7 +111,10 @@ inline double time_of_wgmma(const ck_call *call) {
     const int64_t width = width_of_wgmma(call);
     const double slabs = static_cast<double>(divide_up(inner(call), SLAB_DEPTH));
     const double tile = width == 256 ? 3.7 + slabs * 0.59 : width == 128 ? 1.9 + slabs * 0.37 : 0.9 + slabs * 0.33;
-    return 4.6 + static_cast<double>(divide_up(tiles_of_wgmma(call, width), call->limits->multiprocessors)) * tile;
+    const double all =
+        static_cast<double>(divide_up(tiles_of_wgmma(call, width), call->limits->multiprocessors)) * tile;
+    const double read = elements_of(call, rows(call) + columns(call), inner(call)) * 2 / 2.1e6;
+    return 3.8 + (all > read ? all : read);
 }
 
 // The variants on wgmma need lines that are aligned to 16 bytes: other operands are copied first, and rows of C that are

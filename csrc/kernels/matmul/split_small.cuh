@@ -79,32 +79,25 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
         if (k + size::STEP < op.k) load(op.k - k - size::STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
-        float sum[size::SUMS];
-        const auto multiply = [&](int i, int j, int step, bool add) { // piece i by piece j
-            wgmma<__nv_bfloat16, size::SIDE, !A_ALONG_K, !B_ALONG_K>(
-                sum, a_step::descriptor(pieces[0][i], half * 2 + step),
-                b_step::descriptor(pieces[1][j], half * 2 + step), add);
-        };
-        const auto promote = [&] {
+        // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so 16 elements along k have a sum of
+        // their own.
+#pragma unroll 1
+        for (int sixteen = half * 2; sixteen < half * 2 + 2; ++sixteen) {
+            if (!WHOLE && k + sixteen % 2 * 16 >= op.k) break;
+            float sum[size::SUMS];
+            wgmma_fence();
+#pragma unroll
+            for (int order = size::PIECES - 1; order >= 0; --order) // the smallest products first
+#pragma unroll
+                for (int i = 0; i <= order; ++i) // piece i by piece order - i
+                    wgmma<__nv_bfloat16, size::SIDE, !A_ALONG_K, !B_ALONG_K>(
+                        sum, a_step::descriptor(pieces[0][i], sixteen),
+                        b_step::descriptor(pieces[1][order - i], sixteen), order < size::PIECES - 1 || i > 0);
             wgmma_commit();
             wgmma_wait<0>();
 #pragma unroll
             for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
-        };
-        wgmma_fence();
-#pragma unroll
-        for (int order = size::PIECES - 1; order >= 0; --order) // i + j: the smallest products first
-#pragma unroll
-            for (int i = 0; i <= order; ++i)
-#pragma unroll
-                for (int step = 0; step < (order > 0 ? 2 : 1); ++step)
-                    multiply(i, order - i, step, order < size::PIECES - 1 || i > 0 || step > 0);
-        // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so the second half of high * high
-        // gets a sum of its own.
-        promote();
-        wgmma_fence();
-        multiply(0, 0, 1, false);
-        promote();
+        }
     }
 
     const int lane = static_cast<int>(threadIdx.x) % 32, row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4,

@@ -17,19 +17,21 @@ using split_small_pieces = unsigned char[split_small_size::PIECES][BOX_BYTES]; /
 //
 // The four are neighbors, loaded at once, if lines begin at multiples of 16 bytes. Otherwise each is loaded on its own, and then
 // neighboring threads should load neighbors: the four are QUARTER apart. Their pieces are neighbors in any case. So the tile has
-// its elements along the lines in another order, that of place_of(): along k, both operands must have it, and elsewhere, C's rows
-// or columns get it.
+// the elements of each GROUP in another order, that of element_at(): C gets its rows or columns, and along k, both operands must
+// have it. (There a group is what wgmma multiplies at once, in any order: the result has the same bits.)
 template <bool ALONG_K> struct split_small_step {
     using size = split_small_size;
     enum { LINES = ALONG_K ? size::SIDE : size::STEP, LENGTH = ALONG_K ? size::STEP : size::SIDE };
-    enum { APART = LINES / size::FOURS, QUARTER = LENGTH / 4 };
+    enum { APART = LINES / size::FOURS, GROUP = ALONG_K ? 16 : LENGTH, QUARTER = GROUP / 4 };
 
-    const float *from;                  // the next step
-    int64_t pitch;                      // from line to line
-    int extent;                         // elements inside the matrix, in the direction of the tile
-    int line, place;                    // of the thread's first four, in `pieces`
-    bool fours;                         // neighbors are loaded at once
-    int first_line, apart, first, next; // what the thread loads: lines, and elements of a line
+    const float *from; // the next step
+    int64_t pitch;     // from line to line
+    int extent;        // elements inside the matrix, in the direction of the tile
+    int line, place;   // of the thread's first four, in `pieces`
+    bool fours;        // neighbors are loaded at once
+    bool mixed_lines;  // along k, in the order of element_at()
+    // What the thread loads: its first line, and elements of a line.
+    int first_line, first, next;
 
     float4 x[size::FOURS];
 
@@ -42,17 +44,23 @@ template <bool ALONG_K> struct split_small_step {
         place = static_cast<int>(t % of_line * 4);
     }
 
-    // Where element i of a line is in `pieces`, unless neighbors are loaded at once; and which element is there.
-    static __device__ __forceinline__ int place_of(int i) { return i % QUARTER * 4 + i / QUARTER; }
-    static __device__ __forceinline__ int element_at(int i) { return i / 4 + i % 4 * QUARTER; }
+    // The element of a line at each place of `pieces`, unless neighbors are loaded at once, and the place of each element.
+    static __device__ __forceinline__ int element_at(int i) {
+        return i / GROUP * GROUP + i % GROUP / 4 + i % 4 * QUARTER;
+    }
+    static __device__ __forceinline__ int place_of(int i) {
+        return i / GROUP * GROUP + i % QUARTER * 4 + i % GROUP / QUARTER;
+    }
 
-    // MIXED: the elements along k are in the order of place_of().
+    // MIXED: the elements along k are in the order of element_at().
     template <bool WHOLE> __device__ __forceinline__ void begin(bool mixed) {
         fours = WHOLE || (ALONG_K ? !mixed : fours);
-        first = fours ? place : place / 4, next = fours ? 1 : QUARTER;
-        const bool mixed_lines = !WHOLE && !ALONG_K && mixed;
+        first = fours ? place : element_at(place), next = fours ? 1 : QUARTER;
+        mixed_lines = !WHOLE && !ALONG_K && mixed;
         first_line = mixed_lines ? split_small_step<true>::element_at(line) : line;
-        apart = mixed_lines ? APART / 4 : APART;
+    }
+    __device__ __forceinline__ int line_of(int i) const {
+        return first_line + (mixed_lines ? split_small_step<true>::element_at(i * APART) : i * APART);
     }
 
     // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of an element outside, the
@@ -62,7 +70,7 @@ template <bool ALONG_K> struct split_small_step {
         const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
         const float *own[size::FOURS];
 #pragma unroll
-        for (int i = 0; i < size::FOURS; ++i) own[i] = from + at_most(first_line + i * apart, lines - 1) * pitch;
+        for (int i = 0; i < size::FOURS; ++i) own[i] = from + at_most(line_of(i), lines - 1) * pitch;
         if (fours) {
             const int at = at_most(first, length - 4);
 #pragma unroll
@@ -84,7 +92,7 @@ template <bool ALONG_K> struct split_small_step {
 #pragma unroll
         for (int i = 0; i < size::FOURS; ++i) {
             const auto keep = [&](float value, int j) {
-                return (ALONG_K ? first + j * next : first_line + i * apart) < depth ? value : 0.0f;
+                return (ALONG_K ? first + j * next : line_of(i)) < depth ? value : 0.0f;
             };
             x[i] = make_float4(keep(x[i].x, 0), keep(x[i].y, 1), keep(x[i].z, 2), keep(x[i].w, 3));
         }

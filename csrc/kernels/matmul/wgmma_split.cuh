@@ -23,13 +23,12 @@
 
 namespace matmul {
 
-// BLOCKS: on a multiprocessor at the same time.
-template <int COLUMNS_, int STAGES_, int BLOCKS_> struct [[gnu::visibility("default")]] wgmma_split_size {
+// As many stages as shared memory has room for: with few rows, the time is that of reading, which needs many copies in flight.
+template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma_split_size {
     enum {
         ROWS = 128,
         COLUMNS = COLUMNS_,
         STAGES = STAGES_,
-        BLOCKS = BLOCKS_,
         CONSUMERS = ROWS / 64,
         CONSUMER_WARPS = 4 * CONSUMERS,
         THREADS = (1 + CONSUMERS) * 128
@@ -37,11 +36,11 @@ template <int COLUMNS_, int STAGES_, int BLOCKS_> struct [[gnu::visibility("defa
     enum { STAGE_BYTES = (ROWS + COLUMNS) * SLAB_DEPTH * 2, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the slabs");
 };
-using wgmma_split_128 = wgmma_split_size<128, 6, 1>;
-using wgmma_split_64 = wgmma_split_size<64, 4, 2>;
+using wgmma_split_128 = wgmma_split_size<128, 6>;
+using wgmma_split_64 = wgmma_split_size<64, 9>;
 
 template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
-__global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
+__global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_split(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                 const box_operands<T> operands, const group_sums sums_of_groups) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
@@ -76,12 +75,15 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
     };
 
     if (threadIdx.x < 128) {
-        if constexpr (size::BLOCKS == 1) give_up_registers<40>();
+        give_up_registers<40>();
         for (int slab = begin; slab < end && threadIdx.x == 0; ++slab, next_stage()) {
             unsigned char *to = stages + stage * size::STAGE_BYTES;
             mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
             mbarrier_expect(&full[stage], size::STAGE_BYTES);
-            a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
+            if (tiles.across == 1) // no other tile has these rows
+                a_slab::template load<true>(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
+            else
+                a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
             b_slab::load(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH, product.b);
         }
         cluster_sync(); // the two below
@@ -89,7 +91,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS)
         return;
     }
 
-    if constexpr (size::BLOCKS == 1) get_registers<232>(); // narrow tiles have few sums
+    get_registers<232>();
     const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
     row += warpgroup * 64;
     float sum[SUMS] = {};

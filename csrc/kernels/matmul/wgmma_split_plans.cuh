@@ -10,19 +10,20 @@ namespace matmul {
 
 // Fitted to an H200.
 inline cluster_tiling wgmma_split_tiling_of(const ck_call *call) {
-    return shortest_tiling(call, wgmma_split_64::ROWS, 64, 16, call->parameters[2], [](const cluster_load &load) {
+    const int64_t m = rows(call), n = columns(call), k = inner(call);
+    const double bytes = static_cast<double>(product(product(m + n, k), products(call))) * 2;
+    return shortest_tiling(call, wgmma_split_64::ROWS, 64, 16, call->parameters[2], [=](const cluster_load &load) {
         const bool wide = load.columns == 128;
-        const int64_t at_once = load.at_once * (wide ? 1 : int(wgmma_split_64::BLOCKS));
-        const double rounds = ceil(load.clusters / static_cast<double>(at_once)), all = load.share;
-        // A slab takes longer the more multiprocessors load at the same time, or where two blocks share one.
-        const double busy = all < 1 ? all : 1, shared = wide || all < 1 ? 1 : all < 2 ? 0.6 + 0.4 * all : 1.4;
-        const double slab = wide ? 0.24 + 0.34 * busy : (0.29 + 0.34 * busy) * shared;
-        const double time = 5.4 + rounds * ((wide ? 5.5 : 3.5) + load.slabs * slab) +
+        const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
+        // A slab takes longer the more multiprocessors load at the same time.
+        const double busy = load.share < 1 ? load.share : 1, slab = wide ? 0.18 + 0.28 * busy : 0.2 + 0.09 * busy;
+        const double compute = rounds * ((wide ? 4.5 : 2.6) + load.slabs * slab), read = 3.5 + bytes / 3.4e6;
+        const double time = 4.5 + (compute > read ? compute : read) + 0.1 * compute +
                             (load.parts == 1   ? 0
                              : load.parts == 8 ? 1.7
                                                : 0.6);
         if (load.groups == 1) return time;
-        return time + 4 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 2.5e6;
+        return time + 2.5 + load.results * static_cast<double>(2 * load.groups + 1) * 4 / 2.5e6;
     });
 }
 
