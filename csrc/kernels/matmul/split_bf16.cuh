@@ -1,16 +1,17 @@
 // matmul "split_bf16": comes after "split_fp16".
 //
 // Change  The kernel is the same, with three pieces in bfloat16 instead of two in float16, and with six products
-//         instead of three: those of pieces i and j with i + j <= 2.
+//         instead of three: those of pieces i and j with i + j <= 2. Tiles of 128 columns leave registers for the sums of earlier
+//         slabs, to which a thread adds the others after every eight slabs: carried_sums.cuh.
 // Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only needed for
 //         elements that are less than 2^-106 of the largest in their block, or less than 2^-125: there, "warp_tiles" computes the product.
 //         Where one term is much larger than the others, the sum of a long k would lose most by being rounded after every
-//         slab: carried_sums.cuh.
-// Claim   instructions of a warpgroup for 64 x 160 x 64 multiply-adds: 24 wgmma and 80 multiply-adds
+//         slab.
+// Claim   instructions of a warpgroup for 64 x 128 x 64 multiply-adds: 24 wgmma and 128 multiply-adds
 // Gain    on an H200, m = n = k = 4096: 107 TFLOP/s in float32 ("split_fp16": 204; cuBLAS: 50)
 // Price   twice the products
 // Edges   as in "split_fp16". Where an element is infinite, NaN or too small, "warp_tiles" computes the product
-// Map     as in "split_fp16"; three pieces in a stage leave room for tiles of 160 columns
+// Map     as in "split_fp16"
 // Limit   the power limit of the chip
 #ifndef CK_MATMUL_SPLIT_BF16_CUH
 #define CK_MATMUL_SPLIT_BF16_CUH

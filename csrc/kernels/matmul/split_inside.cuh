@@ -12,7 +12,7 @@
 // Price   An element is split again in each block that needs it, and every product takes six.
 // Edges   Elements outside along k are zeros; rows and columns outside are the last ones again, and are not stored. Any
 //         strides. If a block meets an element that is infinite, NaN, or so small that three pieces do not hold it (below
-//         2^-110), or if a product might overflow, it computes its tile again in float32, which is slow.
+//         2^-110), or if a product might overflow, it computes its tile again in float64, which is slow.
 // Map     cluster c: group c % groups of tile c / groups; block r of it: part group * parts + r of the slabs, and then
 //         some rows of the tile. blockIdx.z: the product. One or two warpgroups split columns, two others have 64 rows each
 // Limit   few rows: the latency of memory; otherwise the instructions that split (about seven for an element), which compete

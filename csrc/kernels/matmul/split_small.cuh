@@ -10,10 +10,11 @@
 //         17; cuBLAS 20); 4000 x 4000 x 96: 61 us ("warp_tiles": 88; cuBLAS 92)
 // Price   Each block splits all of its rows and columns, and multiplies six pairs of pieces. Sums have four roundings for 64
 //         elements of k, so that a long k loses more than in "split_inside".
-// Edges   elements outside the matrices are zeros; loads of 16 bytes where lines are aligned, also for the inside of ragged tiles. A tile
-//         that cannot be split (an element is infinite, NaN or below 2^-110, or magnitudes add up to 2^60) is computed in float64.
-// Map     block: the tile of block_tile.cuh, or (x, y) if all tiles are whole; a thread loads four neighbors of four lines of
-//         each operand in each step; warp w: rows 16 w to 16 w + 15
+// Edges   Instead of an element outside the matrices, the nearest one inside is loaded, but along k, A has zeros. Loads of 16 bytes
+//         where lines are aligned. A tile that cannot be split (an element is infinite, NaN or below 2^-110, or magnitudes add up to
+//         2^60) is computed in float64.
+// Map     block (x, y): the tile in row x and column y of tiles (that of block_tile.cuh, if a grid cannot have so many columns); a
+//         thread loads four elements of four lines of each operand in each step; warp w: rows 16 w to 16 w + 15
 // Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
@@ -40,7 +41,7 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
 }
 
 // WHOLE: all tiles and steps are inside the matrices, all lines of the operands are aligned to 16 bytes, and pairs of results to 8. The
-// stack has one axis at most, and a grid has rows of tiles in x, and columns of tiles in y.
+// stack has one axis at most.
 template <bool A_ALONG_K, bool B_ALONG_K, bool WHOLE>
 __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::BLOCKS)
     split_small(const operand_stack<float, false> stack) {
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
         __syncthreads();
         // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so 16 elements along k have a sum of
         // their own.
-#pragma unroll 1
+#pragma unroll
         for (int sixteen = half * 2; sixteen < half * 2 + 2; ++sixteen) {
             if (!WHOLE && k + sixteen % 2 * 16 >= op.k) break;
             float sum[size::SUMS];

@@ -3,7 +3,7 @@
 // Change  The blocks of a cluster compute one tile together: each takes a part of k, and they add their sums through
 //         distributed shared memory. Where k is very long, several clusters (groups) share a tile: they write their
 //         sums to a workspace, and a second kernel adds them. Blocks are not persistent. If C has few rows, C^T is
-//         computed: they are then the columns of tiles.
+//         computed: they are then the columns of tiles. Copies carry a hint if no other block reads the same.
 // Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too
 //         much.
 // Claim   blocks at work for m = n = 512, k = 65536: 16 tiles x 2 parts x 4 groups = 128 (before: 32)

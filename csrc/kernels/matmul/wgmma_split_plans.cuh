@@ -17,7 +17,15 @@ inline cluster_tiling wgmma_split_tiling_of(const ck_call *call) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         // A slab takes longer the more multiprocessors load at the same time.
         const double busy = load.share < 1 ? load.share : 1, slab = wide ? 0.18 + 0.28 * busy : 0.2 + 0.09 * busy;
-        const double compute = rounds * ((wide ? 4.5 : 2.6) + load.slabs * slab), read = 3.5 + bytes / 3.4e6;
+        const double compute = rounds * ((wide ? 4.5 : 2.6) + load.slabs * slab);
+        // Memory is only as fast as it can be if the multiprocessors copy enough different elements of the larger operand at once.
+        const int64_t down = load.transposed ? n : m, across = load.transposed ? m : n;
+        const bool rows_are_more = down > across;
+        const double lines = static_cast<double>(rows_are_more ? smaller(down, 128) : smaller(across, load.columns)),
+                     tiles =
+                         static_cast<double>(rows_are_more ? divide_up(across, load.columns) : divide_up(down, 128));
+        const double different = load.share / rounds * lines / tiles / static_cast<double>(128 + load.columns);
+        const double read = 3.5 + bytes / (different < 0.45 ? 3.2e6 : 3.9e6);
         const double time = 4.5 + (compute > read ? compute : read) + 0.1 * compute +
                             (load.parts == 1   ? 0
                              : load.parts == 8 ? 1.7
