@@ -65,10 +65,12 @@ inline double time_of_small_tiles(const ck_call *call) {
 inline double time_of_few_rows(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), few = smaller(m, n), many = m < n ? n : m;
     if (few > FEW_MOST || many <= 2 * FEW_MOST || !few_rows_can(m, n, inner(call))) return HUGE_VAL;
-    const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.015),
-                 each = m < n ? more : 0.1 * static_cast<double>(few - 1);
-    const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, FEW_ACROSS_LINES)));
-    return 7.7 + elements_of(call, many, inner(call)) * 4 / 4.1e6 * (1 + each) +
+    const size_t item = ck_dtype_size(call->types.input);
+    const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.015), further = static_cast<double>(few - 1);
+    const double each = item == 4 ? (m < n ? more : 0.1 * further) : (m < n ? 0.1 * further : 0.4 + 0.8 * further);
+    const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, few_lines(false, item))));
+    const double bytes = elements_of(call, many, inner(call)) * static_cast<double>(item);
+    return (item == 4 ? 7.7 + bytes / 4.1e6 * (1 + each) : 9.6 + bytes / 4.4e6 * (1 + each)) +
            blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);
 }
 
@@ -128,7 +130,9 @@ inline const char *fastest_of_halves(const ck_call *call) {
                              elements_of(call, m, n) * (n % 8 == 0 ? 0 : 6e-7);
     const double whole = time_of_wgmma(call), split = wgmma_split_tiling_of(call).time * 1.1;
     const double least = unaligned + (whole < split ? whole : split);
-    if (unaligned > 0 && parts_of_tensor_cores(call).time < least) return "tensor_cores_split";
+    const double cores = unaligned > 0 ? parts_of_tensor_cores(call).time : HUGE_VAL;
+    if (time_of_few_rows(call) < (cores < least ? cores : least)) return "few_rows";
+    if (cores < least) return "tensor_cores_split";
     if (split < whole) return "wgmma_split";
     const int64_t at_once = call->limits->multiprocessors;
     const bool halves = in_place && !lines && k >= 256 && tiles_of_wgmma(call, 64) * 4 >= at_once * 3;

@@ -12,7 +12,8 @@
 //         loaded 4 bytes instead of 16, 37 us
 // Price   If C has more than 16 rows and columns, B is read once for every 16 rows, and because of the hint mostly from memory.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
-// Map     few_across, for contiguous rows of B: lane l of block x: columns 128 x + 4 l to 128 x + 4 l + 3; warps divide k.
+// Map     few_across, for contiguous rows of B: lane l of block x: columns 128 x + 4 l to 128 x + 4 l + 3, or 256 x + 8 l to
+//         256 x + 8 l + 7 of 16 bits; warps divide k.
 //         few_along, for contiguous columns of B: warp w: columns 16 x + 4 w to 16 x + 4 w + 3; its lanes divide k.
 //         blockIdx.y: the part of k; blockIdx.z: the product
 // Limit   the memory's bandwidth, up to about eight rows; then the multiply-adds. (Alone, a loop that reads the 64 MB of B
@@ -25,61 +26,71 @@
 
 namespace matmul {
 
-// Loads four columns of COUNT rows of B, which begin at `many`; `inside` of the rows are inside the matrix, the others are zeros. (Every
-// load is unconditional where all are, so that all begin at once.)
-template <bool FOURS, bool CHECK, int COUNT>
-__device__ __forceinline__ void load_across(float4 (&x)[COUNT], const float *many, int64_t many_k,
-                                            const int64_t (&at)[4], int inside) {
+// Loads neighboring columns of COUNT rows of B, which begin at `many`; `inside` of the rows are inside the matrix, the others are
+// zeros. `columns`: those inside the matrix, from the first one on. (Every load is unconditional where all are, so that all begin at once.)
+template <bool TOGETHER, bool CHECK, typename T, int COUNT>
+__device__ __forceinline__ void load_across(few_elements<T> (&x)[COUNT], const few_operands<T> &op, const T *many,
+                                            int columns, int inside) {
+    constexpr int WIDTH = few_at_once(sizeof(T));
+    int64_t at[WIDTH] = {};
+    if (!TOGETHER) {
+        recompute_from(columns); // (registers are worth more where they are not needed)
+#pragma unroll
+        for (int j = 0; j < WIDTH; ++j) at[j] = (j < columns ? j : columns - 1) * op.many_line;
+    }
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
-        x[i] = make_float4(0, 0, 0, 0);
-        if (CHECK && i >= inside) continue;
-        const float *const row = many + i * many_k;
-        x[i] = FOURS
-                   ? __ldcs(reinterpret_cast<const float4 *>(row))
-                   : make_float4(__ldcs(row + at[0]), __ldcs(row + at[1]), __ldcs(row + at[2]), __ldcs(row + at[3]));
+        const T *const row = many + i * op.many_k;
+        if (CHECK && i >= inside) {
+#pragma unroll
+            for (int j = 0; j < WIDTH; ++j) x[i].set(j, number_cast<T>(0.0f));
+        } else if (TOGETHER) {
+            x[i].load(row);
+        } else {
+#pragma unroll
+            for (int j = 0; j < WIDTH; ++j) x[i].set(j, __ldcs(row + at[j]));
+        }
     }
 }
 
-template <int ROWS>
-__global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
-    few_across(const operand_stack<float, false> stack, bool columns, const group_sums sums) {
+template <typename T, int ROWS>
+__global__ void __launch_bounds__(FEW_ACROSS_THREADS, FEW_ACROSS_BLOCKS<T, ROWS>)
+    few_across(const operand_stack<T, false> stack, bool columns, const group_sums sums) {
     enum {
         WARPS = FEW_ACROSS_THREADS / 32,
         DEPTH = FEW_ACROSS_DEPTH,
         STEP = DEPTH / WARPS,
-        AT_ONCE = ROWS < 4 ? ROWS : 4
+        WIDTH = few_at_once(sizeof(T)),
+        LINES = few_lines(false, sizeof(T)),
+        AT_ONCE = ROWS < 16 / WIDTH ? ROWS : 16 / WIDTH
     };
     let_next_grid_begin();
     __shared__ float few[DEPTH][ROWS];
-    __shared__ float4 parts[WARPS][AT_ONCE][32];
-    const few_operands op(stack.of_block(), columns, sums, ROWS, FEW_ACROSS_LINES);
+    __shared__ float4 parts[WARPS][AT_ONCE][LINES / 4];
+    const few_operands<T> op(stack.of_block(), columns, sums, ROWS, LINES);
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int line = op.block * FEW_ACROSS_LINES + lane * 4;
+    const int line = op.block * LINES + lane * WIDTH;
     // Outside C, the last column is loaded again: a load without a condition can begin early.
     const int first = line < op.lines ? line : op.lines - 1;
-    int64_t at[4];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) at[j] = (first + j < op.lines ? j : op.lines - 1 - first) * op.many_line;
-    const float *many = op.many + first * op.many_line + (op.begin + warp * STEP) * op.many_k;
-    const bool fours = op.many_line == 1 && first + 3 < op.lines && op.many_k % 4 == 0 &&
-                       reinterpret_cast<uintptr_t>(op.many + first) % 16 == 0;
-    float4 sum[ROWS];
-#pragma unroll
-    for (int row = 0; row < ROWS; ++row) sum[row] = make_float4(0, 0, 0, 0);
+    const T *many = op.many + first * op.many_line + (op.begin + warp * STEP) * op.many_k;
+    const bool together = op.many_line == 1 && first + WIDTH <= op.lines && op.many_k % WIDTH == 0 &&
+                          reinterpret_cast<uintptr_t>(op.many + first) % 16 == 0;
+    float sum[ROWS][WIDTH] = {};
     for (int k = op.begin + warp * STEP; k < op.end; k += DEPTH, many += DEPTH * op.many_k) {
-        float4 x[STEP];
+        few_elements<T> x[STEP];
         if (k + STEP > op.end)
-            load_across<false, true>(x, many, op.many_k, at, op.end - k);
-        else if (fours)
-            load_across<true, false>(x, many, op.many_k, at, STEP);
+            load_across<false, true>(x, op, many, op.lines - first, op.end - k);
+        else if (together)
+            load_across<true, false>(x, op, many, op.lines - first, STEP);
         else
-            load_across<false, false>(x, many, op.many_k, at, STEP);
+            load_across<false, false>(x, op, many, op.lines - first, STEP);
         __syncwarp(); // the elements of the last step have been read
         for (int i = lane; i < STEP * ROWS; i += 32) {
             const int row = i % ROWS, deeper = i / ROWS;
             few[warp * STEP + deeper][row] =
-                row < op.rows && k + deeper < op.end ? op.few[row * op.few_line + (k + deeper) * op.few_k] : 0;
+                row < op.rows && k + deeper < op.end
+                    ? number_cast<float>(op.few[row * op.few_line + (k + deeper) * op.few_k])
+                    : 0;
         }
         __syncwarp();
 #pragma unroll
@@ -87,23 +98,26 @@ __global__ void __launch_bounds__(FEW_ACROSS_THREADS, ROWS < 16 ? 2 : 1)
 #pragma unroll
             for (int row = 0; row < ROWS; ++row) {
                 const float a = few[warp * STEP + i][row];
-                sum[row].x += a * x[i].x, sum[row].y += a * x[i].y, sum[row].z += a * x[i].z,
-                    sum[row].w += a * x[i].w;
+#pragma unroll
+                for (int j = 0; j < WIDTH; ++j) sum[row][j] += a * x[i][j];
             }
     }
-    // The sums of the warps: up to four rows at once, of which each thread adds one or two elements.
+    // The sums of the warps: some rows at once, of which each thread adds one or two elements.
 #pragma unroll
     for (int row = 0; row < ROWS; row += AT_ONCE) {
         if (row > 0) __syncthreads(); // those before have been read
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) parts[warp][i][lane] = sum[row + i];
+        for (int i = 0; i < AT_ONCE; ++i)
+#pragma unroll
+            for (int j = 0; j < WIDTH; j += 4)
+                parts[warp][i][lane * (WIDTH / 4) + j / 4] =
+                    make_float4(sum[row + i][j], sum[row + i][j + 1], sum[row + i][j + 2], sum[row + i][j + 3]);
         __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x); i < AT_ONCE * FEW_ACROSS_LINES; i += FEW_ACROSS_THREADS) {
-            const int own = row + i / FEW_ACROSS_LINES, to = op.block * FEW_ACROSS_LINES + i % FEW_ACROSS_LINES;
+        for (int i = static_cast<int>(threadIdx.x); i < AT_ONCE * LINES; i += FEW_ACROSS_THREADS) {
             float total = 0;
 #pragma unroll
             for (int other = 0; other < WARPS; ++other) total += reinterpret_cast<const float *>(parts[other])[i];
-            if (own < op.rows && to < op.lines) op.c[own * op.c_few + to * op.c_many] = total;
+            op.store(row + i / LINES, op.block * LINES + i % LINES, total);
         }
     }
 }

@@ -162,13 +162,14 @@ inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t m = rows(call), n = columns(call), lines = m > n ? m : n, few = m > n ? n : m;
     if (!few_rows_can(m, n, inner(call)))
         return ck_fail(error, CK_BAD_VALUE, "m, n and k must be at most %lld for this variant",
-                       static_cast<long long>(INT32_MAX - FEW_ALONG_DEPTH));
+                       static_cast<long long>(FEW_LONGEST));
+    const size_t item = ck_dtype_size(call->types.input);
     int64_t most = 0;
     // (The kernel for operands in C order comes last: the plan's grid is for reports.)
     for (const bool along_k : {m <= n, m > n}) {
-        const int64_t tiles = product(divide_up(lines, few_lines(along_k)), divide_up(few, FEW_MOST));
+        const int64_t tiles = product(divide_up(lines, few_lines(along_k, item)), divide_up(few, FEW_MOST));
         const int64_t parts =
-            few_parts(few, along_k, inner(call), product(tiles, products(call)), call->limits->multiprocessors);
+            few_parts(few, along_k, item, inner(call), product(tiles, products(call)), call->limits->multiprocessors);
         CK_TRY(plan_grid(call, plan, error, tiles, 1, along_k ? FEW_THREADS : FEW_ACROSS_THREADS, 1));
         most = parts > most ? parts : most;
     }

@@ -25,7 +25,8 @@ inline cluster_tiling wgmma_split_tiling_of(const ck_call *call) {
                      tiles =
                          static_cast<double>(rows_are_more ? divide_up(across, load.columns) : divide_up(down, 128));
         const double different = load.share / rounds * lines / tiles / static_cast<double>(128 + load.columns);
-        const double read = 3.5 + bytes / (different < 0.45 ? 3.2e6 : 3.9e6);
+        const double read =
+            3.5 + bytes / (different < 0.45 ? 3.2e6 : 3.9e6) + 3 * (rounds - 1); // each round fills its pipeline
         const double time = 4.5 + (compute > read ? compute : read) + 0.1 * compute +
                             (load.parts == 1   ? 0
                              : load.parts == 8 ? 1.7
