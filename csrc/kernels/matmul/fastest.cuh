@@ -61,13 +61,13 @@ inline double time_of_small_tiles(const ck_call *call) {
 }
 
 // "few_rows": its two launches, the time to read the large operand, which is longer with more rows or columns, and that of the
-// blocks of a stack.
+// blocks of a stack. (With more than one row of 16 bits, it takes much longer if B's columns are contiguous, which is not known here.)
 inline double time_of_few_rows(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), few = smaller(m, n), many = m < n ? n : m;
     if (few > FEW_MOST || many <= 2 * FEW_MOST || !few_rows_can(m, n, inner(call))) return HUGE_VAL;
     const size_t item = ck_dtype_size(call->types.input);
     const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.015), further = static_cast<double>(few - 1);
-    const double each = item == 4 ? (m < n ? more : 0.1 * further) : few > 2 ? further : 0.2 * further;
+    const double each = item == 4 ? (m < n ? more : 0.1 * further) : 3 * further;
     const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, few_lines(false, item))));
     const double bytes = elements_of(call, many, inner(call)) * static_cast<double>(item);
     return (item == 4 ? 7.7 + bytes / 4.1e6 * (1 + each) : 9.6 + bytes / 4.4e6 * (1 + each)) +

@@ -30,10 +30,8 @@ template <typename T> struct few_elements {
     enum { OF_WORD = 4 / sizeof(T) };
     unsigned words[4];
 
-    // ONCE: a hint that they are read once.
-    template <bool ONCE> __device__ __forceinline__ void load(const T *from) {
-        const auto *const at = reinterpret_cast<const float4 *>(from);
-        const float4 four = ONCE ? __ldcs(at) : __ldg(at);
+    __device__ __forceinline__ void load(const T *from) {
+        const float4 four = __ldcs(reinterpret_cast<const float4 *>(from));
         memcpy(words, &four, sizeof words);
     }
     __device__ __forceinline__ void set(int i, T value) { // one after another, from 0 on

@@ -45,7 +45,7 @@ __device__ __forceinline__ void load_across(few_elements<T> (&x)[COUNT], const f
 #pragma unroll
             for (int j = 0; j < WIDTH; ++j) x[i].set(j, number_cast<T>(0.0f));
         } else if (TOGETHER) {
-            x[i].template load<true>(row);
+            x[i].load(row);
         } else {
 #pragma unroll
             for (int j = 0; j < WIDTH; ++j) x[i].set(j, __ldcs(row + at[j]));
