@@ -176,12 +176,12 @@ def test_a_sum_that_has_overflowed_stays_infinite(chip, parts, sign):
 
 @pytest.mark.parametrize("tile", [64, 128])
 def test_long_sums_lose_little_beside_a_large_term(chip, seed, tile):
-    """If each of 128 slabs were added with a rounding of its own, errors would be 1.5 times as large as they are."""
+    """0.59 * 2^-22, as for k = 512: the sums of groups of slabs are added without loss."""
     a, b = operands("normal", seed, 64, 64, 8192)
     a[:, 0] *= 1e7
     reference, magnitude = exact(a, b)
     errors = (product(a, b, "split_bf16", tile=tile, parts=1) - reference) / magnitude
-    assert np.sqrt(np.mean(errors**2)) <= 1.1 * 2.0**-22, seed
+    assert np.sqrt(np.mean(errors**2)) <= 0.75 * 2.0**-22, seed
     reach = np.float32(2.0**58)  # so large that the sum of k terms is infinite, but no term is
     limit = product(np.full((1, 8192), reach), np.full((8192, 2), reach), "split_bf16", tile=tile, parts=1)
     assert np.all(limit == np.inf)

@@ -95,6 +95,7 @@ inline double time_of_split_small(const ck_call *call) {
 // aligned), the product, and the results.
 inline double time_of_split(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
+    if (m > SPLIT_MOST || n > SPLIT_MOST || k > SPLIT_MOST_K) return HUGE_VAL;
     const double a = elements_of(call, m, k), b = elements_of(call, k, n);
     const auto unaligned = [](double elements) { return 2 + (elements < 3e6 ? elements / 1e6 : 3); };
     return 11 + (a + b) * 8 / 3e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
@@ -176,7 +177,9 @@ inline const char *fastest_of(const ck_call *of) {
             return best->name;
         }
         if (tiny && (capability < 80 || inner(call) <= 32)) return "tiled";
-        if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST) return "few_rows";
+        if (rows(call) <= FEW_MOST && columns(call) > FEW_MOST &&
+            few_rows_can(rows(call), columns(call), inner(call)))
+            return "few_rows";
         // So few tiles that larger ones would leave most multiprocessors without work.
         if (capability >= 80 && tiles_of_small(call) <= 2 * call->limits->multiprocessors) return "small_tiles";
         return capability >= 80 ? "warp_tiles" : "vectorized";

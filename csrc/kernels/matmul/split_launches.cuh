@@ -8,6 +8,9 @@
 
 namespace matmul {
 
+// The largest extents of C, and of k: coordinates have 32 bits, and so have the counts of a line.
+enum : int64_t { SPLIT_MOST = INT32_MAX - 512, SPLIT_MOST_K = 1 << 24 };
+
 // A width of tiles, with its measured rate at large sizes on an H200.
 struct split_width {
     int columns;

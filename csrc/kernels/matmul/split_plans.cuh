@@ -18,11 +18,9 @@ inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool 
                 tiling.parts);
     const int64_t blocks = SPLIT_PAIR * smaller(pairs, call->limits->multiprocessors / SPLIT_PAIR);
     CK_TRY(plan_grid(call, plan, error, blocks, 1, split_fp16_208::THREADS, 1));
-    const int64_t most = INT32_MAX - 512,
-                  most_k = 1 << 24; // coordinates have 32 bits, and so have the counts of a line
-    if (rows(call) > most || columns(call) > most || inner(call) > most_k)
+    if (rows(call) > SPLIT_MOST || columns(call) > SPLIT_MOST || inner(call) > SPLIT_MOST_K)
         return ck_fail(error, CK_BAD_VALUE, "m and n must be at most %lld for this variant, and k at most %lld",
-                       static_cast<long long>(most), static_cast<long long>(most_k));
+                       static_cast<long long>(SPLIT_MOST), static_cast<long long>(SPLIT_MOST_K));
     plan->grid[2] = 1;
     const auto bytes_of = [&](auto size) { return static_cast<size_t>(decltype(size)::SHARED_BYTES); };
     if (fp16)

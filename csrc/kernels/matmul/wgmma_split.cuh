@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             unsigned char *to = stages + stage * size::STAGE_BYTES;
             mbarrier_wait(&empty[stage], round ^ 1); // at once in the first round
             mbarrier_expect(&full[stage], size::STAGE_BYTES);
-            if (tiles.across == 1) // no other tile has these rows
+            if (tiles.across == 1 && operands.products == 1) // no other block reads them
                 a_slab::template load<true>(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
             else
                 a_slab::load(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a);
