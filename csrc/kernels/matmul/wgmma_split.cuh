@@ -7,7 +7,7 @@
 // Why     Where C is small, there are fewer tiles than multiprocessors, or they must be so narrow that they read too
 //         much.
 // Claim   blocks at work for m = n = 512, k = 65536: 16 tiles x 2 parts x 4 groups = 128 (before: 32)
-// Gain    on an H200, 64 x 64 x 262144: 58 TFLOP/s in float16 ("wgmma_persistent": 2.9; cuBLAS 64); docs/speed.md
+// Gain    on an H200, 64 x 64 x 262144: 67 TFLOP/s in float16 ("wgmma_persistent": 2.8; cuBLAS 62); docs/speed.md
 // Price   The sums of a tile go through shared memory once, and the cluster waits for its slowest block. Groups cost a
 //         second launch.
 // Edges   as in "wgmma_persistent"; results are stored by threads. A block without a slab adds zeros.
