@@ -123,6 +123,13 @@ def backend(request):
 
 
 @pytest.fixture
+def emulator():
+    """The emulator, to which calls of this test go."""
+    with cudakern.use_backend("emulator"):
+        yield cases.native("emulator")
+
+
+@pytest.fixture
 def order():
     """Sets the order of emulated threads and blocks; puts the fixed one back."""
     yield lambda name: cases.native("emulator").configure("order", name)
