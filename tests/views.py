@@ -2,8 +2,14 @@
 
 import numpy as np
 
-from cases import native
+from cases import native, numbers
 from growth import grows_by_less, settled
+
+TYPES = (
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+SHAPES = [(), (1,), (7,), (0,), (3, 4), (3, 0), (0, 3), (2, 1, 5), (1,) * 16, (2, 0, 3)]
 
 
 def up(name, x, stream=0, device=0):
@@ -34,3 +40,9 @@ def leaves_nothing(name, call, rounds=400):
     kept = settled(name), native(name).pinned_used()
     grows_by_less(name, call, rounds, blocks=rounds / 10, in_c=16 * rounds)
     assert (settled(name), native(name).pinned_used()) == kept
+
+
+def values(shape, dtype, seed=0):
+    if np.dtype(dtype).kind == "c":
+        return (numbers(shape, "float32", seed) + 1j * numbers(shape, "float32", seed + 1)).astype(dtype)
+    return np.asarray(numbers(shape, dtype, seed))
