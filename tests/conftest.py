@@ -16,6 +16,7 @@ os.environ.setdefault("CUDAKERN_EMULATOR_PRINT", "0")
 
 import cases
 import cudakern
+import places
 from cudakern._table import Variant
 
 hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
@@ -127,6 +128,24 @@ def emulator():
     """The emulator, to which calls of this test go."""
     with cudakern.use_backend("emulator"):
         yield cases.native("emulator")
+
+
+@pytest.fixture
+def place(side):
+    gc.collect()
+    made = places.Place(side)
+    before = made.native.pool_used(0)
+    yield made
+    made.close()
+    gc.collect()
+    assert made.native.pool_used(0) == before
+
+
+@pytest.fixture(params=["default-made", "made-default", "made-made", "own-made", "made-own", "default-own"])
+def pair(request, place):
+    """Two streams; the first one is held up."""
+    streams = [{"default": places.DEFAULT, "own": places.OWN}.get(word) for word in request.param.split("-")]
+    return tuple(place.stream() if stream is None else stream for stream in streams)
 
 
 @pytest.fixture
