@@ -38,6 +38,8 @@ _UNKNOWN = re.compile(
     rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
 )
 #: The line of an error in the list, and its text; NVRTC's form is the second.
+# Of a name that stands for several functions: g++ and NVRTC, NVRTC, clang.
+_SEVERAL = ("overloaded function", "which instance of function template", "no overload of '")
 _LINE_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error", re.M)
 _REASON = re.compile(rf"^{_LIST}[:(]\d+[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
 #: Where the text of an error begins, and where something else follows it.
@@ -109,7 +111,7 @@ class Names(NamedTuple):
         unreadable = self.on_lines(_LINE_IN_LIST.findall(log)) & {*self.kernels}
         if not unknown and unreadable:
             name = sorted(unreadable)[0]
-            if "overloaded function" in log or "which instance of function template" in log:
+            if any(words in log for words in _SEVERAL):
                 raise CompileError(
                     f"{unit.name}: {name} stands for several kernels: give each a name of its own, and name all "
                     "arguments of a template",
