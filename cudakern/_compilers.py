@@ -37,9 +37,9 @@ _ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
 _UNKNOWN = re.compile(
     rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
 )
-#: The line of an error in the list, and its text; NVRTC's form is the second.
-# Of a name that stands for several functions: g++ and NVRTC, NVRTC, clang.
+#: What g++ and NVRTC, NVRTC alone, and clang say of a name that stands for several functions.
 _SEVERAL = ("overloaded function", "which instance of function template", "no overload of '")
+#: The line of an error in the list, and its text; NVRTC's form is the second.
 _LINE_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error", re.M)
 _REASON = re.compile(rf"^{_LIST}[:(]\d+[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
 #: Where the text of an error begins, and where something else follows it.

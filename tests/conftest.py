@@ -133,12 +133,12 @@ def emulator():
 @pytest.fixture
 def place(side):
     gc.collect()
-    made = places.Place(side)
-    before = made.native.pool_used(0)
-    yield made
-    made.close()
+    device = places.Place(side)
+    before = device.native.pool_used(0)
+    yield device
+    device.close()
     gc.collect()
-    assert made.native.pool_used(0) == before
+    assert device.native.pool_used(0) == before
 
 
 @pytest.fixture(params=["default-made", "made-default", "made-made", "own-made", "made-own", "default-own"])

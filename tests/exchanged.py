@@ -1,6 +1,5 @@
 """What the tests of arrays shared with other libraries have in common."""
 
-import ctypes
 import importlib
 import os
 
@@ -25,12 +24,6 @@ INTERFACE = {"shape": (2, 3), "typestr": "<f4", "data": (4096, False), "version"
 
 def values(shape, dtype="float32"):
     return np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
-
-
-def capsule_name(capsule):
-    name = ctypes.pythonapi.PyCapsule_GetName
-    name.restype, name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    return name(capsule).decode()
 
 
 class Capsule:

@@ -58,10 +58,10 @@ class Place:
 
     def array(self, value, stream=DEFAULT, length=LENGTH):
         """An int32 array of one value, there when this returns."""
-        made = self.native.empty((length,), "int32", self.device, stream)
-        self.fill(made, value, stream)
+        array = self.native.empty((length,), "int32", self.device, stream)
+        self.fill(array, value, stream)
         self.native.stream_synchronize(self.device, stream)
-        return made
+        return array
 
     def fill(self, array, value, stream):
         self.native.fill(array, np.int32(value).tobytes(), stream)

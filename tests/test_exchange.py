@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import cudakern as ck
+from capsules import name_of
 from cudakern import _dtypes
-from exchanged import Capsule, capsule_name, torch, values
+from exchanged import Capsule, torch, values
 
 NUMPY_DTYPES = [name for name in _dtypes.NAMES if name != "bfloat16"]
 
@@ -102,7 +103,7 @@ def test_read_only_arrays_stay_so(emulator):
     assert not np.from_dlpack(x).flags.writeable
     with pytest.raises(BufferError, match=r"read-only, which a DLPack capsule can express only from version 1.0"):
         x.__dlpack__()
-    assert capsule_name(x.__dlpack__(copy=True)) == "dltensor"
+    assert name_of(x.__dlpack__(copy=True)) == b"dltensor"
     assert (a == values((3, 3))).all()
 
 
@@ -110,13 +111,13 @@ def test_exports_say_what_they_are(emulator):
     x = ck.zeros((2, 3))
     assert x.__dlpack_device__() == (1, 0)
     for version, name in (
-        (None, "dltensor"),
-        ((0, 8), "dltensor"),
-        ((1, 0), "dltensor_versioned"),
-        ((2, 5), "dltensor_versioned"),
-        ([1, 1], "dltensor_versioned"),
+        (None, b"dltensor"),
+        ((0, 8), b"dltensor"),
+        ((1, 0), b"dltensor_versioned"),
+        ((2, 5), b"dltensor_versioned"),
+        ([1, 1], b"dltensor_versioned"),
     ):
-        assert capsule_name(x.__dlpack__(max_version=version)) == name
+        assert name_of(x.__dlpack__(max_version=version)) == name
 
 
 def test_copies_when_asked(emulator):

@@ -182,17 +182,17 @@ def test_a_librarys_streams(name):
     with ck.use_backend("cuda"):
         stream = library.stream()
         handle = stream.ptr if name == "cupy" else stream.cuda_stream
-        given = stream if hasattr(type(stream), "__cuda_stream__") else Foreign(handle)
+        their_stream = stream if hasattr(type(stream), "__cuda_stream__") else Foreign(handle)
         a = values((500, 500))
-        x = ck.asarray(a, stream=given)
-        y = ck.matmul(x, x, stream=given)
+        x = ck.asarray(a, stream=their_stream)
+        y = ck.matmul(x, x, stream=their_stream)
         with library.on(stream):
             theirs = library.make(np.ones((500, 500), np.float32))
             for _ in range(20):
                 library.write(theirs)
             ours = ck.from_dlpack(theirs)
         assert (ours.get() == 5).all()
-        assert np.allclose(y.get(stream=given), a @ a)
+        assert np.allclose(y.get(stream=their_stream), a @ a)
 
 
 @each("name", [name for name in LIBRARIES if name in ("cupy", "torch")])
@@ -244,9 +244,9 @@ def test_a_wait_for_export_comes_after_reads_too(backend):
 def test_the_cuda_array_interface_on_the_gpu(backend):
     if backend == "cuda":
         x = ck.asarray(values((4, 6)))[:, ::2]
-        told = x.__cuda_array_interface__
-        assert told["data"] == (x._view.pointer, False)
-        assert (told["shape"], told["strides"], told["typestr"]) == ((4, 3), (24, 8), "<f4")
+        interface = x.__cuda_array_interface__
+        assert interface["data"] == (x._view.pointer, False)
+        assert (interface["shape"], interface["strides"], interface["typestr"]) == ((4, 3), (24, 8), "<f4")
         assert x.__dlpack_device__() == (2, 0)
     else:
         assert not hasattr(ck.zeros(3), "__cuda_array_interface__")

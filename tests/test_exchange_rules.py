@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import cudakern as ck
+from capsules import name_of
 from cases import native
 from cudakern import _dtypes, _exchange
-from exchanged import INTERFACE, Capsule, Foreign, capsule_name, values
+from exchanged import INTERFACE, Capsule, Foreign, values
 
 
 class Notes:
@@ -44,7 +45,7 @@ class Notes:
 
 
 def a_view(**changed):
-    told = {
+    interface = {
         "shape": (2, 3),
         "strides": (12, 4),
         "dtype": "float32",
@@ -53,7 +54,7 @@ def a_view(**changed):
         "read_only": False,
         "contiguous": True,
     }
-    return types.SimpleNamespace(**(told | changed))
+    return types.SimpleNamespace(**(interface | changed))
 
 
 @pytest.mark.parametrize("stream, handle", [(None, 1), (1, 1), (2, 2), (12345, 12345), (-1, None)])
@@ -109,7 +110,7 @@ def test_a_copy_for_the_host(emulator, dtype):
     ours = ck.DeviceArray(x._view, PlaysCuda())
     assert ours.__dlpack_device__() == (2, 0)
     capsule = ours.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
-    assert capsule_name(capsule) == "dltensor_versioned"
+    assert name_of(capsule) == b"dltensor_versioned"
     y = ck.from_dlpack(Capsule(capsule))
     assert (y.shape, y._view.dtype) == (x.shape, dtype)
     assert y._view.pointer != x._view.pointer
@@ -175,8 +176,8 @@ def test_a_gpu_takes_gpu_memory_only(kind, words):
 
 def test_the_cuda_array_interface_of_ours():
     module, view = Notes(), a_view()
-    told = _exchange.interface(view, module)
-    assert told == {
+    interface = _exchange.interface(view, module)
+    assert interface == {
         "shape": (2, 3),
         "typestr": "<f4",
         "data": (4096, False),
@@ -185,15 +186,15 @@ def test_the_cuda_array_interface_of_ours():
         "version": 3,
     }
     assert module.calls == [("wait_for", view, 1), ("exported", view)]
-    told = _exchange.interface(a_view(contiguous=False, read_only=True, strides=(24, -4)), module)
-    assert (told["strides"], told["data"]) == ((24, -4), (4096, True))
+    interface = _exchange.interface(a_view(contiguous=False, read_only=True, strides=(24, -4)), module)
+    assert (interface["strides"], interface["data"]) == ((24, -4), (4096, True))
     assert _exchange.interface(a_view(shape=(0, 3)), module)["data"] == (0, False)
     with pytest.raises(AttributeError, match="no name for bfloat16: use __dlpack__"):
         _exchange.interface(a_view(dtype="bfloat16"), module)
 
 
-def take(told, module=None):
-    x = types.SimpleNamespace(__cuda_array_interface__=told)
+def take(interface, module=None):
+    x = types.SimpleNamespace(__cuda_array_interface__=interface)
     return _exchange.from_interface(x, module or Notes(), 0)
 
 
@@ -285,9 +286,9 @@ MALFORMED = {
 def test_malformed_dictionaries(what):
     changed, error, words = MALFORMED[what]
     module = Notes()
-    told = {key: value for key, value in (INTERFACE | changed).items() if value is not ...}
+    interface = {key: value for key, value in (INTERFACE | changed).items() if value is not ...}
     with pytest.raises(error, match=f"__cuda_array_interface__.*{words}"):
-        take(told, module)
+        take(interface, module)
     assert not module.calls
 
 
@@ -307,7 +308,7 @@ def test_strides_that_reach_too_far(changed, words):
         take(INTERFACE | changed, module)
 
 
-@pytest.mark.parametrize("told", [None, 5, (), [("shape", (2,))]])
-def test_objects_that_are_not_dictionaries(told):
+@pytest.mark.parametrize("interface", [None, 5, (), [("shape", (2,))]])
+def test_objects_that_are_not_dictionaries(interface):
     with pytest.raises(TypeError, match="__cuda_array_interface__ must be a dictionary, not"):
-        take(told)
+        take(interface)

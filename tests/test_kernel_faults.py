@@ -13,6 +13,8 @@ import cuda_api
 import cudakern
 import subprocesses
 
+pytestmark = pytest.mark.usefixtures("emulator")
+
 BROKEN = r"""
 #include <assert.h>
 #include <cstring>
@@ -99,12 +101,6 @@ FAULTS = {  # kernel: (code, words)
     "asserts": (ASSERT, "assertion `threadIdx.x < 3 + zero` failed"),
     "traps": (ILLEGAL, "illegal instruction"),
 }
-
-
-@pytest.fixture(autouse=True)
-def emulator():
-    with cudakern.use_backend("emulator"):
-        yield
 
 
 @pytest.fixture(scope="module")

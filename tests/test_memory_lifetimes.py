@@ -20,7 +20,7 @@ from places import DEFAULT, LAUNCH_FAILURE, LENGTH, OUT_OF_MEMORY, adopt
 
 # --- memory goes back ------------------------------------------------------------------------------------------------
 def test_memory_stays_until_its_last_use(place, pair):
-    """Freed behind a reader that is held up: no new array may lie there. And nobody waits for that."""
+    """An array is freed while its reader is held up: no new array may take its memory, and no call waits for that."""
     x, y = place.array(1), place.array(2)
     place.hold(pair[0])
     place.copy(y, x, pair[0])
@@ -211,9 +211,9 @@ def test_the_child_of_a_fork_does_not_touch_its_parents_memory():
         import cases, cudakern
         m = cases.native("emulator")
         def array(stream):
-            made = m.empty((1000,), "int32", 0, stream)
-            m.fill(made, np.int32(5).tobytes(), stream)
-            return made
+            array = m.empty((1000,), "int32", 0, stream)
+            m.fill(array, np.int32(5).tobytes(), stream)
+            return array
         class Owner: pass
         host = np.ones(1000, "int32")
         def get(array):

@@ -153,7 +153,7 @@ def test_what_may_not_be_written(name):
         with pytest.raises(ValueError, match=f"output 0 .*{message}"):
             module.execute("matmul", "tiled", (), (x, up(name, np.eye(4, dtype="f4"))), (view,), 0, False, 0)
     assert np.array_equal(down(name, x), np.arange(12).reshape(3, 4))
-    one = module.view(x, 4, (1, 4), (0, 4), "float32")  # nobody goes along that axis
+    one = module.view(x, 4, (1, 4), (0, 4), "float32")  # the stride of an axis of length 1 is not used
     module.fill(one, np.float32(9).tobytes(), 0)
     assert down(name, x)[0].tolist() == [0, 9, 9, 9]
 
