@@ -7,20 +7,11 @@ namespace matmul {
 
 namespace {
 
-// Whether the kernel for whole tiles can be used: see WHOLE in split_small.cuh.
-bool all_whole(const ck_call *call, const operands<float, false> &first, const stack_axes &axes,
-               const directions &along_k) {
-    using size = split_small_size;
-    const stack_axis &outer = axes.axis[0]; // zeros, if there is none
-    const auto aligned = [](const void *data, int64_t pitch, int64_t to_next_product, int64_t elements) {
-        return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(elements * 4) == 0 &&
-               pitch % elements == 0 && to_next_product % elements == 0;
-    };
-    return axes.count <= 1 && first.k > 0 && first.m % size::SIDE == 0 && first.n % size::SIDE == 0 &&
-           first.k % size::STEP == 0 && first.n / size::SIDE <= call->limits->max_grid[1] &&
-           aligned(first.a.data, along_k.a ? first.a.row_stride : first.a.column_stride, outer.a, 4) &&
-           aligned(first.b.data, along_k.b ? first.b.column_stride : first.b.row_stride, outer.b, 4) &&
-           aligned(first.c.data, first.c.row_stride, outer.c, 2) && first.c.column_stride == 1;
+// Whether all lines of an operand, `length` elements each, begin at multiples of 16 bytes, and have a multiple of four elements.
+bool aligned_lines(const void *data, int64_t pitch, int64_t length, const stack_axes &axes, int64_t stack_axis::*step) {
+    bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0 && pitch % 4 == 0 && length % 4 == 0;
+    for (int i = 0; i < axes.count; ++i) aligned = aligned && axes.axis[i].*step % 4 == 0;
+    return aligned;
 }
 
 } // namespace
@@ -29,21 +20,32 @@ CK_RUN(split_small) {
     if (empty(call)) return CK_OK;
     using size = split_small_size;
     const auto first = first_operands<float, false>(call);
+    const auto &[a, b, c, m, n, k] = first;
     const directions along_k = directions_of(call, plan);
     const stack_axes axes = axes_of<float>(call);
-    const bool whole = all_whole(call, first, axes, along_k);
-    // A row of the grid for each column of tiles, if it can have so many.
-    const unsigned down = static_cast<unsigned>(divide_up(first.m, size::SIDE)),
-                   across = static_cast<unsigned>(divide_up(first.n, size::SIDE));
-    const bool in_rows = across <= call->limits->max_grid[1];
+    const bool aligned =
+        aligned_lines(a.data, along_k.a ? a.row_stride : a.column_stride, along_k.a ? k : m, axes, &stack_axis::a) &&
+        aligned_lines(b.data, along_k.b ? b.column_stride : b.row_stride, along_k.b ? k : n, axes, &stack_axis::b);
+    const bool whole = aligned && axes.count <= 1 && k > 0 && m % size::SIDE == 0 && n % size::SIDE == 0 &&
+                       k % size::STEP == 0 && c.column_stride == 1 && c.row_stride % 2 == 0 &&
+                       axes.axis[0].c % 2 == 0 && reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
+    const unsigned down = static_cast<unsigned>(divide_up(m, size::SIDE));
+    const int64_t at_once = call->limits->max_grid[1] * size::SIDE; // columns of C
     return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        return in_parts(first, axes, plan->grid[2], [&](const operand_stack<float, false> &stack, int64_t count) {
-            const unsigned products = static_cast<unsigned>(count);
-            return ck_launch(context, error, "split_small",
-                             whole ? split_small<A, B, true> : split_small<A, B, false>,
-                             in_rows ? dim3(down, across, products) : dim3(down * across, 1, products),
-                             dim3(size::THREADS), 0, stack);
+        const auto kernel = whole     ? split_small<A, B, true, true>
+                            : aligned ? split_small<A, B, true, false>
+                                      : split_small<A, B, false, false>;
+        return in_parts(first, axes, plan->grid[2], [&](operand_stack<float, false> part, int64_t count) {
+            for (int64_t left = first.n; left > 0; left -= at_once) {
+                part.first.n = smaller(left, at_once);
+                const dim3 grid(down, static_cast<unsigned>(divide_up(part.first.n, size::SIDE)),
+                                static_cast<unsigned>(count));
+                CK_TRY(ck_launch(context, error, "split_small", kernel, grid, dim3(size::THREADS), 0, part));
+                part.first.b.data += at_once * first.b.column_stride;
+                part.first.c.data += at_once * first.c.column_stride;
+            }
+            return static_cast<int>(CK_OK);
         });
     });
 }

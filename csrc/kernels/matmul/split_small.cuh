@@ -40,30 +40,26 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
     }
 }
 
-// WHOLE: all tiles and steps are inside the matrices, all lines of the operands are aligned to 16 bytes, and pairs of results to 8. The
-// stack has one axis at most.
-template <bool A_ALONG_K, bool B_ALONG_K, bool WHOLE>
+// ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes.
+template <bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
 __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::BLOCKS)
     split_small(const operand_stack<float, false> stack) {
     using size = split_small_size;
-    using a_step = split_small_step<A_ALONG_K>;
-    using b_step = split_small_step<B_ALONG_K>;
+    using a_step = split_small_step<A_ALONG_K, ALIGNED>;
+    using b_step = split_small_step<B_ALONG_K, ALIGNED>;
     __shared__ __align__(1024) split_small_pieces pieces[2];
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
     operands<float, false> op = stack.first;
-    if constexpr (WHOLE)
-        op.skip(stack.axis[0], blockIdx.z);
+    if (__builtin_expect(stack.axes <= 1, 1))
+        op.skip(stack.axis[0], blockIdx.z); // zeros, if there is none
     else
         op = stack.of_block();
-    tile_origin first = {static_cast<int64_t>(blockIdx.x) * size::SIDE,
-                         static_cast<int64_t>(blockIdx.y) * size::SIDE};
-    if (!WHOLE && gridDim.y == 1 && op.n > size::SIDE) first = tile_of_block<size::SIDE, size::SIDE>(op.m, op.n);
+    const tile_origin first = {static_cast<int64_t>(blockIdx.x) * size::SIDE,
+                               static_cast<int64_t>(blockIdx.y) * size::SIDE};
     a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
-             op.m - first.row, op.k);
+             op.m - first.row);
     b_step b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
-             op.n - first.column, op.k);
-    const bool mixed = !WHOLE && ((A_ALONG_K && !a.fours) || (B_ALONG_K && !b.fours)); // along k
-    a.template begin<WHOLE>(mixed), b.template begin<WHOLE>(mixed);
+             op.n - first.column);
     split_elements found; // of both operands
     float total[size::SUMS] = {};
     const auto load = [&](int64_t left) { // of k, from the next step on
@@ -91,7 +87,7 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
             for (int order = size::PIECES - 1; order >= 0; --order) // the smallest products first
 #pragma unroll
                 for (int i = 0; i <= order; ++i) // piece i by piece order - i
-                    wgmma<__nv_bfloat16, size::SIDE, !A_ALONG_K, !B_ALONG_K>(
+                    wgmma<__nv_bfloat16, size::SIDE, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
                         sum, a_step::descriptor(pieces[0][i], sixteen),
                         b_step::descriptor(pieces[1][order - i], sixteen), order < size::PIECES - 1 || i > 0);
             wgmma_commit();
@@ -103,12 +99,11 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
 
     const int lane = static_cast<int>(threadIdx.x) % 32, row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4,
               column = lane % 4 * 2;
-    const bool mixed_rows = !WHOLE && !A_ALONG_K && !a.fours, mixed_columns = !WHOLE && !B_ALONG_K && !b.fours;
-    if (WHOLE || (!mixed_columns && op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
+    if (WHOLE || (op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
                   reinterpret_cast<uintptr_t>(op.c.data) % 8 == 0)) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const int own_row = mixed_rows ? a_step::element_at(row + half * 8) : row + half * 8;
+            const int own_row = row + half * 8;
             float *const to = op.c.data + (first.row + own_row) * op.c.row_stride + first.column + column;
             const int columns = own_row < a.extent ? b.extent - column : 0; // from the thread's first one on
 #pragma unroll
@@ -130,14 +125,13 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
         __syncthreads();
         const int first_row = static_cast<int>(threadIdx.x) / size::SIDE,
                   own_column = static_cast<int>(threadIdx.x) % size::SIDE;
-        const float *const own = sums + (mixed_columns ? b_step::place_of(own_column) : own_column);
         float *to =
             op.c.data + (first.row + first_row) * op.c.row_stride + (first.column + own_column) * op.c.column_stride;
         const int64_t next = size::THREADS / size::SIDE * op.c.row_stride;
         if (own_column < b.extent)
 #pragma unroll 4
             for (int i = first_row; i < a.extent; i += size::THREADS / size::SIDE, to += next)
-                *to = own[(mixed_rows ? a_step::place_of(i) : i) * PITCH];
+                *to = sums[i * PITCH + own_column];
     }
     // Elements that three pieces do not hold, or sums that might overflow: each row or column is in eight threads. (The magnitudes are not
     // finite if an element is not.)

@@ -7,60 +7,43 @@
 namespace matmul {
 
 struct split_small_size {
-    enum { SIDE = 64, STEP = 32, THREADS = 128, BLOCKS = 4, PIECES = 3, FOURS = SIDE * STEP / 4 / THREADS };
+    enum { SIDE = 64, STEP = 32, THREADS = 128, BLOCKS = 4, PIECES = 3, EACH = SIDE * STEP / THREADS };
     enum { SUMS = SIDE / 2 };
 };
 using split_small_pieces = unsigned char[split_small_size::PIECES][BOX_BYTES]; // two steps
 
-// What a thread has of a step of one operand: four elements each of FOURS lines, which are contiguous in global memory: along k, or
-// else along the rows of A (columns of B).
+// What a thread has of a step of one operand: EACH elements. The step has lines that are contiguous in global memory: along k, or else
+// along the rows of A (columns of B).
 //
-// The four are neighbors, loaded at once, if lines begin at multiples of 16 bytes. Otherwise each is loaded on its own, and then
-// neighboring threads should load neighbors: the four are QUARTER apart. Their pieces are neighbors in any case. So the tile has
-// the elements of each GROUP in another order, that of element_at(): C gets its rows or columns, and along k, both operands must
-// have it. (There a group is what wgmma multiplies at once, in any order: the result has the same bits.)
-template <bool ALONG_K> struct split_small_step {
+// ALIGNED: lines begin at multiples of 16 bytes, and have multiples of four elements. A thread loads four neighbors at once, in each of
+// four lines, and writes their pieces as neighbors.
+//
+// Otherwise each element is loaded on its own, and the threads of a warp load neighbors: this touches the fewest lines of the cache. A
+// thread has the same place in sixteen lines, and writes the pieces of eight lines as neighbors. So what is contiguous along k in global
+// memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both.
+template <bool ALONG_K, bool ALIGNED> struct split_small_step {
     using size = split_small_size;
     enum { LINES = ALONG_K ? size::SIDE : size::STEP, LENGTH = ALONG_K ? size::STEP : size::SIDE };
-    enum { APART = LINES / size::FOURS, GROUP = ALONG_K ? 16 : LENGTH, QUARTER = GROUP / 4 };
+    enum { TOGETHER = ALIGNED ? 4 : 8, PARTS = size::EACH / TOGETHER }; // neighbors in `pieces`
+    enum { LOADS = size::EACH / (ALIGNED ? 4 : 1), APART = LINES / PARTS }; // APART: lines, if ALIGNED
+    static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
 
     const float *from; // the next step
     int64_t pitch;     // from line to line
     int extent;        // elements inside the matrix, in the direction of the tile
-    int line, place;   // of the thread's first four, in `pieces`
-    bool fours;        // neighbors are loaded at once
-    bool mixed_lines;  // along k, in the order of element_at()
-    // What the thread loads: its first line, and elements of a line.
-    int first_line, first, next;
+    int line, at;      // the thread's first line, and its first element there
 
-    float4 x[size::FOURS];
+    float x[size::EACH];
 
-    __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left, int64_t k)
-        : from(data), pitch(pitch_), extent(left < size::SIDE ? static_cast<int>(left) : size::SIDE),
-          fours(reinterpret_cast<uintptr_t>(data) % 16 == 0 && pitch_ % 4 == 0 && (ALONG_K ? k : extent) % 4 == 0) {
+    __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left)
+        : from(data), pitch(pitch_), extent(left < size::SIDE ? static_cast<int>(left) : size::SIDE) {
         const unsigned t = threadIdx.x, of_line = LENGTH / 4;
         // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
-        line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line);
-        place = static_cast<int>(t % of_line * 4);
-    }
-
-    // The element of a line at each place of `pieces`, unless neighbors are loaded at once, and the place of each element.
-    static __device__ __forceinline__ int element_at(int i) {
-        return i / GROUP * GROUP + i % GROUP / 4 + i % 4 * QUARTER;
-    }
-    static __device__ __forceinline__ int place_of(int i) {
-        return i / GROUP * GROUP + i % QUARTER * 4 + i % GROUP / QUARTER;
-    }
-
-    // MIXED: the elements along k are in the order of element_at().
-    template <bool WHOLE> __device__ __forceinline__ void begin(bool mixed) {
-        fours = WHOLE || (ALONG_K ? !mixed : fours);
-        first = fours ? place : element_at(place), next = fours ? 1 : QUARTER;
-        mixed_lines = !WHOLE && !ALONG_K && mixed;
-        first_line = mixed_lines ? split_small_step<true>::element_at(line) : line;
-    }
-    __device__ __forceinline__ int line_of(int i) const {
-        return first_line + (mixed_lines ? split_small_step<true>::element_at(i * APART) : i * APART);
+        if (ALIGNED)
+            line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line),
+            at = static_cast<int>(t % of_line * 4);
+        else
+            line = static_cast<int>(t / LENGTH) * size::EACH, at = static_cast<int>(t % LENGTH);
     }
 
     // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of an element outside, the
@@ -68,21 +51,17 @@ template <bool ALONG_K> struct split_small_step {
     template <bool WHOLE> __device__ __forceinline__ void load(int depth) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
         const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
-        const float *own[size::FOURS];
+        constexpr int NEXT = ALIGNED ? APART : 1; // line
+        const float *there = from + at_most(at, length - (ALIGNED ? 4 : 1)) + at_most(line, lines - 1) * pitch;
 #pragma unroll
-        for (int i = 0; i < size::FOURS; ++i) own[i] = from + at_most(line_of(i), lines - 1) * pitch;
-        if (fours) {
-            const int at = at_most(first, length - 4);
-#pragma unroll
-            for (int i = 0; i < size::FOURS; ++i) x[i] = __ldg(reinterpret_cast<const float4 *>(own[i] + at));
-        } else {
-            int at[4];
-#pragma unroll
-            for (int j = 0; j < 4; ++j) at[j] = at_most(first + j * next, length - 1);
-#pragma unroll
-            for (int i = 0; i < size::FOURS; ++i)
-                x[i] = make_float4(__ldg(own[i] + at[0]), __ldg(own[i] + at[1]), __ldg(own[i] + at[2]),
-                                   __ldg(own[i] + at[3]));
+        for (int i = 0; i < LOADS; ++i) {
+            if constexpr (ALIGNED) {
+                const float4 four = __ldg(reinterpret_cast<const float4 *>(there));
+                x[i * 4] = four.x, x[i * 4 + 1] = four.y, x[i * 4 + 2] = four.z, x[i * 4 + 3] = four.w;
+            } else {
+                x[i] = __ldg(there);
+            }
+            if (WHOLE || line + (i + 1) * NEXT < lines) there += NEXT * pitch;
         }
         from += size::STEP * (ALONG_K ? 1 : pitch);
     }
@@ -90,33 +69,45 @@ template <bool ALONG_K> struct split_small_step {
     // Clears the elements from `depth` on along k.
     __device__ __forceinline__ void clear(int depth) {
 #pragma unroll
-        for (int i = 0; i < size::FOURS; ++i) {
-            const auto keep = [&](float value, int j) {
-                return (ALONG_K ? first + j * next : line_of(i)) < depth ? value : 0.0f;
-            };
-            x[i] = make_float4(keep(x[i].x, 0), keep(x[i].y, 1), keep(x[i].z, 2), keep(x[i].w, 3));
+        for (int i = 0; i < size::EACH; ++i) {
+            const int k = ALONG_K ? at + (ALIGNED ? i % 4 : 0) : line + (ALIGNED ? i / 4 * APART : i);
+            if (k >= depth) x[i] = 0;
         }
     }
 
     // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would do it.
     __device__ __forceinline__ void split(split_elements &found, split_small_pieces &pieces, int half) const {
-        const int chunk = place / 8 + (ALONG_K ? half * 4 : 0), first = line + (ALONG_K ? 0 : half * size::STEP);
-        unsigned char *const to = pieces[0] + first * SLAB_BYTES + (chunk ^ line % 8) * 16 + place % 8 * 2;
-        static_assert(APART % 8 == 0, "all lines of a thread have the same swizzle");
+        constexpr bool LINES_ALONG_K = PIECES_ALONG_K; // those of `pieces`
+        const int first_line = (ALIGNED ? line : at) + (LINES_ALONG_K ? 0 : half * size::STEP);
+        const int first = (ALIGNED ? at : line) + (LINES_ALONG_K ? half * size::STEP : 0); // in its line
 #pragma unroll
-        for (int i = 0; i < size::FOURS; ++i) {
-            unsigned left[size::PIECES], right[size::PIECES];
-            found.split(x[i].x, x[i].y, left), found.split(x[i].z, x[i].w, right);
+        for (int part = 0; part < PARTS; ++part) {
+            unsigned words[size::PIECES][TOGETHER / 2];
 #pragma unroll
-            for (int piece = 0; piece < size::PIECES; ++piece)
-                *reinterpret_cast<uint2 *>(to + piece * BOX_BYTES + i * APART * SLAB_BYTES) =
-                    make_uint2(left[piece], right[piece]);
+            for (int i = 0; i < TOGETHER / 2; ++i) {
+                unsigned own[size::PIECES];
+                found.split(x[part * TOGETHER + i * 2], x[part * TOGETHER + i * 2 + 1], own);
+#pragma unroll
+                for (int piece = 0; piece < size::PIECES; ++piece) words[piece][i] = own[piece];
+            }
+            static_assert(APART % 8 == 0, "all lines of a thread have the same swizzle");
+            const int own_line = first_line + (ALIGNED ? part * APART : 0), own_first = first + (ALIGNED ? 0 : part * 8);
+            unsigned char *const to =
+                pieces[0] + own_line * SLAB_BYTES + (own_first / 8 ^ first_line % 8) * 16 + own_first % 8 * 2;
+#pragma unroll
+            for (int piece = 0; piece < size::PIECES; ++piece) {
+                const auto &own = words[piece];
+                if constexpr (ALIGNED)
+                    *reinterpret_cast<uint2 *>(to + piece * BOX_BYTES) = make_uint2(own[0], own[1]);
+                else
+                    *reinterpret_cast<uint4 *>(to + piece * BOX_BYTES) = make_uint4(own[0], own[1], own[2], own[3]);
+            }
         }
     }
 
     // Where 16 elements along k of a piece begin.
     static __device__ __forceinline__ uint64_t descriptor(const unsigned char (&piece)[BOX_BYTES], int sixteen) {
-        return wgmma_descriptor(piece + sixteen * 16 * (ALONG_K ? 2 : SLAB_BYTES), 0);
+        return wgmma_descriptor(piece + sixteen * 16 * (PIECES_ALONG_K ? 2 : SLAB_BYTES), 0);
     }
 };
 
