@@ -77,14 +77,13 @@ inline double time_of_few_rows(const ck_call *call) {
 // "split_small": the time that its tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the time to move
 // the data, part of which overlaps with it. Tiles that are not whole take longer, and so do lines that are not aligned.
 inline double time_of_split_small(const ck_call *call) {
-    using size = split_small_size;
-    const int64_t m = rows(call), n = columns(call), k = inner(call), side = size::SIDE;
-    const double steps = static_cast<double>(divide_up(k, size::STEP));
+    const int64_t m = rows(call), n = columns(call), k = inner(call), side = SMALL_ROWS;
+    const double steps = static_cast<double>(divide_up(k, SMALL_STEP));
     const double tiles = static_cast<double>(divide_up(m, side)) * static_cast<double>(divide_up(n, side));
     const double whole = static_cast<double>(m / side) * static_cast<double>(n / side) / tiles;
     const double own = ceil(tiles * static_cast<double>(products(call)) / call->limits->multiprocessors);
     const double all = own * (0.25 + 0.38 * steps), chain = 0.4 + steps * (0.64 + 0.2 * own);
-    const double slower = (whole == 1 && k % size::STEP == 0 ? 1 : 1.15) + 0.1 * (1 - whole) +
+    const double slower = (whole == 1 && k % SMALL_STEP == 0 ? 1 : 1.15) + 0.1 * (1 - whole) +
                           (k % 4 == 0 ? 0 : 0.12) + (n % 4 == 0 ? 0 : 0.12);
     const double compute = (all > chain ? all : chain) * slower;
     const double move = bytes_of_floats(call) / 4.5e6;

@@ -1,7 +1,5 @@
 // The launches of "split_small". The table is in matmul.cu.
-#include "split_small.cuh"
-
-#include "launches.cuh"
+#include "split_plans.cuh"
 
 namespace matmul {
 
@@ -18,30 +16,32 @@ bool aligned_lines(const void *data, int64_t pitch, int64_t length, const stack_
 
 CK_RUN(split_small) {
     if (empty(call)) return CK_OK;
-    using size = split_small_size;
     const auto first = first_operands<float, false>(call);
     const auto &[a, b, c, m, n, k] = first;
     const directions along_k = directions_of(call, plan);
     const stack_axes axes = axes_of<float>(call);
+    const int width = split_small_width(call);
     const bool aligned =
         aligned_lines(a.data, along_k.a ? a.row_stride : a.column_stride, along_k.a ? k : m, axes, &stack_axis::a) &&
         aligned_lines(b.data, along_k.b ? b.column_stride : b.row_stride, along_k.b ? k : n, axes, &stack_axis::b);
-    const bool whole = aligned && axes.count <= 1 && k > 0 && m % size::SIDE == 0 && n % size::SIDE == 0 &&
-                       k % size::STEP == 0 && c.column_stride == 1 && c.row_stride % 2 == 0 &&
+    const bool whole = aligned && width == 64 && axes.count <= 1 && k > 0 && m % SMALL_ROWS == 0 && n % 64 == 0 &&
+                       k % SMALL_STEP == 0 && c.column_stride == 1 && c.row_stride % 2 == 0 &&
                        axes.axis[0].c % 2 == 0 && reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
-    const unsigned down = static_cast<unsigned>(divide_up(m, size::SIDE));
-    const int64_t at_once = call->limits->max_grid[1] * size::SIDE; // columns of C
+    const unsigned down = static_cast<unsigned>(divide_up(m, SMALL_ROWS));
+    const int64_t at_once = call->limits->max_grid[1] * width; // columns of C
     return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        const auto kernel = whole     ? split_small<A, B, true, true>
-                            : aligned ? split_small<A, B, true, false>
-                                      : split_small<A, B, false, false>;
+        using narrow = split_small_size<64>;
+        using wide = split_small_size<80>;
+        const auto kernel = whole         ? split_small<narrow, A, B, true, true>
+                            : width == 64 ? (aligned ? split_small<narrow, A, B, true, false> : split_small<narrow, A, B, false, false>)
+                                          : (aligned ? split_small<wide, A, B, true, false> : split_small<wide, A, B, false, false>);
         return in_parts(first, axes, plan->grid[2], [&](operand_stack<float, false> part, int64_t count) {
             for (int64_t left = first.n; left > 0; left -= at_once) {
                 part.first.n = smaller(left, at_once);
-                const dim3 grid(down, static_cast<unsigned>(divide_up(part.first.n, size::SIDE)),
+                const dim3 grid(down, static_cast<unsigned>(divide_up(part.first.n, width)),
                                 static_cast<unsigned>(count));
-                CK_TRY(ck_launch(context, error, "split_small", kernel, grid, dim3(size::THREADS), 0, part));
+                CK_TRY(ck_launch(context, error, "split_small", kernel, grid, dim3(SMALL_THREADS), plan->shared_bytes, part));
                 part.first.b.data += at_once * first.b.column_stride;
                 part.first.c.data += at_once * first.c.column_stride;
             }

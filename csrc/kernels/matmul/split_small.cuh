@@ -24,12 +24,29 @@
 
 namespace matmul {
 
+// BLOCKS: of a multiprocessor.
+template <int COLUMNS_> struct split_small_size {
+    enum { COLUMNS = COLUMNS_, FURTHER = COLUMNS - 64, SUMS = COLUMNS / 2, BLOCKS = COLUMNS == 64 ? 4 : 3 };
+};
+
+// Shared memory that begins at a multiple of 1024 bytes. (Of static one, a multiprocessor can give four blocks 48 KB each, and keep more for
+// its L1 cache than with the kilobyte that dynamic one needs for the alignment. A block can have no more of it.)
+template <typename size, int BYTES> __device__ __forceinline__ unsigned char *shared_bytes() {
+    if constexpr (size::FURTHER == 0) {
+        __shared__ __align__(1024) unsigned char bytes[BYTES];
+        return bytes;
+    } else {
+        DYNAMIC_SHARED(unsigned char, bytes);
+        return bytes + (1024 - reinterpret_cast<uintptr_t>(bytes) % 1024) % 1024;
+    }
+}
+
 // The tile in float64, one element after another, for a tile that cannot be split.
+template <int COLUMNS>
 __device__ __forceinline__ void store_plain_sums(const operands<float, false> &op, const tile_origin &first) {
-    using size = split_small_size;
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < size::SIDE * size::SIDE; i += size::THREADS) {
-        const int64_t row = first.row + i / size::SIDE, column = first.column + i % size::SIDE;
+    for (int i = static_cast<int>(threadIdx.x); i < SMALL_ROWS * COLUMNS; i += SMALL_THREADS) {
+        const int64_t row = first.row + i / COLUMNS, column = first.column + i % COLUMNS;
         if (row >= op.m || column >= op.n) continue;
         const auto a_row = op.a.row(row), b_column = op.b.column(column);
         double total = 0;
@@ -40,40 +57,85 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
     }
 }
 
+// The results of a tile, `rows` x `columns` of which are inside C. ALIGNED: all pairs of results are.
+template <int COLUMNS, bool WHOLE>
+__device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows, int columns,
+                                            const float (&total)[COLUMNS / 2], float *shared) {
+    const int t = static_cast<int>(threadIdx.x), row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
+    if (WHOLE || (op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
+                  reinterpret_cast<uintptr_t>(op.c.data) % 8 == 0)) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int own_row = row + half * 8;
+            float *const to = op.c.data + (first.row + own_row) * op.c.row_stride + first.column + column;
+            const int left = own_row < rows ? columns - column : 0; // from the thread's first one on
+#pragma unroll
+            for (int i = 0; i < COLUMNS / 8; ++i)
+                if (WHOLE || i * 8 < left)
+                    *reinterpret_cast<float2 *>(to + i * 8) =
+                        make_float2(total[i * 4 + half * 2], total[i * 4 + half * 2 + 1]);
+        }
+        return;
+    }
+    // Through shared memory, so that the threads of a warp store neighbors.
+    enum { PITCH = COLUMNS + 8, ACROSS = COLUMNS == 64 ? 64 : SMALL_THREADS };
+    __syncthreads(); // all products are done
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i += 2)
+        *reinterpret_cast<float2 *>(shared + (row + i / 2 % 2 * 8) * PITCH + column + i / 4 * 8) =
+            make_float2(total[i], total[i + 1]);
+    __syncthreads();
+    const int first_row = t / ACROSS, own = t % ACROSS;
+    float *to = op.c.data + (first.row + first_row) * op.c.row_stride + (first.column + own) * op.c.column_stride;
+    if (own < columns)
+#pragma unroll 4
+        for (int i = first_row; i < rows; i += SMALL_THREADS / ACROSS, to += SMALL_THREADS / ACROSS * op.c.row_stride)
+            *to = shared[i * PITCH + own];
+}
+
 // ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes.
-template <bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
-__global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::BLOCKS)
-    split_small(const operand_stack<float, false> stack) {
-    using size = split_small_size;
-    using a_step = split_small_step<A_ALONG_K, ALIGNED>;
-    using b_step = split_small_step<B_ALONG_K, ALIGNED>;
-    __shared__ __align__(1024) split_small_pieces pieces[2];
+template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
+__global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
+    enum { COLUMNS = size::COLUMNS, FURTHER = size::FURTHER };
+    using a_step = split_small_step<SMALL_ROWS, A_ALONG_K, ALIGNED>;
+    using b_step = split_small_step<64, B_ALONG_K, ALIGNED>;
+    using b_further = split_small_step<(FURTHER > 0 ? FURTHER : 16), B_ALONG_K, ALIGNED>; // columns from 64 on
+    using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
+    using b_pieces = split_small_pieces<COLUMNS, b_step::PIECES_ALONG_K>;
+    unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>(), *const pieces_of_b = pieces + a_pieces::BYTES;
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
     operands<float, false> op = stack.first;
     if (__builtin_expect(stack.axes <= 1, 1))
         op.skip(stack.axis[0], blockIdx.z); // zeros, if there is none
     else
         op = stack.of_block();
-    const tile_origin first = {static_cast<int64_t>(blockIdx.x) * size::SIDE,
-                               static_cast<int64_t>(blockIdx.y) * size::SIDE};
+    const tile_origin first = {static_cast<int64_t>(blockIdx.x) * SMALL_ROWS,
+                               static_cast<int64_t>(blockIdx.y) * COLUMNS};
+    const float *const b_data = op.b.data + first.column * op.b.column_stride;
+    const int64_t b_pitch = B_ALONG_K ? op.b.column_stride : op.b.row_stride, left_columns = op.n - first.column;
     a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
              op.m - first.row);
-    b_step b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
-             op.n - first.column);
+    b_step b(b_data, b_pitch, left_columns);
+    // If there is none inside, the first columns again: their results are not stored.
+    const bool more = left_columns > 64;
+    b_further further(more ? b_data + 64 * op.b.column_stride : b_data, b_pitch, more ? left_columns - 64 : left_columns);
     split_elements found; // of both operands
     float total[size::SUMS] = {};
     const auto load = [&](int64_t left) { // of k, from the next step on
-        const int depth = left < size::STEP ? static_cast<int>(left) : size::STEP;
+        const int depth = left < SMALL_STEP ? static_cast<int>(left) : SMALL_STEP;
         a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
+        if (FURTHER > 0) further.template load<WHOLE>(depth);
     };
     if (WHOLE || op.k > 0) load(op.k);
     int half = 0;
 #pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
-    for (int64_t k = 0; k < op.k; k += size::STEP, half ^= 1) {
+    for (int64_t k = 0; k < op.k; k += SMALL_STEP, half ^= 1) {
         // (Zeros in A are enough: if B has an infinity or a NaN there, so it has inside.)
-        if (!WHOLE && op.k - k < size::STEP) a.clear(static_cast<int>(op.k - k));
-        a.split(found, pieces[0], half), b.split(found, pieces[1], half);
-        if (k + size::STEP < op.k) load(op.k - k - size::STEP);
+        if (!WHOLE && op.k - k < SMALL_STEP) a.clear(static_cast<int>(op.k - k));
+        a.template split<a_pieces::PIECE>(found, pieces, half);
+        b.template split<b_pieces::PIECE>(found, pieces_of_b, half);
+        if (FURTHER > 0) further.template split<b_pieces::PIECE>(found, pieces_of_b + BOX_BYTES, half);
+        if (k + SMALL_STEP < op.k) load(op.k - k - SMALL_STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
         // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so 16 elements along k have a sum of
@@ -84,59 +146,24 @@ __global__ void __launch_bounds__(split_small_size::THREADS, split_small_size::B
             float sum[size::SUMS];
             wgmma_fence();
 #pragma unroll
-            for (int order = size::PIECES - 1; order >= 0; --order) // the smallest products first
+            for (int order = SMALL_PIECES - 1; order >= 0; --order) // the smallest products first
 #pragma unroll
                 for (int i = 0; i <= order; ++i) // piece i by piece order - i
-                    wgmma<__nv_bfloat16, size::SIDE, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
-                        sum, a_step::descriptor(pieces[0][i], sixteen),
-                        b_step::descriptor(pieces[1][order - i], sixteen), order < size::PIECES - 1 || i > 0);
+                    wgmma<__nv_bfloat16, COLUMNS, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
+                        sum, a_pieces::descriptor(pieces, i, sixteen),
+                        b_pieces::descriptor(pieces_of_b, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
             wgmma_commit();
             wgmma_wait<0>();
 #pragma unroll
             for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
         }
     }
-
-    const int lane = static_cast<int>(threadIdx.x) % 32, row = static_cast<int>(threadIdx.x) / 32 * 16 + lane / 4,
-              column = lane % 4 * 2;
-    if (WHOLE || (op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
-                  reinterpret_cast<uintptr_t>(op.c.data) % 8 == 0)) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int own_row = row + half * 8;
-            float *const to = op.c.data + (first.row + own_row) * op.c.row_stride + first.column + column;
-            const int columns = own_row < a.extent ? b.extent - column : 0; // from the thread's first one on
-#pragma unroll
-            for (int i = 0; i < size::SIDE / 8; ++i)
-                if (WHOLE || i * 8 < columns)
-                    *reinterpret_cast<float2 *>(to + i * 8) =
-                        make_float2(total[i * 4 + half * 2], total[i * 4 + half * 2 + 1]);
-        }
-    } else {
-        // Through shared memory, so that the threads of a warp store neighbors.
-        float *const sums = reinterpret_cast<float *>(&pieces);
-        enum { PITCH = size::SIDE + 8 };
-        static_assert(size::SIDE * PITCH * 4 <= sizeof pieces, "there is room for them");
-        __syncthreads(); // all products are done
-#pragma unroll
-        for (int i = 0; i < size::SUMS; i += 2)
-            *reinterpret_cast<float2 *>(sums + (row + i / 2 % 2 * 8) * PITCH + column + i / 4 * 8) =
-                make_float2(total[i], total[i + 1]);
-        __syncthreads();
-        const int first_row = static_cast<int>(threadIdx.x) / size::SIDE,
-                  own_column = static_cast<int>(threadIdx.x) % size::SIDE;
-        float *to =
-            op.c.data + (first.row + first_row) * op.c.row_stride + (first.column + own_column) * op.c.column_stride;
-        const int64_t next = size::THREADS / size::SIDE * op.c.row_stride;
-        if (own_column < b.extent)
-#pragma unroll 4
-            for (int i = first_row; i < a.extent; i += size::THREADS / size::SIDE, to += next)
-                *to = sums[i * PITCH + own_column];
-    }
-    // Elements that three pieces do not hold, or sums that might overflow: each row or column is in eight threads. (The magnitudes are not
+    const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
+    store_small<COLUMNS, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
+    // Elements that three pieces do not hold, or sums that might overflow: each row or column is in several threads. (The magnitudes are not
     // finite if an element is not.)
     const bool fails = (found.lost & 0xffffu) != 0 || !(found.magnitudes < 0x1p60f);
-    if (__syncthreads_or(fails)) store_plain_sums(op, first);
+    if (__syncthreads_or(fails)) store_plain_sums<COLUMNS>(op, first);
 }
 
 } // namespace matmul

@@ -1,4 +1,4 @@
-// What "split_small" loads and splits: steps of 32 elements along k of 64 rows of A, or 64 columns of B.
+// What "split_small" loads and splits: steps of 32 elements along k of 64 rows of A, or of the columns of a tile of B.
 #ifndef CK_MATMUL_SPLIT_SMALL_STEPS_CUH
 #define CK_MATMUL_SPLIT_SMALL_STEPS_CUH
 
@@ -6,11 +6,7 @@
 
 namespace matmul {
 
-struct split_small_size {
-    enum { SIDE = 64, STEP = 32, THREADS = 128, BLOCKS = 4, PIECES = 3, EACH = SIDE * STEP / THREADS };
-    enum { SUMS = SIDE / 2 };
-};
-using split_small_pieces = unsigned char[split_small_size::PIECES][BOX_BYTES]; // two steps
+enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_THREADS = 128, SMALL_PIECES = 3 };
 
 // What a thread has of a step of one operand: EACH elements. The step has lines that are contiguous in global memory: along k, or else
 // along the rows of A (columns of B).
@@ -21,29 +17,30 @@ using split_small_pieces = unsigned char[split_small_size::PIECES][BOX_BYTES]; /
 // Otherwise each element is loaded on its own, and the threads of a warp load neighbors: this touches the fewest lines of the cache. A
 // thread has the same place in sixteen lines, and writes the pieces of eight lines as neighbors. So what is contiguous along k in global
 // memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both.
-template <bool ALONG_K, bool ALIGNED> struct split_small_step {
-    using size = split_small_size;
-    enum { LINES = ALONG_K ? size::SIDE : size::STEP, LENGTH = ALONG_K ? size::STEP : size::SIDE };
-    enum { TOGETHER = ALIGNED ? 4 : 8, PARTS = size::EACH / TOGETHER }; // neighbors in `pieces`
-    enum { LOADS = size::EACH / (ALIGNED ? 4 : 1), APART = LINES / PARTS }; // APART: lines, if ALIGNED
+//
+// EXTENT: rows (columns), 64 or fewer.
+template <int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
+    enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
+    enum { EACH = EXTENT * SMALL_STEP / SMALL_THREADS, TOGETHER = ALIGNED || EACH < 8 ? 4 : 8 }; // neighbors in `pieces`
+    enum { PARTS = EACH / TOGETHER, LOADS = EACH / (ALIGNED ? 4 : 1), APART = LINES / PARTS };   // APART: lines, if ALIGNED
     static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
 
     const float *from; // the next step
     int64_t pitch;     // from line to line
-    int extent;        // elements inside the matrix, in the direction of the tile
+    int extent;        // rows (columns) inside the matrix
     int line, at;      // the thread's first line, and its first element there
 
-    float x[size::EACH];
+    float x[EACH];
 
     __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left)
-        : from(data), pitch(pitch_), extent(left < size::SIDE ? static_cast<int>(left) : size::SIDE) {
+        : from(data), pitch(pitch_), extent(left < EXTENT ? static_cast<int>(left) : EXTENT) {
         const unsigned t = threadIdx.x, of_line = LENGTH / 4;
         // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
         if (ALIGNED)
             line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line),
             at = static_cast<int>(t % of_line * 4);
         else
-            line = static_cast<int>(t / LENGTH) * size::EACH, at = static_cast<int>(t % LENGTH);
+            line = static_cast<int>(t / LENGTH) * EACH, at = static_cast<int>(t % LENGTH);
     }
 
     // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of an element outside, the
@@ -63,51 +60,50 @@ template <bool ALONG_K, bool ALIGNED> struct split_small_step {
             }
             if (WHOLE || line + (i + 1) * NEXT < lines) there += NEXT * pitch;
         }
-        from += size::STEP * (ALONG_K ? 1 : pitch);
+        from += SMALL_STEP * (ALONG_K ? 1 : pitch);
     }
 
     // Clears the elements from `depth` on along k.
     __device__ __forceinline__ void clear(int depth) {
 #pragma unroll
-        for (int i = 0; i < size::EACH; ++i) {
+        for (int i = 0; i < EACH; ++i) {
             const int k = ALONG_K ? at + (ALIGNED ? i % 4 : 0) : line + (ALIGNED ? i / 4 * APART : i);
             if (k >= depth) x[i] = 0;
         }
     }
 
-    // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would do it.
-    __device__ __forceinline__ void split(split_elements &found, split_small_pieces &pieces, int half) const {
-        constexpr bool LINES_ALONG_K = PIECES_ALONG_K; // those of `pieces`
-        const int first_line = (ALIGNED ? line : at) + (LINES_ALONG_K ? 0 : half * size::STEP);
-        const int first = (ALIGNED ? at : line) + (LINES_ALONG_K ? half * size::STEP : 0); // in its line
+    // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would do it. PIECE: the
+    // bytes from piece to piece.
+    template <int PIECE> __device__ __forceinline__ void split(split_elements &found, unsigned char *pieces, int half) const {
+        const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? 0 : half * SMALL_STEP);
+        const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : 0); // in its line
 #pragma unroll
         for (int part = 0; part < PARTS; ++part) {
-            unsigned words[size::PIECES][TOGETHER / 2];
+            unsigned words[SMALL_PIECES][TOGETHER / 2];
 #pragma unroll
             for (int i = 0; i < TOGETHER / 2; ++i) {
-                unsigned own[size::PIECES];
+                unsigned own[SMALL_PIECES];
                 found.split(x[part * TOGETHER + i * 2], x[part * TOGETHER + i * 2 + 1], own);
 #pragma unroll
-                for (int piece = 0; piece < size::PIECES; ++piece) words[piece][i] = own[piece];
+                for (int piece = 0; piece < SMALL_PIECES; ++piece) words[piece][i] = own[piece];
             }
-            static_assert(APART % 8 == 0, "all lines of a thread have the same swizzle");
-            const int own_line = first_line + (ALIGNED ? part * APART : 0), own_first = first + (ALIGNED ? 0 : part * 8);
-            unsigned char *const to =
-                pieces[0] + own_line * SLAB_BYTES + (own_first / 8 ^ first_line % 8) * 16 + own_first % 8 * 2;
+            static_assert(APART % 8 == 0 || PARTS == 1, "all lines of a thread have the same swizzle");
+            const int own_line = first_line + (ALIGNED ? part * APART : 0), own = first + (ALIGNED ? 0 : part * TOGETHER);
+            unsigned char *const to = pieces + own_line * SLAB_BYTES + (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
 #pragma unroll
-            for (int piece = 0; piece < size::PIECES; ++piece) {
-                const auto &own = words[piece];
-                if constexpr (ALIGNED)
-                    *reinterpret_cast<uint2 *>(to + piece * BOX_BYTES) = make_uint2(own[0], own[1]);
-                else
-                    *reinterpret_cast<uint4 *>(to + piece * BOX_BYTES) = make_uint4(own[0], own[1], own[2], own[3]);
-            }
+            for (int piece = 0; piece < SMALL_PIECES; ++piece)
+                memcpy(__builtin_assume_aligned(to + piece * PIECE, TOGETHER * 2), words[piece], TOGETHER * 2);
         }
     }
+};
+
+// The pieces of an operand with EXTENT rows (columns), 64 or a few more. What is beyond 64 has lines of its own.
+template <int EXTENT, bool ALONG_K> struct split_small_pieces {
+    enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : (EXTENT + 63) / 64 * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
 
     // Where 16 elements along k of a piece begin.
-    static __device__ __forceinline__ uint64_t descriptor(const unsigned char (&piece)[BOX_BYTES], int sixteen) {
-        return wgmma_descriptor(piece + sixteen * 16 * (PIECES_ALONG_K ? 2 : SLAB_BYTES), 0);
+    static __device__ __forceinline__ uint64_t descriptor(const unsigned char *pieces, int piece, int sixteen) {
+        return wgmma_descriptor(pieces + piece * PIECE + sixteen * 16 * (ALONG_K ? 2 : SLAB_BYTES), BOX_BYTES);
     }
 };
 
