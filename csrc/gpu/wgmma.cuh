@@ -95,11 +95,10 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
 #define CK_REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define CK_REGISTERS_32 CK_REGISTERS_16 ", " \
     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define CK_REGISTERS_40 CK_REGISTERS_32 ", " \
-    "%32, %33, %34, %35, %36, %37, %38, %39"
-#define CK_REGISTERS_64 CK_REGISTERS_40 ", " \
-    "%40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define CK_REGISTERS_40 CK_REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define CK_REGISTERS_56 CK_REGISTERS_40 ", " \
+    "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55"
+#define CK_REGISTERS_64 CK_REGISTERS_56 ", %56, %57, %58, %59, %60, %61, %62, %63"
 #define CK_REGISTERS_104 CK_REGISTERS_64 ", " \
     "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
@@ -108,10 +107,12 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
     "%104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define CK_SUMS_8(kind, i) kind(sum[i]), kind(sum[i + 1]), kind(sum[i + 2]), kind(sum[i + 3]), kind(sum[i + 4]), kind(sum[i + 5]), kind(sum[i + 6]), kind(sum[i + 7])
-#define CK_SUMS_16(kind) CK_SUMS_8(kind, 0), CK_SUMS_8(kind, 8)
+#define CK_SUMS_16_FROM(kind, i) CK_SUMS_8(kind, i), CK_SUMS_8(kind, i + 8)
+#define CK_SUMS_16(kind) CK_SUMS_16_FROM(kind, 0)
 #define CK_SUMS_32_FROM(kind, i) CK_SUMS_8(kind, i), CK_SUMS_8(kind, i + 8), CK_SUMS_8(kind, i + 16), CK_SUMS_8(kind, i + 24)
 #define CK_SUMS_32(kind) CK_SUMS_32_FROM(kind, 0)
 #define CK_SUMS_40(kind) CK_SUMS_32(kind), CK_SUMS_8(kind, 32)
+#define CK_SUMS_56(kind) CK_SUMS_40(kind), CK_SUMS_16_FROM(kind, 40)
 #define CK_SUMS_64(kind) CK_SUMS_32(kind), CK_SUMS_32_FROM(kind, 32)
 #define CK_SUMS_104(kind) CK_SUMS_64(kind), CK_SUMS_32_FROM(kind, 64), CK_SUMS_8(kind, 96)
 #define CK_SUMS_128(kind) CK_SUMS_64(kind), CK_SUMS_32_FROM(kind, 64), CK_SUMS_32_FROM(kind, 96)
@@ -122,8 +123,9 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     constexpr bool halves = std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
     static_assert(halves || std::is_same_v<T, float> || std::is_same_v<T, int8_t>, "half, bfloat16, float or int8_t");
     static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
-    static_assert(N != 208 || !B_TRANSPOSED, "at most 80 columns, or whole boxes of 64");
-    static_assert(N == 64 || N == 80 || N == 128 || N == 208 || N == 256, "64, 80, 128, 208 or 256 columns");
+    static_assert(N != 208 || !B_TRANSPOSED, "208 columns are contiguous along k");
+    static_assert(N == 64 || N == 80 || N == 112 || N == 128 || N == 208 || N == 256,
+                  "64, 80, 112, 128, 208 or 256 columns");
 #if CK_HAS_WGMMA
 // `rest` follows the operand `add`: factors 1 (not for integers), and the directions of 16-bit operands.
 #define CK_WGMMA(shape_and_types, registers, a, b, add, rest)                                                                     \
@@ -145,6 +147,8 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
         CK_WGMMA_OF_EVERY_TYPE("64", CK_REGISTERS_32, CK_SUMS_32, "%32", "%33", "%34", ", 1, 1, %35, %36");
     } else if constexpr (N == 80) {
         CK_WGMMA_OF_EVERY_TYPE("80", CK_REGISTERS_40, CK_SUMS_40, "%40", "%41", "%42", ", 1, 1, %43, %44");
+    } else if constexpr (N == 112) {
+        CK_WGMMA_OF_EVERY_TYPE("112", CK_REGISTERS_56, CK_SUMS_56, "%56", "%57", "%58", ", 1, 1, %59, %60");
     } else if constexpr (N == 128) {
         CK_WGMMA_OF_EVERY_TYPE("128", CK_REGISTERS_64, CK_SUMS_64, "%64", "%65", "%66", ", 1, 1, %67, %68");
     } else if constexpr (N == 208) {
@@ -188,14 +192,17 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
 #undef CK_REGISTERS_16
 #undef CK_REGISTERS_32
 #undef CK_REGISTERS_40
+#undef CK_REGISTERS_56
 #undef CK_REGISTERS_64
 #undef CK_REGISTERS_104
 #undef CK_REGISTERS_128
 #undef CK_SUMS_8
+#undef CK_SUMS_16_FROM
 #undef CK_SUMS_16
 #undef CK_SUMS_32_FROM
 #undef CK_SUMS_32
 #undef CK_SUMS_40
+#undef CK_SUMS_56
 #undef CK_SUMS_64
 #undef CK_SUMS_104
 #undef CK_SUMS_128

@@ -13,7 +13,7 @@
 #ifndef CK_MATMUL_FASTEST_CUH
 #define CK_MATMUL_FASTEST_CUH
 
-#include "split_inside.cuh" // the kernel for most products of float32 with few rows, or up to about 1000
+#include "split_fp16.cuh" // the kernel for most large products of float32
 #include "small_tiles.cuh"
 #include "warp_tiles_plans.cuh"
 #include "../variant.h"
@@ -44,7 +44,8 @@ inline double time_of_warp_tiles(const ck_call *call) {
 inline double time_of_tiled(const ck_call *call) {
     const int64_t tiles = product(product(divide_up(rows(call), 16), divide_up(columns(call), 16)), products(call));
     const double step = 0.0165 * static_cast<double>(tiles) / call->limits->multiprocessors;
-    return 3.6 + static_cast<double>(inner(call)) * (step > 0.042 ? step : 0.042) + bytes_of_floats(call) / 4e6;
+    return 3.6 + static_cast<double>(divide_up(inner(call), 16) * 16) * (step > 0.042 ? step : 0.042) +
+           bytes_of_floats(call) / 4e6;
 }
 inline int64_t tiles_of_small(const ck_call *call) {
     const int64_t down = divide_up(rows(call), small_tiles_size::ROWS);
@@ -72,22 +73,6 @@ inline double time_of_few_rows(const ck_call *call) {
     const double bytes = elements_of(call, many, inner(call)) * static_cast<double>(item);
     return (item == 4 ? 7.7 + bytes / 4.1e6 * (1 + each) : 9.6 + bytes / 4.4e6 * (1 + each)) +
            blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);
-}
-
-// "split_small": the time that its tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the time to move
-// the data, part of which overlaps with it. Tiles that are not whole take longer, and so do lines that are not aligned.
-inline double time_of_split_small(const ck_call *call) {
-    const int64_t m = rows(call), n = columns(call), k = inner(call), side = SMALL_ROWS;
-    const double steps = static_cast<double>(divide_up(k, SMALL_STEP));
-    const double tiles = static_cast<double>(divide_up(m, side)) * static_cast<double>(divide_up(n, side));
-    const double whole = static_cast<double>(m / side) * static_cast<double>(n / side) / tiles;
-    const double own = ceil(tiles * static_cast<double>(products(call)) / call->limits->multiprocessors);
-    const double all = own * (0.25 + 0.38 * steps), chain = 0.4 + steps * (0.64 + 0.2 * own);
-    const double slower = (whole == 1 && k % SMALL_STEP == 0 ? 1 : 1.15) + 0.1 * (1 - whole) +
-                          (k % 4 == 0 ? 0 : 0.12) + (n % 4 == 0 ? 0 : 0.12);
-    const double compute = (all > chain ? all : chain) * slower;
-    const double move = bytes_of_floats(call) / 4.5e6;
-    return 4.1 + compute + move - 0.3 * (compute < move ? compute : move);
 }
 
 // "split_fp16": its launches, eight bytes of traffic for each element of the operands (more time if their lines are not
@@ -166,10 +151,10 @@ inline const char *fastest_of(const ck_call *of) {
                 // For a short k, the sums of the tensor cores would be less accurate than those of float32: below 256 for tiles
                 // of 128 columns, which have one sum where others have two, and below 128 for others. And "split_inside" has
                 // the advantage that it takes the same time for nearly all data.
-                {"split_fp16", inner(call) >= 128 ? time_of_split(call) * 1.1 : HUGE_VAL},
+                {"split_fp16", inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.1) : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
                 // From 1024 on, its sums, with a rounding for every 16 elements, would lose more than the others.
-                {"split_small", inner(call) < 1024 ? time_of_split_small(call) : HUGE_VAL}};
+                {"split_small", inner(call) < 1024 ? split_small_tiling_of(call).time : HUGE_VAL}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;

@@ -47,6 +47,17 @@ inline bool empty(const ck_call *call) {
     return rows(call) == 0 || columns(call) == 0 || products(call) == 0;
 }
 
+// The elements of an m x n matrix of each product of the call.
+inline double elements_of(const ck_call *call, int64_t m, int64_t n) {
+    return static_cast<double>(product(product(m, n), products(call)));
+}
+
+// The bytes of the operands and results.
+inline double bytes_of_floats(const ck_call *call) {
+    const int64_t m = rows(call), n = columns(call), k = inner(call);
+    return (elements_of(call, m, k) + elements_of(call, k, n) + elements_of(call, m, n)) * 4;
+}
+
 // --- layouts and tile widths
 
 // For RUN_FLAT and RUN_TILED: visit(type, plain). PLAIN is explained in operands.cuh.

@@ -102,15 +102,11 @@ double depth_compensated(const ck_call *) {
     return 2;
 }
 
-// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add up to two.
-double depth_of_splits(const ck_call *call) {
-    return 16 + 2 * static_cast<double>(divide_up(inner(call), 64));
+// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add up to two, in "split_small" four.
+template <int ROUNDINGS> double depth_of_pieces(const ck_call *call) {
+    return 16 + ROUNDINGS * static_cast<double>(divide_up(inner(call), 64));
 }
-
-// "split_small" adds up twice as often.
-double depth_of_split_small(const ck_call *call) {
-    return 16 + 4 * static_cast<double>(divide_up(inner(call), 64));
-}
+constexpr auto depth_of_splits = depth_of_pieces<2>, depth_of_split_small = depth_of_pieces<4>;
 
 // The number of elements that a view has in memory: one along a broadcast axis.
 double elements(const ck_view &view) {
@@ -250,7 +246,7 @@ const ck_variant variants[] = {
             "The pieces of split_bf16, made inside the kernel: one launch, for any strides",
             "If data passes through registers anyway, it can be changed there for little", "cudakern"),
     VARIANT(split_small, AFTER(split_inside), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
-            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the columns of C", 0, 80, 64)),
+            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 112, 80, 64)),
             depth_of_split_small, KERNELS("split_small"),
             "Small blocks that load, split and multiply in turn, four on a multiprocessor: for small products",
             "Blocks that wait for different things keep a multiprocessor busy without a pipeline", "cudakern"),
@@ -262,7 +258,7 @@ const ck_variant variants[] = {
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
     VARIANT(fastest, AFTER(split_small), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth_of_fastest, KERNELS("split_inside"),
+            depth_of_fastest, KERNELS("split_product"),
             "The variant that is estimated to be the fastest for the type, the sizes and the chip",
             "No variant is the fastest everywhere: choose by a model of their times", "cudakern"),
 };

@@ -72,14 +72,6 @@ __device__ __forceinline__ void store_pair(const output_matrix<T, false> &c, int
     }
 }
 
-// What C has there; outside the matrix, zeros.
-__device__ __forceinline__ void load_pair(const output_matrix<float, false> &c, int64_t row, int64_t column,
-                                          int64_t m, int64_t n, float &first, float &second) {
-    const float *const from = c.data + row * c.row_stride + column * c.column_stride;
-    first = row < m && column < n ? from[0] : 0;
-    second = row < m && column + 1 < n ? from[c.column_stride] : 0;
-}
-
 // One axis of a stack: the number of products along it, and the distance between their matrices.
 struct stack_axis {
     int64_t length, a, b, c;

@@ -8,17 +8,6 @@
 
 namespace matmul {
 
-// The elements of an m x n matrix of each product of the call.
-inline double elements_of(const ck_call *call, int64_t m, int64_t n) {
-    return static_cast<double>(product(product(m, n), products(call)));
-}
-
-// The bytes of the operands and results.
-inline double bytes_of_floats(const ck_call *call) {
-    const int64_t m = rows(call), n = columns(call), k = inner(call);
-    return (elements_of(call, m, k) + elements_of(call, k, n) + elements_of(call, m, n)) * 4;
-}
-
 // Fitted to an H200. A sum in registers has at most 128 slabs, so that its rounding stays small.
 inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     // The sums of groups need all products in one launch.

@@ -5,7 +5,7 @@
 #include "plans.cuh"
 #include "split_inside_plans.cuh"
 #include "split_launches.cuh"
-#include "split_small.cuh"
+#include "split_small_plans.cuh"
 
 namespace matmul {
 
@@ -57,20 +57,11 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
     return plan_groups(call, plan, error, tiling.groups);
 }
 
-// The columns of a tile of "split_small": those with which fewer are outside C. A wide tile takes about 1.2 times as long as a narrow one.
-inline int split_small_width(const ck_call *call) {
-    const int64_t n = columns(call);
-    if (call->parameters[0] != 0) return static_cast<int>(call->parameters[0]);
-    return static_cast<double>(divide_up(n, 80)) * 1.2 < static_cast<double>(divide_up(n, 64)) ? 80 : 64;
-}
-
 inline int plan_split_small(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const int width = split_small_width(call);
+    const int width = split_small_tiling_of(call).columns;
     CK_TRY(plan_tiles(call, plan, error, SMALL_ROWS, width, SMALL_THREADS));
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
-    // (For pieces of B along the columns, which need more.)
-    if (width > 64)
-        plan->shared_bytes = 1024 + split_small_pieces<SMALL_ROWS, false>::BYTES + split_small_pieces<80, false>::BYTES;
+    plan->shared_bytes = with_split_small_size(width, [](auto size) { return decltype(size)::dynamic_bytes(); });
     return CK_OK;
 }
 

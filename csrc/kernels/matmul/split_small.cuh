@@ -26,13 +26,20 @@ namespace matmul {
 
 // BLOCKS: of a multiprocessor.
 template <int COLUMNS_> struct split_small_size {
-    enum { COLUMNS = COLUMNS_, FURTHER = COLUMNS - 64, SUMS = COLUMNS / 2, BLOCKS = COLUMNS == 64 ? 4 : 3 };
+    enum { COLUMNS = COLUMNS_, SUMS = COLUMNS / 2, BLOCKS = COLUMNS == 64 ? 4 : COLUMNS == 80 ? 3 : 2 };
+    enum { MORE = COLUMNS == 112 ? 32 : 0, LAST = COLUMNS == 64 ? 0 : 16 }; // of the columns from 64 on
+
+    // Pieces that are not along k need most.
+    static constexpr size_t dynamic_bytes() {
+        using a_pieces = split_small_pieces<SMALL_ROWS, false>;
+        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, false>::BYTES;
+    }
 };
 
 // Shared memory that begins at a multiple of 1024 bytes. (Of static one, a multiprocessor can give four blocks 48 KB each, and keep more for
 // its L1 cache than with the kilobyte that dynamic one needs for the alignment. A block can have no more of it.)
 template <typename size, int BYTES> __device__ __forceinline__ unsigned char *shared_bytes() {
-    if constexpr (size::FURTHER == 0) {
+    if constexpr (size::COLUMNS == 64) {
         __shared__ __align__(1024) unsigned char bytes[BYTES];
         return bytes;
     } else {
@@ -59,8 +66,8 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
 
 // The results of a tile, `rows` x `columns` of which are inside C. ALIGNED: all pairs of results are.
 template <int COLUMNS, bool WHOLE>
-__device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows, int columns,
-                                            const float (&total)[COLUMNS / 2], float *shared) {
+__device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows,
+                                            int columns, const float (&total)[COLUMNS / 2], float *shared) {
     const int t = static_cast<int>(threadIdx.x), row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
     if (WHOLE || (op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
                   reinterpret_cast<uintptr_t>(op.c.data) % 8 == 0)) {
@@ -96,13 +103,14 @@ __device__ __forceinline__ void store_small(const operands<float, false> &op, co
 // ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes.
 template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
 __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
-    enum { COLUMNS = size::COLUMNS, FURTHER = size::FURTHER };
-    using a_step = split_small_step<SMALL_ROWS, A_ALONG_K, ALIGNED>;
-    using b_step = split_small_step<64, B_ALONG_K, ALIGNED>;
-    using b_further = split_small_step<(FURTHER > 0 ? FURTHER : 16), B_ALONG_K, ALIGNED>; // columns from 64 on
+    enum { COLUMNS = size::COLUMNS, MORE = size::MORE, LAST = size::LAST };
+    using a_step = split_small_step<0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
+    using b_step = split_small_step<0, 64, B_ALONG_K, ALIGNED>;
     using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
     using b_pieces = split_small_pieces<COLUMNS, b_step::PIECES_ALONG_K>;
-    unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>(), *const pieces_of_b = pieces + a_pieces::BYTES;
+    unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>(), *const pieces_of_b =
+                                                                                               pieces +
+                                                                                               a_pieces::BYTES;
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
     operands<float, false> op = stack.first;
     if (__builtin_expect(stack.axes <= 1, 1))
@@ -116,15 +124,20 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
     a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
              op.m - first.row);
     b_step b(b_data, b_pitch, left_columns);
-    // If there is none inside, the first columns again: their results are not stored.
-    const bool more = left_columns > 64;
-    b_further further(more ? b_data + 64 * op.b.column_stride : b_data, b_pitch, more ? left_columns - 64 : left_columns);
+    // If none of them is inside, the first columns again: their results are not stored.
+    const auto left_from = [&](int number) { return left_columns > number ? left_columns - number : left_columns; };
+    const auto b_from = [&](int number) {
+        return b_data + (left_columns > number ? number * op.b.column_stride : 0);
+    };
+    split_small_step<64, 32, B_ALONG_K, ALIGNED> more(b_from(64), b_pitch, left_from(64));
+    split_small_step<64 + MORE, 16, B_ALONG_K, ALIGNED> last(b_from(64 + MORE), b_pitch, left_from(64 + MORE));
     split_elements found; // of both operands
     float total[size::SUMS] = {};
     const auto load = [&](int64_t left) { // of k, from the next step on
         const int depth = left < SMALL_STEP ? static_cast<int>(left) : SMALL_STEP;
         a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
-        if (FURTHER > 0) further.template load<WHOLE>(depth);
+        if (MORE > 0) more.template load<WHOLE>(depth);
+        if (LAST > 0) last.template load<WHOLE>(depth);
     };
     if (WHOLE || op.k > 0) load(op.k);
     int half = 0;
@@ -134,7 +147,8 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
         if (!WHOLE && op.k - k < SMALL_STEP) a.clear(static_cast<int>(op.k - k));
         a.template split<a_pieces::PIECE>(found, pieces, half);
         b.template split<b_pieces::PIECE>(found, pieces_of_b, half);
-        if (FURTHER > 0) further.template split<b_pieces::PIECE>(found, pieces_of_b + BOX_BYTES, half);
+        if (MORE > 0) more.template split<b_pieces::PIECE>(found, pieces_of_b, half);
+        if (LAST > 0) last.template split<b_pieces::PIECE>(found, pieces_of_b, half);
         if (k + SMALL_STEP < op.k) load(op.k - k - SMALL_STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();

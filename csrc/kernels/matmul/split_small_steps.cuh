@@ -18,11 +18,18 @@ enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_THREADS = 128, SMALL_PIECES = 3 }
 // thread has the same place in sixteen lines, and writes the pieces of eight lines as neighbors. So what is contiguous along k in global
 // memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both.
 //
-// EXTENT: rows (columns), 64 or fewer.
-template <int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
+// EXTENT: rows (columns), 64 or fewer; FIRST: the number of the first one in the tile.
+template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
     enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
-    enum { EACH = EXTENT * SMALL_STEP / SMALL_THREADS, TOGETHER = ALIGNED || EACH < 8 ? 4 : 8 }; // neighbors in `pieces`
-    enum { PARTS = EACH / TOGETHER, LOADS = EACH / (ALIGNED ? 4 : 1), APART = LINES / PARTS };   // APART: lines, if ALIGNED
+    enum {
+        EACH = EXTENT * SMALL_STEP / SMALL_THREADS,
+        TOGETHER = ALIGNED || EACH < 8 ? 4 : 8
+    }; // neighbors in `pieces`
+    enum {
+        PARTS = EACH / TOGETHER,
+        LOADS = EACH / (ALIGNED ? 4 : 1),
+        APART = LINES / PARTS
+    }; // APART: lines, if ALIGNED
     static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
 
     const float *from; // the next step
@@ -74,9 +81,10 @@ template <int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
 
     // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would do it. PIECE: the
     // bytes from piece to piece.
-    template <int PIECE> __device__ __forceinline__ void split(split_elements &found, unsigned char *pieces, int half) const {
-        const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? 0 : half * SMALL_STEP);
-        const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : 0); // in its line
+    template <int PIECE>
+    __device__ __forceinline__ void split(split_elements &found, unsigned char *pieces, int half) const {
+        const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? FIRST % 64 : half * SMALL_STEP);
+        const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : FIRST % 64); // in its line
 #pragma unroll
         for (int part = 0; part < PARTS; ++part) {
             unsigned words[SMALL_PIECES][TOGETHER / 2];
@@ -88,8 +96,10 @@ template <int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
                 for (int piece = 0; piece < SMALL_PIECES; ++piece) words[piece][i] = own[piece];
             }
             static_assert(APART % 8 == 0 || PARTS == 1, "all lines of a thread have the same swizzle");
-            const int own_line = first_line + (ALIGNED ? part * APART : 0), own = first + (ALIGNED ? 0 : part * TOGETHER);
-            unsigned char *const to = pieces + own_line * SLAB_BYTES + (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
+            const int own_line = first_line + (ALIGNED ? part * APART : 0),
+                      own = first + (ALIGNED ? 0 : part * TOGETHER);
+            unsigned char *const to = pieces + FIRST / 64 * BOX_BYTES + own_line * SLAB_BYTES +
+                                      (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
 #pragma unroll
             for (int piece = 0; piece < SMALL_PIECES; ++piece)
                 memcpy(__builtin_assume_aligned(to + piece * PIECE, TOGETHER * 2), words[piece], TOGETHER * 2);
