@@ -12,8 +12,9 @@ INVALID_VALUE, LAUNCH_FAILURE = 1, 719
 KINDS = ("float16", "bfloat16", "tf32", "int8")
 LAYOUTS = [(kind, layout) for kind in KINDS for layout in range(4 if kind.endswith("float16") else 1)]
 PRODUCTS = [(kind, layout, columns) for kind, layout in LAYOUTS for columns in (64, 128, 256)]
-PRODUCTS += [(kind, 0, columns) for kind in ("float16", "bfloat16") for columns in (160, 208)]
-PRODUCTS += [("tf32", 0, 208), ("int8", 0, 160)]
+HALVES = [("float16", 80), ("bfloat16", 80), ("bfloat16", 112)]
+PRODUCTS += [(kind, layout, columns) for kind, columns in HALVES for layout in range(4)]
+PRODUCTS += [("float16", 0, 208), ("bfloat16", 0, 208), ("tf32", 0, 208), ("int8", 0, 112)]
 
 
 class MapShape(ctypes.Structure):
@@ -216,7 +217,7 @@ def product(library, kind, a, b, sums, layout=0, add=1, name="product"):
         out,
         layout,
         block=128,
-        shared=(64 + columns) * 128 + 1024,
+        shared=(64 + -(-columns // 64) * 64) * 128 + 1024,
     )
     return out.get()
 

@@ -438,10 +438,14 @@ def test_stacks_and_strides_give_the_bits_of_contiguous_matrices(chip, seed, kin
 
 
 @pytest.mark.parametrize("k", [48, 101])
-def test_lines_that_begin_anywhere_give_the_same_bits(chip, seed, k):
-    """split_small loads elements of such lines one by one, in another order."""
-    a, b = operands("lognormal 2", seed, 70, 81, k)
-    for how, a_turned, b_turned in itertools.product((INSIDE, SMALL), (False, True), (False, True)):
+@pytest.mark.parametrize("m, n", [(70, 81), (64, 112), (65, 200)])
+def test_lines_that_begin_anywhere_give_the_same_bits(chip, seed, m, n, k):
+    """split_small loads elements of such lines one by one, and their pieces lie in another direction. The bits do not
+    depend on the width of its tiles, either."""
+    a, b = operands("lognormal 2", seed, m, n, k)
+    (tile,) = cudakern.variants("matmul")[SMALL].parameters
+    ways = [(INSIDE, {}), (SMALL, {}), *((SMALL, {"tile": columns}) for columns in tile.choices)]
+    for a_turned, b_turned in itertools.product((False, True), repeat=2):
         views = []
         for x, turned, offset in ((a, a_turned, 1), (b, b_turned, 3)):
             inner = x.T if turned else x
@@ -449,8 +453,10 @@ def test_lines_that_begin_anywhere_give_the_same_bits(chip, seed, k):
             padded[:, offset : -5 + offset] = inner
             view = cudakern.asarray(padded)[:, offset : -5 + offset]
             views.append(view.T if turned else view)
-        got = cudakern.matmul(*views, variant=how).get()
-        assert bits(got) == bits(product(a, b, how)), (how, a_turned, b_turned, seed)
+        for how, parameters in ways:
+            got = bits(cudakern.matmul(*views, variant=how, **parameters).get())
+            assert got == bits(product(a, b, how)), (how, parameters, a_turned, b_turned, seed)
+            assert got == bits(product(a, b, how, **parameters)), (how, parameters, seed)
 
 
 def test_whole_tiles_give_the_bits_of_others(chip, seed):

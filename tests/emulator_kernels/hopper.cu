@@ -147,7 +147,7 @@ __global__ void product(const __grid_constant__ tensor_map a_map, const __grid_c
     for (int i = 0; i < N / 2; ++i) sum[i] = sums[at(i)];
     for (int k = 0; k < depth; k += STEP) {
         if (t == 0) {
-            mbarrier_expect(&full, (64 + N) * 128);
+            mbarrier_expect(&full, (64 + (B_TRANSPOSED ? (N + 63) / 64 * 64 : N)) * 128);
             if (A_TRANSPOSED)
                 tensor_load(a, &a_map, &full, {0, k});
             else
@@ -200,6 +200,10 @@ MULTIPLY(float16, __half, 256)
 MULTIPLY(bfloat16, __nv_bfloat16, 64)
 MULTIPLY(bfloat16, __nv_bfloat16, 128)
 MULTIPLY(bfloat16, __nv_bfloat16, 256)
+// Columns that are no whole boxes of 64.
+MULTIPLY(float16, __half, 80)
+MULTIPLY(bfloat16, __nv_bfloat16, 80)
+MULTIPLY(bfloat16, __nv_bfloat16, 112)
 // The same with A in registers, from global memory: sums += or = a * b, where a has 64 x depth and depth is a multiple of 64.
 template <typename T, int N, bool B_TRANSPOSED>
 __global__ void product_of_registers(const __grid_constant__ tensor_map b_map, const unsigned short *a, int depth,
@@ -270,13 +274,10 @@ MULTIPLY_ALONG_K(tf32, float, 256)
 MULTIPLY_ALONG_K(int8, int8_t, 64)
 MULTIPLY_ALONG_K(int8, int8_t, 128)
 MULTIPLY_ALONG_K(int8, int8_t, 256)
-// Columns that are no whole boxes of 64.
-MULTIPLY_ALONG_K(float16, __half, 160)
 MULTIPLY_ALONG_K(float16, __half, 208)
-MULTIPLY_ALONG_K(bfloat16, __nv_bfloat16, 160)
 MULTIPLY_ALONG_K(bfloat16, __nv_bfloat16, 208)
 MULTIPLY_ALONG_K(tf32, float, 208)
-MULTIPLY_ALONG_K(int8, int8_t, 160)
+MULTIPLY_ALONG_K(int8, int8_t, 112)
 
 // 64 x 64 products of operands that TMA writes with another swizzle than the descriptors say, which is 128 bytes.
 __global__ void mismatched(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,

@@ -151,7 +151,8 @@ inline const char *fastest_of(const ck_call *of) {
                 // For a short k, the sums of the tensor cores would be less accurate than those of float32: below 256 for tiles
                 // of 128 columns, which have one sum where others have two, and below 128 for others. And "split_inside" has
                 // the advantage that it takes the same time for nearly all data.
-                {"split_fp16", inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.1) : HUGE_VAL},
+                {"split_fp16",
+                 inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.1) : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
                 // From 1024 on, its sums, with a rounding for every 16 elements, would lose more than the others.
                 {"split_small", inner(call) < 1024 ? split_small_tiling_of(call).time : HUGE_VAL}};

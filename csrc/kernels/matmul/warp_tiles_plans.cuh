@@ -30,7 +30,10 @@ inline k_parts parts_of_warp_tiles(const ck_call *call) {
         for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
             const double rounds = static_cast<double>(divide_up(product(all, own * count), at_once));
             const double steps = static_cast<double>(divide_up(slabs, own * count) * size::DEPTH);
-            double time = 6 + read * 4 / 4.5e6 + rounds * (1.1 + steps * (rounds > 2 ? 0.024 : rounds > 1 ? 0.03 : 0.034));
+            double time = 6 + read * 4 / 4.5e6 +
+                          rounds * (1.1 + steps * (rounds > 2   ? 0.024
+                                                   : rounds > 1 ? 0.03
+                                                                : 0.034));
             if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
             if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
             if (groups != 0 || count * 2 > slabs / own / 16) break;
