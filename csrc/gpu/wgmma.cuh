@@ -99,10 +99,10 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
 #define CK_REGISTERS_56 CK_REGISTERS_40 ", " \
     "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55"
 #define CK_REGISTERS_64 CK_REGISTERS_56 ", %56, %57, %58, %59, %60, %61, %62, %63"
-#define CK_REGISTERS_104 CK_REGISTERS_64 ", " \
+#define CK_REGISTERS_96 CK_REGISTERS_64 ", " \
     "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
-    "%96, %97, %98, %99, %100, %101, %102, %103"
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define CK_REGISTERS_104 CK_REGISTERS_96 ", %96, %97, %98, %99, %100, %101, %102, %103"
 #define CK_REGISTERS_128 CK_REGISTERS_104 ", " \
     "%104, %105, %106, %107, %108, %109, %110, %111, " \
     "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
@@ -114,8 +114,9 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
 #define CK_SUMS_40(kind) CK_SUMS_32(kind), CK_SUMS_8(kind, 32)
 #define CK_SUMS_56(kind) CK_SUMS_40(kind), CK_SUMS_16_FROM(kind, 40)
 #define CK_SUMS_64(kind) CK_SUMS_32(kind), CK_SUMS_32_FROM(kind, 32)
-#define CK_SUMS_104(kind) CK_SUMS_64(kind), CK_SUMS_32_FROM(kind, 64), CK_SUMS_8(kind, 96)
-#define CK_SUMS_128(kind) CK_SUMS_64(kind), CK_SUMS_32_FROM(kind, 64), CK_SUMS_32_FROM(kind, 96)
+#define CK_SUMS_96(kind) CK_SUMS_64(kind), CK_SUMS_32_FROM(kind, 64)
+#define CK_SUMS_104(kind) CK_SUMS_96(kind), CK_SUMS_8(kind, 96)
+#define CK_SUMS_128(kind) CK_SUMS_96(kind), CK_SUMS_32_FROM(kind, 96)
 
 // sum += a * b, or sum = a * b if not `add`. float and int8_t have no TRANSPOSED operands.
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED>
@@ -124,8 +125,8 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     static_assert(halves || std::is_same_v<T, float> || std::is_same_v<T, int8_t>, "half, bfloat16, float or int8_t");
     static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
     static_assert(N != 208 || !B_TRANSPOSED, "208 columns are contiguous along k");
-    static_assert(N == 64 || N == 80 || N == 112 || N == 128 || N == 208 || N == 256,
-                  "64, 80, 112, 128, 208 or 256 columns");
+    static_assert(N == 64 || N == 80 || N == 112 || N == 128 || N == 192 || N == 208 || N == 256,
+                  "64, 80, 112, 128, 192, 208 or 256 columns");
 #if CK_HAS_WGMMA
 // `rest` follows the operand `add`: factors 1 (not for integers), and the directions of 16-bit operands.
 #define CK_WGMMA(shape_and_types, registers, a, b, add, rest)                                                                     \
@@ -151,6 +152,8 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
         CK_WGMMA_OF_EVERY_TYPE("112", CK_REGISTERS_56, CK_SUMS_56, "%56", "%57", "%58", ", 1, 1, %59, %60");
     } else if constexpr (N == 128) {
         CK_WGMMA_OF_EVERY_TYPE("128", CK_REGISTERS_64, CK_SUMS_64, "%64", "%65", "%66", ", 1, 1, %67, %68");
+    } else if constexpr (N == 192) {
+        CK_WGMMA_OF_EVERY_TYPE("192", CK_REGISTERS_96, CK_SUMS_96, "%96", "%97", "%98", ", 1, 1, %99, %100");
     } else if constexpr (N == 208) {
         CK_WGMMA_OF_EVERY_TYPE("208", CK_REGISTERS_104, CK_SUMS_104, "%104", "%105", "%106", ", 1, 1, %107, %108");
     } else {
@@ -194,6 +197,7 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
 #undef CK_REGISTERS_40
 #undef CK_REGISTERS_56
 #undef CK_REGISTERS_64
+#undef CK_REGISTERS_96
 #undef CK_REGISTERS_104
 #undef CK_REGISTERS_128
 #undef CK_SUMS_8
@@ -204,6 +208,7 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
 #undef CK_SUMS_40
 #undef CK_SUMS_56
 #undef CK_SUMS_64
+#undef CK_SUMS_96
 #undef CK_SUMS_104
 #undef CK_SUMS_128
 // clang-format on

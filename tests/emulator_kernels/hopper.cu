@@ -200,6 +200,7 @@ MULTIPLY(float16, __half, 256)
 MULTIPLY(bfloat16, __nv_bfloat16, 64)
 MULTIPLY(bfloat16, __nv_bfloat16, 128)
 MULTIPLY(bfloat16, __nv_bfloat16, 256)
+MULTIPLY(float16, __half, 192)
 // Columns that are no whole boxes of 64.
 MULTIPLY(float16, __half, 80)
 MULTIPLY(bfloat16, __nv_bfloat16, 80)

@@ -45,7 +45,14 @@ template <int EXTENT_, bool ALONG_K_> struct box_slab {
     static __device__ __forceinline__ void load_part(unsigned char *slab, const tensor_map *map, mbarrier *full,
                                                      int extent, int k, int matrix, int part) {
         constexpr int SIZE = EXTENT / PARTS, EVERY_BLOCK = (1 << PARTS) - 1;
-        static_assert(SIZE % 64 == 0, "whole boxes");
+        if constexpr (!ALONG_K && SIZE % 64 != 0) { // a part of each box
+            constexpr int DEPTH = SLAB_DEPTH / PARTS;
+            slab += part * DEPTH * SLAB_BYTES, k += part * DEPTH;
+#pragma unroll
+            for (int i = 0; i < EXTENT / 64; ++i)
+                tensor_load_multicast<3>(slab + i * BOX_BYTES, map, full, {extent + i * 64, k, matrix}, EVERY_BLOCK);
+            return;
+        }
         slab += part * SIZE * 128, extent += part * SIZE;
         if (ALONG_K) {
             tensor_load_multicast<3>(slab, map, full, {k, extent, matrix}, EVERY_BLOCK);

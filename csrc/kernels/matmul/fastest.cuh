@@ -87,17 +87,13 @@ inline double time_of_split(const ck_call *call) {
 }
 
 // "wgmma_persistent", without copies of operands: its tiles, their width and its time, which is at least that of reading.
-inline int64_t tiles_of_wgmma(const ck_call *call, int64_t width) {
-    return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
-}
-inline int64_t width_of_wgmma(const ck_call *call) {
-    return width_of_tiles(0, call->limits->multiprocessors,
-                          [&](int64_t width) { return tiles_of_wgmma(call, width); });
-}
 inline double time_of_wgmma(const ck_call *call) {
-    const int64_t width = width_of_wgmma(call);
+    const int64_t width = persistent_width(call);
     const double slabs = static_cast<double>(divide_up(inner(call), SLAB_DEPTH));
-    const double tile = width == 256 ? 3.7 + slabs * 0.59 : width == 128 ? 1.9 + slabs * 0.37 : 0.9 + slabs * 0.33;
+    const double tile = width == 256   ? 3.7 + slabs * 0.59
+                        : width == 192 ? 2.8 + slabs * 0.47
+                        : width == 128 ? 1.9 + slabs * 0.37
+                                       : 0.9 + slabs * 0.33;
     const double all =
         static_cast<double>(divide_up(tiles_of_wgmma(call, width), call->limits->multiprocessors)) * tile;
     const double read = elements_of(call, rows(call) + columns(call), inner(call)) * 2 / 2.1e6;
@@ -121,7 +117,7 @@ inline const char *fastest_of_halves(const ck_call *call) {
     if (split < whole) return "wgmma_split";
     const int64_t at_once = call->limits->multiprocessors;
     const bool halves = in_place && !lines && k >= 256 && tiles_of_wgmma(call, 64) * 4 >= at_once * 3;
-    const bool narrow = !in_place && width_of_wgmma(call) == 128 && tiles_of_wgmma(call, 128) >= at_once * 4;
+    const bool narrow = !in_place && persistent_width(call) == 128 && tiles_of_wgmma(call, 128) >= at_once * 4;
     return halves || narrow ? "wgmma_multicast" : "wgmma_persistent";
 }
 

@@ -139,8 +139,9 @@ void work(const ck_call *call, ck_work *work) {
 #define SPLIT(...)                                                                                                   \
     PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, __VA_ARGS__), PARTS, GROUPS,        \
                CHOICE(side, "the rows of a tile are C's rows (1) or its columns (2); 0: by the sizes", 0, 1, 2))
-#define SPLIT_PARTS CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
-#define TILE_SIZE   PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
+#define SPLIT_PARTS  CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
+#define HALF_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 192, 128, 64))
+#define TILE_SIZE    PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
 const ck_variant variants[] = {
     VARIANT(naive, FIRST, AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
@@ -214,11 +215,11 @@ const ck_variant variants[] = {
             depth_in_a_row, KERNELS("wgmma_producer"),
             "A producer copies, consumers only multiply; tiles of 128 x 256", "Give each warp one task",
             "CUTLASS, warp specialization"),
-    VARIANT(wgmma_persistent, AFTER(wgmma_producer), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_COLUMNS,
+    VARIANT(wgmma_persistent, AFTER(wgmma_producer), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, HALF_COLUMNS,
             depth_in_a_row, KERNELS("wgmma_persistent"),
             "One block per multiprocessor computes tile after tile; TMA stores", "Never let the pipeline run empty",
             "CUTLASS, persistent kernels"),
-    VARIANT(wgmma_multicast, AFTER(wgmma_persistent), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, TILE_COLUMNS,
+    VARIANT(wgmma_multicast, AFTER(wgmma_persistent), EXACTLY(90), HALVES, SEQUENTIAL, CK_DETERMINISTIC, HALF_COLUMNS,
             depth_in_a_row, KERNELS("wgmma_multicast"),
             "Two blocks form a cluster and share the tiles of B that they copy",
             "Read once what two multiprocessors need", "PTX: clusters, cp.async.bulk with multicast"),

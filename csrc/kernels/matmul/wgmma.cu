@@ -1,9 +1,9 @@
 // The launches of the variants that use Hopper's wgmma and TMA. The table is in matmul.cu.
 #include "wgmma_tiles.cuh"
 #include "wgmma_producer.cuh"
-#include "wgmma_persistent.cuh"
 
 #include "wgmma_launches.cuh"
+#include "wgmma_plans.cuh"
 
 namespace matmul {
 
@@ -41,22 +41,26 @@ CK_RUN(wgmma_producer) {
     });
 }
 
-ck_run run_wgmma_persistent_256, run_wgmma_persistent_128, run_wgmma_persistent_64; // wgmma_persistent_*.cu
-ck_run run_wgmma_multicast_256, run_wgmma_multicast_128, run_wgmma_multicast_64;    // wgmma_multicast_*.cu
+ck_run run_wgmma_persistent_256, run_wgmma_persistent_192, run_wgmma_persistent_128,
+    run_wgmma_persistent_64; // wgmma_persistent_*.cu
+ck_run run_wgmma_multicast_256, run_wgmma_multicast_192, run_wgmma_multicast_128,
+    run_wgmma_multicast_64; // wgmma_multicast_*.cu
 
 CK_RUN(wgmma_persistent) {
-    const size_t shared = plan->shared_bytes;
-    const auto run = shared == wgmma_persistent_256::SHARED_BYTES   ? run_wgmma_persistent_256
-                     : shared == wgmma_persistent_128::SHARED_BYTES ? run_wgmma_persistent_128
-                                                                    : run_wgmma_persistent_64;
+    const int64_t width = persistent_width(call);
+    const auto run = width == 256   ? run_wgmma_persistent_256
+                     : width == 192 ? run_wgmma_persistent_192
+                     : width == 128 ? run_wgmma_persistent_128
+                                    : run_wgmma_persistent_64;
     return run(call, plan, context, error);
 }
 
 CK_RUN(wgmma_multicast) {
-    const size_t shared = plan->shared_bytes;
-    const auto run = shared == wgmma_persistent_256::SHARED_BYTES   ? run_wgmma_multicast_256
-                     : shared == wgmma_persistent_128::SHARED_BYTES ? run_wgmma_multicast_128
-                                                                    : run_wgmma_multicast_64;
+    const int64_t width = multicast_width(call);
+    const auto run = width == 256   ? run_wgmma_multicast_256
+                     : width == 192 ? run_wgmma_multicast_192
+                     : width == 128 ? run_wgmma_multicast_128
+                                    : run_wgmma_multicast_64;
     return run(call, plan, context, error);
 }
 

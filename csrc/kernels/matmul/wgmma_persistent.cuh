@@ -38,6 +38,7 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] wgmma
     }; // 1024: to start at a multiple of 1024
 };
 using wgmma_persistent_256 = wgmma_persistent_size<256, 3>;
+using wgmma_persistent_192 = wgmma_persistent_size<192, 4>;
 using wgmma_persistent_128 = wgmma_persistent_size<128, 5>;
 using wgmma_persistent_64 = wgmma_persistent_size<64, 6>;
 

@@ -3,6 +3,8 @@
 #ifndef CK_MATMUL_WGMMA_PLANS_CUH
 #define CK_MATMUL_WGMMA_PLANS_CUH
 
+#include <initializer_list>
+
 #include "wgmma_tiles.cuh"
 #include "wgmma_producer.cuh"
 #include "wgmma_persistent.cuh"
@@ -50,19 +52,13 @@ inline void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
     plan->bindings[2] = ck_bind_tensor_map({64, 64, 64, 128}, 2);
 }
 
-inline int plan_width(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
-    const auto plan_tiles_of = width == 256   ? plan_boxes<wgmma_persistent_256>
-                               : width == 128 ? plan_boxes<wgmma_persistent_128>
-                                              : plan_boxes<wgmma_persistent_64>;
-    return plan_tiles_of(call, plan, error);
-}
-
 // The width of the tiles with the shortest time, unless the caller chooses: each of the blocks (or clusters) that run at
 // once computes a tile in each round, which takes as long as its columns and some more, here 32.
-template <typename Count> int64_t width_of_tiles(int64_t choice, int64_t at_once, Count tiles_of_width) {
+template <typename Count>
+int64_t width_of_tiles(int64_t choice, int64_t at_once, std::initializer_list<int64_t> widths, Count tiles_of_width) {
     if (choice != 0) return choice;
     int64_t best = 0, least = 0;
-    for (int64_t width = 256; width >= 64; width /= 2) {
+    for (const int64_t width : widths) {
         const int64_t time = product(divide_up(tiles_of_width(width), at_once > 0 ? at_once : 1), width + 32);
         if (best == 0 || time < least) best = width, least = time;
     }
@@ -70,52 +66,71 @@ template <typename Count> int64_t width_of_tiles(int64_t choice, int64_t at_once
 }
 
 // A block per multiprocessor, which computes tiles of 128 rows.
-inline int plan_persistent(const ck_call *call, ck_plan *plan, ck_error *error, ck_plan_of *plan_256,
-                           ck_plan_of *plan_128, ck_plan_of *plan_64) {
-    const auto blocks_of = [&](int64_t columns_of_tile) {
-        return product(product(divide_up(rows(call), 128), divide_up(columns(call), columns_of_tile)),
-                       products(call));
-    };
-    const int64_t width = width_of_tiles(call->parameters[0], call->limits->multiprocessors, blocks_of);
-    CK_TRY((width == 256 ? plan_256 : width == 128 ? plan_128 : plan_64)(call, plan, error));
+inline int64_t tiles_of_wgmma(const ck_call *call, int64_t width) {
+    return product(product(divide_up(rows(call), 128), divide_up(columns(call), width)), products(call));
+}
+inline int64_t width_of_wgmma(const ck_call *call, std::initializer_list<int64_t> widths) {
+    return width_of_tiles(call->parameters[0], call->limits->multiprocessors, widths,
+                          [&](int64_t width) { return tiles_of_wgmma(call, width); });
+}
+inline int64_t persistent_width(const ck_call *call) {
+    return width_of_wgmma(call, {256, 192, 128, 64});
+}
+inline void plan_persistent_grid(const ck_call *call, ck_plan *plan) {
     const int64_t blocks = smaller(product(plan->grid[0], products(call)), call->limits->multiprocessors);
     plan->grid[0] = static_cast<unsigned>(blocks > 0 ? blocks : 1);
     plan->grid[2] = 1;
-    return CK_OK;
 }
 
 inline int plan_wgmma_along_k(const ck_call *call, ck_plan *plan, ck_error *error) {
-    return plan_persistent(call, plan, error, plan_along_k<wgmma_along_k_256>, plan_along_k<wgmma_along_k_128>,
-                           plan_along_k<wgmma_along_k_64>);
+    const int64_t width = width_of_wgmma(call, {256, 128, 64});
+    const auto plan_width = width == 256   ? plan_along_k<wgmma_along_k_256>
+                            : width == 128 ? plan_along_k<wgmma_along_k_128>
+                                           : plan_along_k<wgmma_along_k_64>;
+    CK_TRY(plan_width(call, plan, error));
+    plan_persistent_grid(call, plan);
+    return CK_OK;
 }
 constexpr auto plan_wgmma_tf32 = plan_wgmma_along_k;
 constexpr auto plan_wgmma_int8 = plan_wgmma_along_k;
 
-inline int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
-    CK_TRY(plan_persistent(call, plan, error, plan_boxes<wgmma_persistent_256>, plan_boxes<wgmma_persistent_128>,
-                           plan_boxes<wgmma_persistent_64>));
+inline int plan_halves(int64_t width, const ck_call *call, ck_plan *plan, ck_error *error) {
+    const auto plan_width = width == 256   ? plan_boxes<wgmma_persistent_256>
+                            : width == 192 ? plan_boxes<wgmma_persistent_192>
+                            : width == 128 ? plan_boxes<wgmma_persistent_128>
+                                           : plan_boxes<wgmma_persistent_64>;
+    CK_TRY(plan_width(call, plan, error));
     plan_stored_boxes(call, plan);
+    return CK_OK;
+}
+inline int plan_wgmma_persistent(const ck_call *call, ck_plan *plan, ck_error *error) {
+    CK_TRY(plan_halves(persistent_width(call), call, plan, error));
+    plan_persistent_grid(call, plan);
     return CK_OK;
 }
 
 // The same for pairs of tiles, which lie side by side where they have 64 columns.
+inline int64_t pairs_of_wgmma(const ck_call *call, int64_t width) {
+    const int64_t down = divide_up(rows(call), width == 64 ? 128 : 256);
+    return product(product(down, divide_up(columns(call), width == 64 ? 128 : width)), products(call));
+}
+inline int64_t multicast_width(const ck_call *call) {
+    return width_of_tiles(call->parameters[0], call->limits->multiprocessors / PAIR, {256, 192, 128, 64},
+                          [&](int64_t width) { return pairs_of_wgmma(call, width); });
+}
 inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
-    const auto pairs_of = [&](int64_t width) {
-        const int64_t down = divide_up(rows(call), width == 64 ? 128 : 256);
-        return product(product(down, divide_up(columns(call), width == 64 ? 128 : width)), products(call));
-    };
-    const int64_t most = call->limits->multiprocessors / PAIR;
-    const int64_t width = width_of_tiles(call->parameters[0], most, pairs_of);
-    CK_TRY(plan_width(width, call, plan, error));
-    // What one block copies is half of what both need.
+    const int64_t width = multicast_width(call);
+    CK_TRY(plan_halves(width, call, plan, error));
+    // What one block copies is half of what both need: of B, half of the boxes, or where they are three, half of each.
+    const int columns_of_part = static_cast<int>(width) / PAIR;
     if (width == 64)
         plan->bindings[0] = ck_bind_tensor_map({64, 128 / PAIR, 64, 128}, 0);
     else
-        plan->bindings[1] = ck_bind_tensor_map({64, 64, static_cast<int>(width) / PAIR, 128}, 1);
-    const int64_t pairs = smaller(pairs_of(width), most), blocks = PAIR * (pairs > 0 ? pairs : 1);
-    plan->grid[0] = static_cast<unsigned>(blocks);
+        plan->bindings[1] =
+            ck_bind_tensor_map({64, columns_of_part % 64 == 0 ? 64 : 64 / PAIR, columns_of_part, 128}, 1);
+    const int64_t pairs = smaller(pairs_of_wgmma(call, width), call->limits->multiprocessors / PAIR);
+    plan->grid[0] = static_cast<unsigned>(PAIR * (pairs > 0 ? pairs : 1));
     plan->grid[2] = 1;
-    plan_stored_boxes(call, plan);
     return CK_OK;
 }
 
