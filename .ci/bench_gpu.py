@@ -47,12 +47,17 @@ SHAPES["float32"] = SHAPES["float16"] = SHAPES["bfloat16"] = [
     *((m, 4096, 4096) for m in (16, 32, 64, 128)),
     *((8192, 8192, 512), (512, 512, 65536), (64, 64, 262144)),
 ]
+#: Results that few sizes of tiles divide evenly among the multiprocessors; for the types with all of the shapes above.
+UNEVEN = [(1536, 1536, 1536), (2432, 1024, 2496), (3000, 3000, 3000)]
 #: Small products of float32, and stacks of them: their number, m, n and k.
 SMALL = [
     *((1, n, n, n) for n in (32, 64, 100, 128, 192, 256, 384, 512)),
     *((1, m, 4096, 4096) for m in (1, 4, 8)),
     *((1, 1, 14336, 4096), (1, 4096, 1, 4096)),
     *((products, n, n, n) for n in (32, 64, 128, 256) for products in (16, 64, 256)),
+    *((products, n, n, n) for n in (65, 80, 100, 127, 129, 200) for products in (64, 256)),
+    *((16, n, n, n) for n in (129, 255)),
+    (64, 101, 99, 103),
 ]
 #: Types that are also measured with ten shapes of random lengths, at least so long.
 RANDOM = {"float32": 512, "float16": 64, "bfloat16": 64}
@@ -92,8 +97,10 @@ def of_matmul():
         names = [v.name for v in ck.variants("matmul") if dtype in v.types and v.name != "fastest"]  # (that is auto)
         first = "tiled_plain" if dtype == "float32" else "tensor_cores_double" if dtype == "float64" else "tensor_cores"
         names = names[names.index(first) :]
-        for shape in (*shapes, *extra):
-            kind = "random" if shape in extra else "odd" if any(n % 2 for n in shape) else "even"
+        uneven = UNEVEN if extra else []
+        for shape in (*shapes, *uneven, *extra):
+            kind = "uneven" if shape in uneven else "odd" if any(n % 2 for n in shape) else "even"
+            kind = "random" if shape in extra else kind
             some = names if shape == (4096, 4096, 4096) else FEW.get(dtype, names)
             yield bench("matmul", [shape], dtype, variants=[*some, "auto"], progress=False), {"kind": kind}
 

@@ -1,7 +1,8 @@
 // matmul "split_small": comes after "split_inside".
 //
 // Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
-//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor.
+//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles of 80 or 112
+//         columns serve where a C with narrow ones would have many columns outside.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
 //         Sums leave the tensor cores after every 16 elements along k, before much of them is cut off.
@@ -11,10 +12,10 @@
 // Price   Each block splits all of its rows and columns, and multiplies six pairs of pieces. Sums have four roundings for 64
 //         elements of k, so that a long k loses more than in "split_inside".
 // Edges   Instead of an element outside the matrices, the nearest one inside is loaded, but along k, A has zeros. Loads of 16 bytes
-//         where lines are aligned. A tile that cannot be split (an element is infinite, NaN or below 2^-110, or magnitudes add up to
-//         2^60) is computed in float64.
-// Map     block (x, y): the tile in row x and column y of tiles (that of block_tile.cuh, if a grid cannot have so many columns); a
-//         thread loads four elements of four lines of each operand in each step; warp w: rows 16 w to 16 w + 15
+//         where lines are aligned, and of single elements elsewhere. A tile that cannot be split (an element is infinite, NaN or
+//         below 2^-110, or magnitudes add up to 2^60) is computed in float64.
+// Map     block (x, y): the tile in row x and column y of tiles; a thread loads 16 elements of A, and as many of 64 columns of B, in each
+//         step; warp w: rows 16 w to 16 w + 15
 // Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
@@ -36,8 +37,9 @@ template <int COLUMNS_> struct split_small_size {
     }
 };
 
-// Shared memory that begins at a multiple of 1024 bytes. (Of static one, a multiprocessor can give four blocks 48 KB each, and keep more for
-// its L1 cache than with the kilobyte that dynamic one needs for the alignment. A block can have no more of it.)
+// Shared memory that begins at a multiple of 1024 bytes. For narrow tiles it is static: four blocks of 48 KB leave more of a multiprocessor's
+// memory for its L1 cache than with another kilobyte each, which dynamic memory would need for the alignment. But of static memory, a
+// block can have no more.
 template <typename size, int BYTES> __device__ __forceinline__ unsigned char *shared_bytes() {
     if constexpr (size::COLUMNS == 64) {
         __shared__ __align__(1024) unsigned char bytes[BYTES];
@@ -64,7 +66,7 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
     }
 }
 
-// The results of a tile, `rows` x `columns` of which are inside C. ALIGNED: all pairs of results are.
+// Stores a tile, `rows` x `columns` of which are inside C.
 template <int COLUMNS, bool WHOLE>
 __device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows,
                                             int columns, const float (&total)[COLUMNS / 2], float *shared) {
@@ -85,8 +87,8 @@ __device__ __forceinline__ void store_small(const operands<float, false> &op, co
         return;
     }
     // Through shared memory, so that the threads of a warp store neighbors.
-    enum { PITCH = COLUMNS + 8, ACROSS = COLUMNS == 64 ? 64 : SMALL_THREADS };
-    __syncthreads(); // all products are done
+    enum { PITCH = COLUMNS + 8, ACROSS = COLUMNS == 64 ? 64 : SMALL_THREADS }; // ACROSS: threads of a row
+    __syncthreads();                                                           // all products are done
 #pragma unroll
     for (int i = 0; i < COLUMNS / 2; i += 2)
         *reinterpret_cast<float2 *>(shared + (row + i / 2 % 2 * 8) * PITCH + column + i / 4 * 8) =
@@ -108,9 +110,8 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
     using b_step = split_small_step<0, 64, B_ALONG_K, ALIGNED>;
     using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
     using b_pieces = split_small_pieces<COLUMNS, b_step::PIECES_ALONG_K>;
-    unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>(), *const pieces_of_b =
-                                                                                               pieces +
-                                                                                               a_pieces::BYTES;
+    unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>();
+    unsigned char *const pieces_of_b = pieces + a_pieces::BYTES;
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
     operands<float, false> op = stack.first;
     if (__builtin_expect(stack.axes <= 1, 1))
@@ -124,7 +125,7 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
     a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
              op.m - first.row);
     b_step b(b_data, b_pitch, left_columns);
-    // If none of them is inside, the first columns again: their results are not stored.
+    // Of columns from 64 on, if none of them is inside, the first ones again: their results are not stored.
     const auto left_from = [&](int number) { return left_columns > number ? left_columns - number : left_columns; };
     const auto b_from = [&](int number) {
         return b_data + (left_columns > number ? number * op.b.column_stride : 0);
