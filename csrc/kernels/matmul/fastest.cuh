@@ -13,7 +13,7 @@
 #ifndef CK_MATMUL_FASTEST_CUH
 #define CK_MATMUL_FASTEST_CUH
 
-#include "split_fp16.cuh" // the kernel for most large products of float32
+#include "split_inside.cuh" // the kernel for most products of float32 with few rows, or up to about 1000
 #include "small_tiles.cuh"
 #include "warp_tiles_plans.cuh"
 #include "../variant.h"

@@ -259,7 +259,7 @@ const ck_variant variants[] = {
             TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
             "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
     VARIANT(fastest, AFTER(split_small), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
-            depth_of_fastest, KERNELS("split_product"),
+            depth_of_fastest, KERNELS("split_inside"),
             "The variant that is estimated to be the fastest for the type, the sizes and the chip",
             "No variant is the fastest everywhere: choose by a model of their times", "cudakern"),
 };

@@ -26,7 +26,7 @@
 namespace matmul {
 
 // BLOCKS: of a multiprocessor.
-template <int COLUMNS_> struct split_small_size {
+template <int COLUMNS_> struct [[gnu::visibility("default")]] split_small_size {
     enum { COLUMNS = COLUMNS_, SUMS = COLUMNS / 2, BLOCKS = COLUMNS == 64 ? 4 : COLUMNS == 80 ? 3 : 2 };
     enum { MORE = COLUMNS == 112 ? 32 : 0, LAST = COLUMNS == 64 ? 0 : 16 }; // of the columns from 64 on
 
