@@ -24,7 +24,7 @@
 //                           elements along k start 32 bytes further on. TRANSPOSED is false.
 //     along the extent:     boxes of 64 rows of A (columns of B); in each, rows of 64 elements along the extent, one for each k. Eight
 //                           rows are 1024 bytes; the next 16 along k start 2048 bytes further on. TRANSPOSED is true, which only 16-bit
-//                           types allow. `box_bytes`: from box to box.
+//                           types allow. `box_bytes`: from box to box. (Of the last box, 80 or 112 columns need a part.)
 #ifndef CK_WGMMA_CUH
 #define CK_WGMMA_CUH
 

@@ -21,15 +21,9 @@ enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_THREADS = 128, SMALL_PIECES = 3 }
 // EXTENT: rows (columns), 64 or fewer; FIRST: the number of the first one in the tile.
 template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
     enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
-    enum {
-        EACH = EXTENT * SMALL_STEP / SMALL_THREADS,
-        TOGETHER = ALIGNED || EACH < 8 ? 4 : 8
-    }; // neighbors in `pieces`
-    enum {
-        PARTS = EACH / TOGETHER,
-        LOADS = EACH / (ALIGNED ? 4 : 1),
-        APART = LINES / PARTS
-    }; // APART: lines, if ALIGNED
+    // Elements of a thread; those that are neighbors in `pieces`. LOADS: of a thread. APART: the distance of its lines, if ALIGNED.
+    enum { EACH = EXTENT * SMALL_STEP / SMALL_THREADS, TOGETHER = ALIGNED || EACH < 8 ? 4 : 8 };
+    enum { PARTS = EACH / TOGETHER, LOADS = EACH / (ALIGNED ? 4 : 1), APART = LINES / PARTS };
     static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
 
     const float *from; // the next step
