@@ -1,7 +1,8 @@
 // Below the seam, GPU side: products by a warpgroup, four warps (PTX: wgmma), on compute capability 9.0 alone. The emulator has a file of
 // the same name and meaning.
 //
-// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. K elements are 32 bytes:
+// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. N is 64, 80, 112, 128, 192, 208
+// (only contiguous along k) or 256; with A in registers 32, 64, 128 or 256. K elements are 32 bytes:
 //
 //     T                          K     sums, wgmma_total<T>
 //     __half, __nv_bfloat16      16    float, rounded as by mma.sync (tensor_core.cuh)

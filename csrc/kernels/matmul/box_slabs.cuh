@@ -40,12 +40,13 @@ template <int EXTENT_, bool ALONG_K_> struct box_slab {
         }
     }
 
-    // The same for one of PARTS blocks of a cluster: it copies its part of the extent, for all of them.
+    // The same for one of PARTS blocks of a cluster: it copies its part of the slab, for all of them: a part of the extent or,
+    // where that would be no whole number of boxes, the same part along k of each box.
     template <int PARTS>
     static __device__ __forceinline__ void load_part(unsigned char *slab, const tensor_map *map, mbarrier *full,
                                                      int extent, int k, int matrix, int part) {
         constexpr int SIZE = EXTENT / PARTS, EVERY_BLOCK = (1 << PARTS) - 1;
-        if constexpr (!ALONG_K && SIZE % 64 != 0) { // a part of each box
+        if constexpr (!ALONG_K && SIZE % 64 != 0) { // no whole number of boxes: a part along k of each
             constexpr int DEPTH = SLAB_DEPTH / PARTS;
             slab += part * DEPTH * SLAB_BYTES, k += part * DEPTH;
 #pragma unroll

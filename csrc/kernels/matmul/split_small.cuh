@@ -1,8 +1,8 @@
 // matmul "split_small": comes after "split_inside".
 //
 // Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
-//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles of 80 or 112
-//         columns serve where a C with narrow ones would have many columns outside.
+//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80 or
+//         112 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
 //         Sums leave the tensor cores after every 16 elements along k, before much of them is cut off.
@@ -11,7 +11,7 @@
 //         17; cuBLAS 20); 4000 x 4000 x 96: 61 us ("warp_tiles": 88; cuBLAS 92)
 // Price   Each block splits all of its rows and columns, and multiplies six pairs of pieces. Sums have four roundings for 64
 //         elements of k, so that a long k loses more than in "split_inside".
-// Edges   Instead of an element outside the matrices, the nearest one inside is loaded, but along k, A has zeros. Loads of 16 bytes
+// Edges   Instead of an element outside the matrices, one inside is loaded again, but along k, A has zeros. Loads of 16 bytes
 //         where lines are aligned, and of single elements elsewhere. A tile that cannot be split (an element is infinite, NaN or
 //         below 2^-110, or magnitudes add up to 2^60) is computed in float64.
 // Map     block (x, y): the tile in row x and column y of tiles; a thread loads 16 elements of A, and as many of 64 columns of B, in each
@@ -38,8 +38,8 @@ template <int COLUMNS_> struct [[gnu::visibility("default")]] split_small_size {
 };
 
 // Shared memory that begins at a multiple of 1024 bytes. For narrow tiles it is static: four blocks of 48 KB leave more of a multiprocessor's
-// memory for its L1 cache than with another kilobyte each, which dynamic memory would need for the alignment. But of static memory, a
-// block can have no more.
+// memory for its L1 cache than with another kilobyte each, which dynamic memory would need for the alignment. A block can have at most
+// 48 KB of static memory, so wider tiles use dynamic memory.
 template <typename size, int BYTES> __device__ __forceinline__ unsigned char *shared_bytes() {
     if constexpr (size::COLUMNS == 64) {
         __shared__ __align__(1024) unsigned char bytes[BYTES];
@@ -87,7 +87,7 @@ __device__ __forceinline__ void store_small(const operands<float, false> &op, co
         return;
     }
     // Through shared memory, so that the threads of a warp store neighbors.
-    enum { PITCH = COLUMNS + 8, ACROSS = COLUMNS == 64 ? 64 : SMALL_THREADS }; // ACROSS: threads of a row
+    enum { PITCH = COLUMNS + 8, ACROSS = COLUMNS == 64 ? 64 : SMALL_THREADS }; // ACROSS: threads that store one row
     __syncthreads();                                                           // all products are done
 #pragma unroll
     for (int i = 0; i < COLUMNS / 2; i += 2)
@@ -144,7 +144,8 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
     int half = 0;
 #pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
     for (int64_t k = 0; k < op.k; k += SMALL_STEP, half ^= 1) {
-        // (Zeros in A are enough: if B has an infinity or a NaN there, so it has inside.)
+        // (Clearing A is enough: what B has there is a copy of an element inside, and if that is infinite or NaN, the tile is computed in
+        // float64 anyway.)
         if (!WHOLE && op.k - k < SMALL_STEP) a.clear(static_cast<int>(op.k - k));
         a.template split<a_pieces::PIECE>(found, pieces, half);
         b.template split<b_pieces::PIECE>(found, pieces_of_b, half);
@@ -175,8 +176,8 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
     }
     const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
     store_small<COLUMNS, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
-    // Elements that three pieces do not hold, or sums that might overflow: each row or column is in several threads. (The magnitudes are not
-    // finite if an element is not.)
+    // Elements that three pieces do not hold, or sums that might overflow. Several threads split each row or column, so the block
+    // decides. (The magnitudes are not finite if an element is not.)
     const bool fails = (found.lost & 0xffffu) != 0 || !(found.magnitudes < 0x1p60f);
     if (__syncthreads_or(fails)) store_plain_sums<COLUMNS>(op, first);
 }

@@ -16,7 +16,8 @@ enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_THREADS = 128, SMALL_PIECES = 3 }
 //
 // Otherwise each element is loaded on its own, and the threads of a warp load neighbors: this touches the fewest lines of the cache. A
 // thread has the same place in sixteen lines, and writes the pieces of eight lines as neighbors. So what is contiguous along k in global
-// memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both.
+// memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both. (These numbers of lines are for 64 rows
+// or columns; 32 have half of them, and 16 a quarter.)
 //
 // EXTENT: rows (columns), 64 or fewer; FIRST: the number of the first one in the tile.
 template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
@@ -44,8 +45,9 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
             line = static_cast<int>(t / LENGTH) * EACH, at = static_cast<int>(t % LENGTH);
     }
 
-    // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of an element outside, the
-    // nearest one inside is loaded, which takes fewer instructions than a branch: so C gets rows and columns that are not stored.
+    // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of elements outside, some inside
+    // are loaded again (the last line of the thread that is inside, or the last elements of a line), which takes fewer instructions than a
+    // branch: so C gets rows and columns that are not stored.
     template <bool WHOLE> __device__ __forceinline__ void load(int depth) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
         const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
@@ -101,7 +103,8 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
     }
 };
 
-// The pieces of an operand with EXTENT rows (columns), 64 or a few more. What is beyond 64 has lines of its own.
+// The pieces of an operand with EXTENT rows (columns): 64, 80 or 112. Where the pieces lie along the rows (columns), those from 64 on are in
+// a second box.
 template <int EXTENT, bool ALONG_K> struct split_small_pieces {
     enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : (EXTENT + 63) / 64 * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
 

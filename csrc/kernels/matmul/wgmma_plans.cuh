@@ -53,7 +53,7 @@ inline void plan_stored_boxes(const ck_call *call, ck_plan *plan) {
 }
 
 // The width of the tiles with the shortest time, unless the caller chooses: each of the blocks (or clusters) that run at
-// once computes a tile in each round, which takes as long as its columns and some more, here 32.
+// once computes a tile in each round, and the time of a round is taken to be proportional to the columns of a tile plus 32.
 template <typename Count>
 int64_t width_of_tiles(int64_t choice, int64_t at_once, std::initializer_list<int64_t> widths, Count tiles_of_width) {
     if (choice != 0) return choice;
@@ -121,7 +121,8 @@ inline int64_t multicast_width(const ck_call *call) {
 inline int plan_wgmma_multicast(const ck_call *call, ck_plan *plan, ck_error *error) {
     const int64_t width = multicast_width(call);
     CK_TRY(plan_halves(width, call, plan, error));
-    // What one block copies is half of what both need: of B, half of the boxes, or where they are three, half of each.
+    // What one block copies is half of what both need: of B, half of the boxes or, where there are three (192 columns), 32 of the
+    // 64 elements along k of each.
     const int columns_of_part = static_cast<int>(width) / PAIR;
     if (width == 64)
         plan->bindings[0] = ck_bind_tensor_map({64, 128 / PAIR, 64, 128}, 0);
