@@ -104,6 +104,18 @@ def test_no_inner_dimension_gives_zeros(backend, variant, dtype):
     assert result.tolist() == [[0] * 5] * 4
 
 
+@every
+def test_no_inner_dimension_in_a_stack_of_many_axes(backend, variant, dtype):
+    """Two arrays of the device whose axes would not become one axis, if their strides counted."""
+    arrays = np.ones((2, 1, 2, 1, 2, 3, 0), dtype), np.ones((1, 2, 1, 2, 1, 0, 5), dtype)
+    if variant.on_host:
+        result = cudakern.matmul(*arrays, variant=variant.name)
+    else:
+        result = cudakern.matmul(*map(cudakern.asarray, arrays), variant=variant.name).get()
+    assert result.shape == (2, 2, 2, 2, 2, 3, 5)
+    assert not result.any()
+
+
 PARAMETER_CASES = [
     (name, variant, dtype, given) for name, variant, dtype in CASES for given in settings(variant) if given
 ]
