@@ -97,10 +97,9 @@ def of_matmul():
         names = [v.name for v in ck.variants("matmul") if dtype in v.types and v.name != "fastest"]  # (that is auto)
         first = "tiled_plain" if dtype == "float32" else "tensor_cores_double" if dtype == "float64" else "tensor_cores"
         names = names[names.index(first) :]
-        uneven = UNEVEN if extra else []
-        for shape in (*shapes, *uneven, *extra):
-            kind = "uneven" if shape in uneven else "odd" if any(n % 2 for n in shape) else "even"
-            kind = "random" if shape in extra else kind
+        kinds = {shape: "odd" if any(n % 2 for n in shape) else "even" for shape in shapes}
+        kinds |= dict.fromkeys(UNEVEN if extra else (), "uneven") | dict.fromkeys(extra, "random")
+        for shape, kind in kinds.items():
             some = names if shape == (4096, 4096, 4096) else FEW.get(dtype, names)
             yield bench("matmul", [shape], dtype, variants=[*some, "auto"], progress=False), {"kind": kind}
 

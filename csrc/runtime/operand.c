@@ -88,7 +88,7 @@ int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, in
         operand->is_packed = !ck_layout_holds(layout, array, is_output);
         device->data = array->data; // the other fields are already set
         // Of an empty array nothing is read. Without strides, a stack of many such axes is one axis, as that of a host array.
-        for (int i = 0; i < array->ndim && !is_output && ck_view_is_empty(array); i++) device->strides[i] = 0;
+        if (!is_output && ck_view_is_empty(array)) memset(device->strides, 0, sizeof device->strides);
     }
     if (!operand->is_packed) return CK_OK;
     unsigned kept = 0; // a stack that repeats one matrix stays so, with stride 0
