@@ -151,7 +151,7 @@ inline const char *fastest_of(const ck_call *of) {
                  inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.1) : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
                 // From 1024 on, its sums, with a rounding for every 16 elements, would lose more than the others.
-                {"split_small", inner(call) < 1024 ? split_small_tiling_of(call).time : HUGE_VAL}};
+                {"split_small", inner(call) < 1024 ? choose_split_small(call).time : HUGE_VAL}};
             const auto *best = all;
             for (const auto &each : all)
                 if (each.time < best->time) best = &each;

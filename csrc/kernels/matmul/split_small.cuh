@@ -2,7 +2,8 @@
 //
 // Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
 //         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80 or
-//         112 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles.
+//         112 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles. Where tiles are few,
+//         two warpgroups share one of 80 or 128 columns: both load and split, and each multiplies half of the columns.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
 //         Sums leave the tensor cores after every 16 elements along k, before much of them is cut off.
@@ -15,7 +16,7 @@
 //         where lines are aligned, and of single elements elsewhere. A tile that cannot be split (an element is infinite, NaN or
 //         below 2^-110, or magnitudes add up to 2^60) is computed in float64.
 // Map     block (x, y): the tile in row x and column y of tiles; a thread loads 16 elements of A, and as many of 64 columns of B, in each
-//         step; warp w: rows 16 w to 16 w + 15
+//         step (8 in a block of two warpgroups); warp w of a warpgroup: rows 16 w to 16 w + 15
 // Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
@@ -25,15 +26,18 @@
 
 namespace matmul {
 
-// BLOCKS: of a multiprocessor.
-template <int COLUMNS_> struct [[gnu::visibility("default")]] split_small_size {
-    enum { COLUMNS = COLUMNS_, SUMS = COLUMNS / 2, BLOCKS = COLUMNS == 64 ? 4 : COLUMNS == 80 ? 3 : 2 };
-    enum { MORE = COLUMNS == 112 ? 32 : 0, LAST = COLUMNS == 64 ? 0 : 16 }; // of the columns from 64 on
+// GROUPS: warpgroups; each multiplies OWN columns. BLOCKS: of a multiprocessor.
+template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split_small_size {
+    enum { COLUMNS = COLUMNS_, GROUPS = GROUPS_, OWN = COLUMNS / GROUPS, SUMS = OWN / 2, THREADS = GROUPS * 128 };
+    enum { BLOCKS = COLUMNS == 64 ? 4 : COLUMNS == 80 && GROUPS == 1 ? 3 : 2 };
+    enum { MORE = COLUMNS < 112 ? 0 : COLUMNS == 128 ? 64 : 32, LAST = COLUMNS % 32 }; // of the columns from 64 on
+    // BOX: columns of pieces, where they lie along the columns. PITCH: from row to row of sums in shared memory.
+    enum { BOX = OWN < 64 ? OWN : 64, PITCH = COLUMNS + 8 };
 
     // Pieces that are not along k need most.
     static constexpr size_t dynamic_bytes() {
-        using a_pieces = split_small_pieces<SMALL_ROWS, false>;
-        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, false>::BYTES;
+        using a_pieces = split_small_pieces<SMALL_ROWS, SMALL_ROWS, false>;
+        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, OWN, false>::BYTES;
     }
 };
 
@@ -51,11 +55,11 @@ template <typename size, int BYTES> __device__ __forceinline__ unsigned char *sh
 }
 
 // The tile in float64, one element after another, for a tile that cannot be split.
-template <int COLUMNS>
+template <typename size>
 __device__ __forceinline__ void store_plain_sums(const operands<float, false> &op, const tile_origin &first) {
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < SMALL_ROWS * COLUMNS; i += SMALL_THREADS) {
-        const int64_t row = first.row + i / COLUMNS, column = first.column + i % COLUMNS;
+    for (int i = static_cast<int>(threadIdx.x); i < SMALL_ROWS * size::COLUMNS; i += size::THREADS) {
+        const int64_t row = first.row + i / size::COLUMNS, column = first.column + i % size::COLUMNS;
         if (row >= op.m || column >= op.n) continue;
         const auto a_row = op.a.row(row), b_column = op.b.column(column);
         double total = 0;
@@ -66,50 +70,57 @@ __device__ __forceinline__ void store_plain_sums(const operands<float, false> &o
     }
 }
 
-// Stores a tile, `rows` x `columns` of which are inside C.
-template <int COLUMNS, bool WHOLE>
-__device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows,
-                                            int columns, const float (&total)[COLUMNS / 2], float *shared) {
-    const int t = static_cast<int>(threadIdx.x), row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
-    if (WHOLE || (op.c.column_stride == 1 && op.c.row_stride % 2 == 0 && op.n % 2 == 0 &&
-                  reinterpret_cast<uintptr_t>(op.c.data) % 8 == 0)) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int own_row = row + half * 8;
-            float *const to = op.c.data + (first.row + own_row) * op.c.row_stride + first.column + column;
-            const int left = own_row < rows ? columns - column : 0; // from the thread's first one on
-#pragma unroll
-            for (int i = 0; i < COLUMNS / 8; ++i)
-                if (WHOLE || i * 8 < left)
-                    *reinterpret_cast<float2 *>(to + i * 8) =
-                        make_float2(total[i * 4 + half * 2], total[i * 4 + half * 2 + 1]);
-        }
-        return;
-    }
-    // Through shared memory, so that the threads of a warp store neighbors.
-    enum { PITCH = COLUMNS + 8, ACROSS = COLUMNS == 64 ? 64 : SMALL_THREADS }; // ACROSS: threads that store one row
-    __syncthreads();                                                           // all products are done
-#pragma unroll
-    for (int i = 0; i < COLUMNS / 2; i += 2)
-        *reinterpret_cast<float2 *>(shared + (row + i / 2 % 2 * 8) * PITCH + column + i / 4 * 8) =
-            make_float2(total[i], total[i + 1]);
-    __syncthreads();
-    const int first_row = t / ACROSS, own = t % ACROSS;
-    float *to = op.c.data + (first.row + first_row) * op.c.row_stride + (first.column + own) * op.c.column_stride;
-    if (own < columns)
+// Stores the rows of a tile that are inside C from shared memory, VECTOR neighbors by each thread at once.
+template <typename size, int VECTOR>
+__device__ __forceinline__ void store_small_rows(const output_matrix<float, false> &c, const tile_origin &first,
+                                                 int rows, int columns, const float *shared) {
+    using vector = std::conditional_t<VECTOR == 4, float4, float>;
+    enum { ACROSS = (size::COLUMNS == 64 ? 64 : 128) / VECTOR, DOWN = size::THREADS / ACROSS }; // threads
+    const int column = static_cast<int>(threadIdx.x % ACROSS) * VECTOR;
+    int row = static_cast<int>(threadIdx.x / ACROSS);
+    float *to = c.data + (first.row + row) * c.row_stride + (first.column + column) * c.column_stride;
+    if (column < columns)
 #pragma unroll 4
-        for (int i = first_row; i < rows; i += SMALL_THREADS / ACROSS, to += SMALL_THREADS / ACROSS * op.c.row_stride)
-            *to = shared[i * PITCH + own];
+        for (; row < rows; row += DOWN, to += DOWN * c.row_stride)
+            *reinterpret_cast<vector *>(to) = *reinterpret_cast<const vector *>(shared + row * size::PITCH + column);
+}
+
+// Stores a tile, `rows` x `columns` of which are inside C: if it is WHOLE, from registers, one row after the other (alternating between rows
+// takes half as long again), and otherwise through shared memory, so that the threads of a warp store neighbors.
+template <typename size, bool WHOLE>
+__device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows,
+                                            int columns, const float (&total)[size::SUMS], float *shared) {
+    if (!WHOLE) __syncthreads(); // all products are done
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int row = static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4) + half * 8;
+        const int column = static_cast<int>(threadIdx.x / 128 * size::OWN + threadIdx.x % 4 * 2);
+        float *const to = WHOLE ? op.c.data + (first.row + row) * op.c.row_stride + first.column + column
+                                : shared + row * size::PITCH + column;
+#pragma unroll
+        for (int i = 0; i < size::SUMS / 4; ++i)
+            *reinterpret_cast<float2 *>(to + i * 8) =
+                make_float2(total[i * 4 + half * 2], total[i * 4 + half * 2 + 1]);
+    }
+    if (WHOLE) return;
+    __syncthreads();
+    if (op.c.column_stride == 1 && op.c.row_stride % 4 == 0 && columns % 4 == 0 &&
+        reinterpret_cast<uintptr_t>(op.c.data) % 16 == 0)
+        store_small_rows<size, 4>(op.c, first, rows, columns, shared);
+    else
+        store_small_rows<size, 1>(op.c, first, rows, columns, shared);
 }
 
 // ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes.
 template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
-__global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
+__global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
     enum { COLUMNS = size::COLUMNS, MORE = size::MORE, LAST = size::LAST };
-    using a_step = split_small_step<0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
-    using b_step = split_small_step<0, 64, B_ALONG_K, ALIGNED>;
-    using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
-    using b_pieces = split_small_pieces<COLUMNS, b_step::PIECES_ALONG_K>;
+    using a_step = split_small_step<size::THREADS, SMALL_ROWS, 0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
+    using b_step = split_small_step<size::THREADS, size::BOX, 0, 64, B_ALONG_K, ALIGNED>;
+    using more_step = split_small_step<size::THREADS, size::BOX, 64, MORE == 64 ? 64 : 32, B_ALONG_K, ALIGNED>;
+    using last_step = split_small_step<size::THREADS, size::BOX, 64 + MORE, 16, B_ALONG_K, ALIGNED>;
+    using a_pieces = split_small_pieces<SMALL_ROWS, SMALL_ROWS, a_step::PIECES_ALONG_K>;
+    using b_pieces = split_small_pieces<COLUMNS, size::OWN, b_step::PIECES_ALONG_K>;
     unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>();
     unsigned char *const pieces_of_b = pieces + a_pieces::BYTES;
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
@@ -130,10 +141,13 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
     const auto b_from = [&](int number) {
         return b_data + (left_columns > number ? number * op.b.column_stride : 0);
     };
-    split_small_step<64, 32, B_ALONG_K, ALIGNED> more(b_from(64), b_pitch, left_from(64));
-    split_small_step<64 + MORE, 16, B_ALONG_K, ALIGNED> last(b_from(64 + MORE), b_pitch, left_from(64 + MORE));
+    more_step more(b_from(64), b_pitch, left_from(64));
+    last_step last(b_from(64 + MORE), b_pitch, left_from(64 + MORE));
     split_elements found; // of both operands
     float total[size::SUMS] = {};
+    // Those of the warpgroup's columns. (The shuffle tells the compiler that all threads of a warp have the same.)
+    const unsigned warpgroup = size::GROUPS > 1 ? __shfl_sync(0xffffffffu, threadIdx.x / 128, 0) : 0;
+    const unsigned char *const own_pieces_of_b = pieces_of_b + warpgroup * b_pieces::PART;
     const auto load = [&](int64_t left) { // of k, from the next step on
         const int depth = left < SMALL_STEP ? static_cast<int>(left) : SMALL_STEP;
         a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
@@ -165,9 +179,9 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
             for (int order = SMALL_PIECES - 1; order >= 0; --order) // the smallest products first
 #pragma unroll
                 for (int i = 0; i <= order; ++i) // piece i by piece order - i
-                    wgmma<__nv_bfloat16, COLUMNS, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
+                    wgmma<__nv_bfloat16, size::OWN, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
                         sum, a_pieces::descriptor(pieces, i, sixteen),
-                        b_pieces::descriptor(pieces_of_b, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
+                        b_pieces::descriptor(own_pieces_of_b, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
             wgmma_commit();
             wgmma_wait<0>();
 #pragma unroll
@@ -175,11 +189,11 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
         }
     }
     const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
-    store_small<COLUMNS, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
+    store_small<size, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
     // Elements that three pieces do not hold, or sums that might overflow. Several threads split each row or column, so the block
     // decides. (The magnitudes are not finite if an element is not.)
     const bool fails = (found.lost & 0xffffu) != 0 || !(found.magnitudes < 0x1p60f);
-    if (__syncthreads_or(fails)) store_plain_sums<COLUMNS>(op, first);
+    if (__syncthreads_or(fails)) store_plain_sums<size>(op, first);
 }
 
 } // namespace matmul

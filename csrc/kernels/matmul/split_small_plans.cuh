@@ -8,49 +8,52 @@
 
 namespace matmul {
 
-// A width of tiles, and how long one takes, relative to the narrow one.
-struct split_small_width {
-    int columns;
-    double time;
-};
-constexpr split_small_width SPLIT_SMALL_WIDTHS[] = {{64, 1}, {80, 1.4}, {112, 1.74}};
-
+// Tiles, and how long one takes, relative to the narrowest one: where each multiprocessor has many, and where it has few.
 struct split_small_tiling {
-    int columns;
-    double time; // estimated, in microseconds
+    int columns, warpgroups;
+    double many, few;
 };
+constexpr split_small_tiling SPLIT_SMALL_TILINGS[] = {
+    {64, 1, 1, 1}, {80, 1, 1.44, 1.31}, {80, 2, 1.56, 1.1}, {112, 1, 1.78, 1.44}, {128, 2, 1.84, 1.32}};
 
 // Fitted to an H200: the time that the tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the
 // time to move the data, part of which overlaps with it. Tiles that are not whole take longer, and so do lines that are not aligned.
-inline double time_of_split_small(const ck_call *call, const split_small_width &width) {
+inline double time_of_split_small(const ck_call *call, const split_small_tiling &tiling) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
-    const int64_t tiles = product(product(divide_up(m, SMALL_ROWS), divide_up(n, width.columns)), products(call));
+    const int64_t tiles = product(product(divide_up(m, SMALL_ROWS), divide_up(n, tiling.columns)), products(call));
     const double own = static_cast<double>(divide_up(tiles, call->limits->multiprocessors));
     const double sixteens = static_cast<double>(divide_up(k, 16));
-    const double all = own * (0.21 + 0.21 * sixteens) * width.time;
-    const double chain = sixteens * (0.19 + 0.152 * own) * (1 + 0.62 * (width.time - 1));
-    const bool whole = width.columns == 64 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
-    const double slower = whole ? 1 : k % 4 == 0 && n % 4 == 0 ? 1.12 : 1.37;
-    const double compute = (all > chain ? all : chain) * slower, move = bytes_of_floats(call) / 4.25e6;
-    return (whole ? 4.8 : 5.2) + compute + move - 0.46 * (compute < move ? compute : move);
+    const double many = own * (0.216 + 0.212 * sixteens) * tiling.many;
+    const double few = sixteens * (0.216 + 0.154 * own) * tiling.few;
+    const bool whole = tiling.columns == 64 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
+    const double slower = whole ? 1 : k % 4 == 0 && n % 4 == 0 ? 1.09 : 1.32;
+    const double compute = (many > few ? many : few) * slower, move = bytes_of_floats(call) / 3.84e6;
+    return (whole ? 4.7 : 5.1) + compute + move - 0.54 * (compute < move ? compute : move);
 }
 
-// The width with the shortest time, unless the caller chooses.
-inline split_small_tiling split_small_tiling_of(const ck_call *call) {
-    split_small_tiling best = {0, 0};
-    for (const split_small_width &width : SPLIT_SMALL_WIDTHS) {
-        if (call->parameters[0] != 0 && call->parameters[0] != width.columns) continue;
-        const double time = time_of_split_small(call, width);
-        if (best.columns == 0 || time < best.time) best = {width.columns, time};
+// The tiles with the shortest time, of those that the caller allows. 0 columns: there are none.
+struct split_small_choice {
+    split_small_tiling tiling;
+    double time; // estimated, in microseconds
+};
+inline split_small_choice choose_split_small(const ck_call *call) {
+    split_small_choice best = {};
+    for (const split_small_tiling &tiling : SPLIT_SMALL_TILINGS) {
+        if (call->parameters[0] != 0 && call->parameters[0] != tiling.columns) continue;
+        if (call->parameters[1] != 0 && call->parameters[1] != tiling.warpgroups) continue;
+        const double time = time_of_split_small(call, tiling);
+        if (best.tiling.columns == 0 || time < best.time) best = {tiling, time};
     }
     return best;
 }
 
-// visit(size): the split_small_size of that width.
-template <typename Visit> auto with_split_small_size(int columns, Visit visit) {
-    return columns == 64   ? visit(split_small_size<64>{})
-           : columns == 80 ? visit(split_small_size<80>{})
-                           : visit(split_small_size<112>{});
+// visit(size): the split_small_size of those tiles.
+template <typename Visit> auto with_split_small_size(const split_small_tiling &tiling, Visit visit) {
+    if (tiling.warpgroups == 2)
+        return tiling.columns == 80 ? visit(split_small_size<80, 2>{}) : visit(split_small_size<128, 2>{});
+    return tiling.columns == 64   ? visit(split_small_size<64, 1>{})
+           : tiling.columns == 80 ? visit(split_small_size<80, 1>{})
+                                  : visit(split_small_size<112, 1>{});
 }
 
 } // namespace matmul

@@ -6,7 +6,7 @@
 
 namespace matmul {
 
-enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_THREADS = 128, SMALL_PIECES = 3 };
+enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_PIECES = 3 };
 
 // What a thread has of a step of one operand: EACH elements. The step has lines that are contiguous in global memory: along k, or else
 // along the rows of A (columns of B).
@@ -19,12 +19,13 @@ enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_THREADS = 128, SMALL_PIECES = 3 }
 // memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both. (These numbers of lines are for 64 rows
 // or columns; 32 have half of them, and 16 a quarter.)
 //
-// EXTENT: rows (columns), 64 or fewer; FIRST: the number of the first one in the tile.
-template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
+// THREADS: of the block. BOX: rows (columns) in a box, where pieces lie along them; EXTENT: rows (columns) of the step, 64 or fewer; FIRST:
+// the number of the first one in the tile.
+template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
     enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
     // Elements of a thread; those that are neighbors in `pieces`. LOADS: of a thread. APART: the distance of its lines, if ALIGNED.
-    enum { EACH = EXTENT * SMALL_STEP / SMALL_THREADS, TOGETHER = ALIGNED || EACH < 8 ? 4 : 8 };
-    enum { PARTS = EACH / TOGETHER, LOADS = EACH / (ALIGNED ? 4 : 1), APART = LINES / PARTS };
+    enum { EACH = EXTENT * SMALL_STEP / THREADS, MOST = ALIGNED ? 4 : 8, TOGETHER = EACH < MOST ? EACH : MOST };
+    enum { PARTS = EACH / TOGETHER, VECTOR = ALIGNED ? TOGETHER : 1, LOADS = EACH / VECTOR, APART = LINES / PARTS };
     static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
 
     const float *from; // the next step
@@ -36,11 +37,12 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
 
     __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left)
         : from(data), pitch(pitch_), extent(left < EXTENT ? static_cast<int>(left) : EXTENT) {
-        const unsigned t = threadIdx.x, of_line = LENGTH / 4;
+        const unsigned t = threadIdx.x, of_line = LENGTH / VECTOR;
         // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
         if (ALIGNED)
-            line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line),
-            at = static_cast<int>(t % of_line * 4);
+            line = static_cast<int>(ALONG_K && VECTOR == 4 ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4
+                                                           : t / of_line),
+            at = static_cast<int>(t % of_line * VECTOR);
         else
             line = static_cast<int>(t / LENGTH) * EACH, at = static_cast<int>(t % LENGTH);
     }
@@ -52,10 +54,13 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
         const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
         constexpr int NEXT = ALIGNED ? APART : 1; // line
-        const float *there = from + at_most(at, length - (ALIGNED ? 4 : 1)) + at_most(line, lines - 1) * pitch;
+        const float *there = from + at_most(at, length - VECTOR) + at_most(line, lines - 1) * pitch;
 #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
-            if constexpr (ALIGNED) {
+            if constexpr (VECTOR == 2) {
+                const float2 two = __ldg(reinterpret_cast<const float2 *>(there));
+                x[i * 2] = two.x, x[i * 2 + 1] = two.y;
+            } else if constexpr (ALIGNED) {
                 const float4 four = __ldg(reinterpret_cast<const float4 *>(there));
                 x[i * 4] = four.x, x[i * 4 + 1] = four.y, x[i * 4 + 2] = four.z, x[i * 4 + 3] = four.w;
             } else {
@@ -79,8 +84,8 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
     // bytes from piece to piece.
     template <int PIECE>
     __device__ __forceinline__ void split(split_elements &found, unsigned char *pieces, int half) const {
-        const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? FIRST % 64 : half * SMALL_STEP);
-        const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : FIRST % 64); // in its line
+        const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? FIRST : half * SMALL_STEP);
+        const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : FIRST); // in its line
 #pragma unroll
         for (int part = 0; part < PARTS; ++part) {
             unsigned words[SMALL_PIECES][TOGETHER / 2];
@@ -92,10 +97,11 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
                 for (int piece = 0; piece < SMALL_PIECES; ++piece) words[piece][i] = own[piece];
             }
             static_assert(APART % 8 == 0 || PARTS == 1, "all lines of a thread have the same swizzle");
-            const int own_line = first_line + (ALIGNED ? part * APART : 0),
-                      own = first + (ALIGNED ? 0 : part * TOGETHER);
-            unsigned char *const to = pieces + FIRST / 64 * BOX_BYTES + own_line * SLAB_BYTES +
-                                      (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
+            const int own_line = first_line + (ALIGNED ? part * APART : 0);
+            int own = first + (ALIGNED ? 0 : part * TOGETHER), box = 0;
+            if (!PIECES_ALONG_K && FIRST + EXTENT > BOX && (FIRST >= BOX || own >= BOX)) own -= BOX, box = 1;
+            unsigned char *const to =
+                pieces + box * BOX_BYTES + own_line * SLAB_BYTES + (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
 #pragma unroll
             for (int piece = 0; piece < SMALL_PIECES; ++piece)
                 memcpy(__builtin_assume_aligned(to + piece * PIECE, TOGETHER * 2), words[piece], TOGETHER * 2);
@@ -103,10 +109,12 @@ template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_
     }
 };
 
-// The pieces of an operand with EXTENT rows (columns): 64, 80 or 112. Where the pieces lie along the rows (columns), those from 64 on are in
-// a second box.
-template <int EXTENT, bool ALONG_K> struct split_small_pieces {
-    enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : (EXTENT + 63) / 64 * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
+// The pieces of an operand with EXTENT rows (columns), of which a warpgroup multiplies OWN. Where the pieces lie along the rows (columns),
+// a box has those of one warpgroup, at most 64.
+template <int EXTENT, int OWN, bool ALONG_K> struct split_small_pieces {
+    enum { BOX = OWN < 64 ? OWN : 64, BOXES = (EXTENT + BOX - 1) / BOX };
+    enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : BOXES * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
+    enum { PART = ALONG_K ? OWN * SLAB_BYTES : BOX_BYTES }; // bytes from one warpgroup's pieces to another's
 
     // Where 16 elements along k of a piece begin.
     static __device__ __forceinline__ uint64_t descriptor(const unsigned char *pieces, int piece, int sixteen) {

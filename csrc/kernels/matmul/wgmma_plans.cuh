@@ -19,7 +19,7 @@ namespace matmul {
 // Kernels whose operands come by TMA, in boxes of 64 elements along k (or along the other axis, where that is the contiguous one).
 template <typename Size> int plan_boxes(const ck_call *call, ck_plan *plan, ck_error *error) {
     CK_TRY(plan_size<Size>(call, plan, error));
-    const int64_t most = INT32_MAX - Size::COLUMNS; // coordinates have 32 bits
+    const int64_t most = INT32_MAX - 256; // coordinates have 32 bits, also those of the last tile's end
     if (rows(call) > most || columns(call) > most || inner(call) > most || products(call) > most)
         return ck_fail(error, CK_BAD_VALUE,
                        "m, n, k and the number of products must be at most %lld for this variant",
