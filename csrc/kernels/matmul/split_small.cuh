@@ -41,9 +41,8 @@ template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split
     }
 };
 
-// Shared memory that begins at a multiple of 1024 bytes. For narrow tiles it is static: four blocks of 48 KB leave more of a multiprocessor's
-// memory for its L1 cache than with another kilobyte each, which dynamic memory would need for the alignment. A block can have at most
-// 48 KB of static memory, so wider tiles use dynamic memory.
+// Shared memory that begins at a multiple of 1024 bytes. For narrow tiles it is static: four blocks of 48 KB, the most that a block can have
+// of it, leave more for the L1 cache than with another kilobyte each, which dynamic memory would need for the alignment.
 template <typename size, int BYTES> __device__ __forceinline__ unsigned char *shared_bytes() {
     if constexpr (size::COLUMNS == 64) {
         __shared__ __align__(1024) unsigned char bytes[BYTES];
