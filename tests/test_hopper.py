@@ -12,7 +12,15 @@ INVALID_VALUE, LAUNCH_FAILURE = 1, 719
 KINDS = ("float16", "bfloat16", "tf32", "int8")
 LAYOUTS = [(kind, layout) for kind in KINDS for layout in range(4 if kind.endswith("float16") else 1)]
 PRODUCTS = [(kind, layout, columns) for kind, layout in LAYOUTS for columns in (64, 128, 256)]
-HALVES = [("float16", 80), ("float16", 192), ("bfloat16", 40), ("bfloat16", 80), ("bfloat16", 112)]
+HALVES = [
+    ("float16", 80),
+    ("float16", 192),
+    ("bfloat16", 32),
+    ("bfloat16", 40),
+    ("bfloat16", 56),
+    ("bfloat16", 80),
+    ("bfloat16", 112),
+]
 PRODUCTS += [(kind, layout, columns) for kind, columns in HALVES for layout in range(4)]
 PRODUCTS += [("float16", 0, 208), ("bfloat16", 0, 208), ("tf32", 0, 208), ("int8", 0, 112)]
 

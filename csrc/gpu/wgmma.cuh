@@ -1,8 +1,8 @@
 // Below the seam, GPU side: products by a warpgroup, four warps (PTX: wgmma), on compute capability 9.0 alone. The emulator has a file of
 // the same name and meaning.
 //
-// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. N is 40, 64, 80, 112, 128, 192,
-// 208 (only contiguous along k) or 256; with A in registers 32, 64, 128 or 256. K elements are 32 bytes:
+// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. N is 32, 40, 56, 64, 80, 112, 128,
+// 192, 208 (only contiguous along k) or 256; with A in registers 32, 64, 128 or 256. K elements are 32 bytes:
 //
 //     T                          K     sums, wgmma_total<T>
 //     __half, __nv_bfloat16      16    float, rounded as by mma.sync (tensor_core.cuh)
@@ -25,7 +25,7 @@
 //                           elements along k start 32 bytes further on. TRANSPOSED is false.
 //     along the extent:     boxes of 64 rows of A (columns of B); in each, rows of 64 elements along the extent, one for each k. Eight
 //                           rows are 1024 bytes; the next 16 along k start 2048 bytes further on. TRANSPOSED is true, which only 16-bit
-//                           types allow. `box_bytes`: from box to box. (40 columns need a part of a box, 80 and 112 a part of the last one.)
+//                           types allow. `box_bytes`: from box to box. (Numbers that are no multiples of 64 need a part of the last box.)
 #ifndef CK_WGMMA_CUH
 #define CK_WGMMA_CUH
 
@@ -95,7 +95,8 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
 // clang-format off
 #define CK_REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define CK_REGISTERS_20 CK_REGISTERS_16 ", %16, %17, %18, %19"
-#define CK_REGISTERS_32 CK_REGISTERS_20 ", %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define CK_REGISTERS_28 CK_REGISTERS_20 ", %20, %21, %22, %23, %24, %25, %26, %27"
+#define CK_REGISTERS_32 CK_REGISTERS_28 ", %28, %29, %30, %31"
 #define CK_REGISTERS_40 CK_REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define CK_REGISTERS_56 CK_REGISTERS_40 ", " \
     "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55"
@@ -112,6 +113,7 @@ __device__ __forceinline__ void sync_threads_of(int number, int threads) {
 #define CK_SUMS_16_FROM(kind, i) CK_SUMS_8(kind, i), CK_SUMS_8(kind, i + 8)
 #define CK_SUMS_16(kind) CK_SUMS_16_FROM(kind, 0)
 #define CK_SUMS_20(kind) CK_SUMS_16(kind), CK_SUMS_4(kind, 16)
+#define CK_SUMS_28(kind) CK_SUMS_20(kind), CK_SUMS_8(kind, 20)
 #define CK_SUMS_32_FROM(kind, i) CK_SUMS_8(kind, i), CK_SUMS_8(kind, i + 8), CK_SUMS_8(kind, i + 16), CK_SUMS_8(kind, i + 24)
 #define CK_SUMS_32(kind) CK_SUMS_32_FROM(kind, 0)
 #define CK_SUMS_40(kind) CK_SUMS_32(kind), CK_SUMS_8(kind, 32)
@@ -128,8 +130,8 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     static_assert(halves || std::is_same_v<T, float> || std::is_same_v<T, int8_t>, "half, bfloat16, float or int8_t");
     static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
     static_assert(N != 208 || !B_TRANSPOSED, "208 columns are contiguous along k");
-    static_assert(N == 40 || N == 64 || N == 80 || N == 112 || N == 128 || N == 192 || N == 208 || N == 256,
-                  "40, 64, 80, 112, 128, 192, 208 or 256 columns");
+    static_assert(N == 32 || N == 40 || N == 56 || N == 64 || N == 80 || N == 112 || N == 128 || N == 192 || N == 208 || N == 256,
+                  "32, 40, 56, 64, 80, 112, 128, 192, 208 or 256 columns");
 #if CK_HAS_WGMMA
 // `rest` follows the operand `add`: factors 1 (not for integers), and the directions of 16-bit operands.
 #define CK_WGMMA(shape_and_types, registers, a, b, add, rest)                                                                     \
@@ -147,8 +149,12 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
         asm volatile(CK_WGMMA(columns "k8.f32.tf32.tf32", registers, a_, b_, add_, ", 1, 1") : sums("+f") : CK_OPERANDS);        \
     else                                                                                                                         \
         asm volatile(CK_WGMMA(columns "k32.s32.s8.s8", registers, a_, b_, add_, "") : sums("+r") : CK_OPERANDS)
-    if constexpr (N == 40) {
+    if constexpr (N == 32) {
+        CK_WGMMA_OF_EVERY_TYPE("32", CK_REGISTERS_16, CK_SUMS_16, "%16", "%17", "%18", ", 1, 1, %19, %20");
+    } else if constexpr (N == 40) {
         CK_WGMMA_OF_EVERY_TYPE("40", CK_REGISTERS_20, CK_SUMS_20, "%20", "%21", "%22", ", 1, 1, %23, %24");
+    } else if constexpr (N == 56) {
+        CK_WGMMA_OF_EVERY_TYPE("56", CK_REGISTERS_28, CK_SUMS_28, "%28", "%29", "%30", ", 1, 1, %31, %32");
     } else if constexpr (N == 64) {
         CK_WGMMA_OF_EVERY_TYPE("64", CK_REGISTERS_32, CK_SUMS_32, "%32", "%33", "%34", ", 1, 1, %35, %36");
     } else if constexpr (N == 80) {
@@ -199,6 +205,7 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
 
 #undef CK_REGISTERS_16
 #undef CK_REGISTERS_20
+#undef CK_REGISTERS_28
 #undef CK_REGISTERS_32
 #undef CK_REGISTERS_40
 #undef CK_REGISTERS_56
@@ -211,6 +218,7 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
 #undef CK_SUMS_16_FROM
 #undef CK_SUMS_16
 #undef CK_SUMS_20
+#undef CK_SUMS_28
 #undef CK_SUMS_32_FROM
 #undef CK_SUMS_32
 #undef CK_SUMS_40

@@ -204,7 +204,9 @@ MULTIPLY(float16, __half, 192)
 // Columns that are no whole boxes of 64.
 MULTIPLY(float16, __half, 80)
 MULTIPLY(bfloat16, __nv_bfloat16, 80)
+MULTIPLY(bfloat16, __nv_bfloat16, 32)
 MULTIPLY(bfloat16, __nv_bfloat16, 40)
+MULTIPLY(bfloat16, __nv_bfloat16, 56)
 MULTIPLY(bfloat16, __nv_bfloat16, 112)
 // The same with A in registers, from global memory: sums += or = a * b, where a has 64 x depth and depth is a multiple of 64.
 template <typename T, int N, bool B_TRANSPOSED>

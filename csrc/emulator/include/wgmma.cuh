@@ -372,8 +372,9 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
                   "half, bfloat16, float or int8_t");
     static_assert(halves || (!A_TRANSPOSED && !B_TRANSPOSED), "operands of this type are contiguous along k");
     static_assert(N != 208 || !B_TRANSPOSED, "208 columns are contiguous along k");
-    static_assert(N == 40 || N == 64 || N == 80 || N == 112 || N == 128 || N == 192 || N == 208 || N == 256,
-                  "40, 64, 80, 112, 128, 192, 208 or 256 columns");
+    static_assert(N == 32 || N == 40 || N == 56 || N == 64 || N == 80 || N == 112 || N == 128 || N == 192 ||
+                      N == 208 || N == 256,
+                  "32, 40, 56, 64, 80, 112, 128, 192, 208 or 256 columns");
     if (a >> 58 != emu::WGMMA_MARK || b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires operands that wgmma_descriptor describes", file, line);
     emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},

@@ -59,12 +59,6 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
 
 inline int plan_split_small(const ck_call *call, ck_plan *plan, ck_error *error) {
     const split_small_tiling tiling = choose_split_small(call).tiling;
-    if (tiling.columns == 0)
-        return ck_fail(error, CK_BAD_VALUE,
-                       "this variant has no tile of %lld columns for %lld warpgroup(s): tiles of 64 and 112 columns "
-                       "have one, those of 128 "
-                       "have two, and those of 80 either",
-                       static_cast<long long>(call->parameters[0]), static_cast<long long>(call->parameters[1]));
     CK_TRY(plan_tiles(call, plan, error, SMALL_ROWS, tiling.columns, tiling.warpgroups * 128));
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
     plan->shared_bytes = with_split_small_size(tiling, [](auto size) { return decltype(size)::dynamic_bytes(); });

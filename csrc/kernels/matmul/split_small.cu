@@ -26,16 +26,17 @@ CK_RUN(split_small) {
                                        along_k.a ? k : m, axes, &stack_axis::a) &&
                          aligned_lines(b.data, along_k.b ? n : k, along_k.b ? b.column_stride : b.row_stride,
                                        along_k.b ? k : n, axes, &stack_axis::b);
-    const bool whole = aligned && tiling.columns == 64 && axes.count <= 1 && k > 0 && m % SMALL_ROWS == 0 &&
-                       n % 64 == 0 && k % SMALL_STEP == 0 && c.column_stride == 1 && c.row_stride % 2 == 0 &&
-                       axes.axis[0].c % 2 == 0 && reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
+    const bool whole = aligned && tiling.columns == 64 && tiling.warpgroups == 1 && axes.count <= 1 && k > 0 &&
+                       m % SMALL_ROWS == 0 && n % 64 == 0 && k % SMALL_STEP == 0 && c.column_stride == 1 &&
+                       c.row_stride % 2 == 0 && axes.axis[0].c % 2 == 0 &&
+                       reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
     const unsigned down = static_cast<unsigned>(divide_up(m, SMALL_ROWS));
     const int64_t at_once = call->limits->max_grid[1] * tiling.columns; // columns of C
     return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return with_split_small_size(tiling, [&](auto size) {
             using own = decltype(size);
-            constexpr bool NARROW = own::COLUMNS == 64;
+            constexpr bool NARROW = own::COLUMNS == 64 && own::GROUPS == 1;
             const auto kernel = whole     ? split_small<own, A, B, true, NARROW>
                                 : aligned ? split_small<own, A, B, true, false>
                                           : split_small<own, A, B, false, false>;

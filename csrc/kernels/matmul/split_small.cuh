@@ -1,9 +1,9 @@
 // matmul "split_small": comes after "split_inside".
 //
 // Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
-//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80 or
-//         112 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles. Where tiles are few,
-//         two warpgroups share one of 80 or 128 columns: both load and split, and each multiplies half of the columns.
+//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80, 112
+//         or 128 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles. And two warpgroups
+//         may share a tile, where tiles are few: both load and split, and each multiplies half of the columns.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
 //         Sums leave the tensor cores after every 16 elements along k, before much of them is cut off.
@@ -29,7 +29,7 @@ namespace matmul {
 // GROUPS: warpgroups; each multiplies OWN columns. BLOCKS: of a multiprocessor.
 template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split_small_size {
     enum { COLUMNS = COLUMNS_, GROUPS = GROUPS_, OWN = COLUMNS / GROUPS, SUMS = OWN / 2, THREADS = GROUPS * 128 };
-    enum { BLOCKS = COLUMNS == 64 ? 4 : COLUMNS == 80 && GROUPS == 1 ? 3 : 2 };
+    enum { BLOCKS = GROUPS == 2 || COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
     enum { MORE = COLUMNS < 112 ? 0 : COLUMNS == 128 ? 64 : 32, LAST = COLUMNS % 32 }; // of the columns from 64 on
     // BOX: columns of pieces, where they lie along the columns. PITCH: from row to row of sums in shared memory.
     enum { BOX = OWN < 64 ? OWN : 64, PITCH = COLUMNS + 8 };

@@ -13,8 +13,9 @@ struct split_small_tiling {
     int columns, warpgroups;
     double many, few;
 };
-constexpr split_small_tiling SPLIT_SMALL_TILINGS[] = {
-    {64, 1, 1, 1}, {80, 1, 1.44, 1.31}, {80, 2, 1.56, 1.1}, {112, 1, 1.78, 1.44}, {128, 2, 1.84, 1.32}};
+constexpr split_small_tiling SPLIT_SMALL_TILINGS[] = {{64, 1, 1, 1},       {64, 2, 1.4, 1.1},    {80, 1, 1.44, 1.31},
+                                                      {80, 2, 1.56, 1.1},  {112, 1, 1.78, 1.44}, {112, 2, 1.9, 1.34},
+                                                      {128, 1, 1.79, 1.5}, {128, 2, 1.84, 1.32}};
 
 // Fitted to an H200: the time that the tiles take a multiprocessor, or, where these are few, the chain of steps of a tile, and the
 // time to move the data, part of which overlaps with it. Tiles that are not whole take longer, and so do lines that are not aligned.
@@ -25,13 +26,14 @@ inline double time_of_split_small(const ck_call *call, const split_small_tiling 
     const double sixteens = static_cast<double>(divide_up(k, 16));
     const double many = own * (0.216 + 0.212 * sixteens) * tiling.many;
     const double few = sixteens * (0.216 + 0.154 * own) * tiling.few;
-    const bool whole = tiling.columns == 64 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
+    const bool whole =
+        tiling.columns == 64 && tiling.warpgroups == 1 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
     const double slower = whole ? 1 : k % 4 == 0 && n % 4 == 0 ? 1.09 : 1.32;
     const double compute = (many > few ? many : few) * slower, move = bytes_of_floats(call) / 3.84e6;
     return (whole ? 4.7 : 5.1) + compute + move - 0.54 * (compute < move ? compute : move);
 }
 
-// The tiles with the shortest time, of those that the caller allows. 0 columns: there are none.
+// The tiles with the shortest time, of those that the caller allows.
 struct split_small_choice {
     split_small_tiling tiling;
     double time; // estimated, in microseconds
@@ -48,12 +50,15 @@ inline split_small_choice choose_split_small(const ck_call *call) {
 }
 
 // visit(size): the split_small_size of those tiles.
+template <int WARPGROUPS, typename Visit> auto with_split_small_width(int columns, Visit visit) {
+    return columns == 64    ? visit(split_small_size<64, WARPGROUPS>{})
+           : columns == 80  ? visit(split_small_size<80, WARPGROUPS>{})
+           : columns == 112 ? visit(split_small_size<112, WARPGROUPS>{})
+                            : visit(split_small_size<128, WARPGROUPS>{});
+}
 template <typename Visit> auto with_split_small_size(const split_small_tiling &tiling, Visit visit) {
-    if (tiling.warpgroups == 2)
-        return tiling.columns == 80 ? visit(split_small_size<80, 2>{}) : visit(split_small_size<128, 2>{});
-    return tiling.columns == 64   ? visit(split_small_size<64, 1>{})
-           : tiling.columns == 80 ? visit(split_small_size<80, 1>{})
-                                  : visit(split_small_size<112, 1>{});
+    return tiling.warpgroups == 1 ? with_split_small_width<1>(tiling.columns, visit)
+                                  : with_split_small_width<2>(tiling.columns, visit);
 }
 
 } // namespace matmul
