@@ -17,13 +17,15 @@ enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_PIECES = 3 };
 // Otherwise each element is loaded on its own, and the threads of a warp load neighbors: this touches the fewest lines of the cache. A
 // thread has the same place in sixteen lines, and writes the pieces of eight lines as neighbors. So what is contiguous along k in global
 // memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both. (These numbers of lines are for 64 rows
-// or columns; 32 have half of them, and 16 a quarter.)
+// or columns and one warpgroup; 32 have half of them, 16 a quarter, and with two warpgroups a thread has half as many, and loads two
+// neighbors where it would have less than four elements.)
 //
 // THREADS: of the block. BOX: rows (columns) in a box, where pieces lie along them; EXTENT: rows (columns) of the step, 64 or fewer; FIRST:
 // the number of the first one in the tile.
 template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
     enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
-    // Elements of a thread; those that are neighbors in `pieces`. LOADS: of a thread. APART: the distance of its lines, if ALIGNED.
+    // Elements of a thread; those that are neighbors in `pieces`. LOADS: of a thread, VECTOR elements each. APART: the distance of its
+    // lines, if ALIGNED.
     enum { EACH = EXTENT * SMALL_STEP / THREADS, MOST = ALIGNED ? 4 : 8, TOGETHER = EACH < MOST ? EACH : MOST };
     enum { PARTS = EACH / TOGETHER, VECTOR = ALIGNED ? TOGETHER : 1, LOADS = EACH / VECTOR, APART = LINES / PARTS };
     static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
