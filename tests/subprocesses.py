@@ -11,6 +11,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+import time
 import traceback
 
 import cuda_api
@@ -42,8 +43,9 @@ def start(code, stdin=subprocess.DEVNULL, **settings):
 #: A process that has imported what most programs here import first, and forks for each of them: the imports take more
 #: time than most of the programs do. A child has used nothing of cudakern yet, and ends as any Python does.
 FORKS = """
-import json, os, sys
+import faulthandler, json, os, signal, sys
 import concurrent.futures, ctypes, importlib.metadata, numpy.random, pytest, rich.console, rich.progress, rich.table
+faulthandler.register(signal.SIGUSR1, file=2)  # where a program hangs is in its errors
 for _line in sys.stdin:
     _code, _environment, *_files = json.loads(_line)
     _child = os.fork()
@@ -98,6 +100,8 @@ def _forked(code, variables):
             status = server.stdout.readline() if answer.select(200) else ""
         if not status:
             _forks.cache_clear()
+            os.killpg(server.pid, signal.SIGUSR1)
+            time.sleep(1)
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
         return int(status or -signal.SIGKILL), output.read(), errors.read()
