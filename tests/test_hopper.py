@@ -12,15 +12,7 @@ INVALID_VALUE, LAUNCH_FAILURE = 1, 719
 KINDS = ("float16", "bfloat16", "tf32", "int8")
 LAYOUTS = [(kind, layout) for kind in KINDS for layout in range(4 if kind.endswith("float16") else 1)]
 PRODUCTS = [(kind, layout, columns) for kind, layout in LAYOUTS for columns in (64, 128, 256)]
-HALVES = [
-    ("float16", 80),
-    ("float16", 192),
-    ("bfloat16", 32),
-    ("bfloat16", 40),
-    ("bfloat16", 56),
-    ("bfloat16", 80),
-    ("bfloat16", 112),
-]
+HALVES = [("float16", columns) for columns in (80, 192)] + [("bfloat16", columns) for columns in (32, 40, 56, 80, 112)]
 PRODUCTS += [(kind, layout, columns) for kind, columns in HALVES for layout in range(4)]
 PRODUCTS += [("float16", 0, 208), ("bfloat16", 0, 208), ("tf32", 0, 208), ("int8", 0, 112)]
 
@@ -74,7 +66,7 @@ def library(side):
 
 @pytest.fixture
 def emulated():
-    return cuda_api.load("emulator", "hopper")
+    return cuda_api.load("emulator", "hopper_mistakes")
 
 
 BOXES = [  # type, array, box, swizzle, where the box begins (along the last axis at a multiple of 16 bytes)
@@ -456,12 +448,14 @@ def test_a_broken_rule_is_named(emulated, order, order_name, kernel):
     order(order_name)
     threads, words = RULES[kernel]
     out = emulated.buffer(np.ones((64, 64), np.float32))
-    with pytest.raises(cuda_api.CudaFailure, match=rf"kernel {kernel}, .*hopper\.cu:\d+, .*({words})") as caught:
+    with pytest.raises(
+        cuda_api.CudaFailure, match=rf"kernel {kernel}, .*hopper_mistakes\.cu:\d+, .*({words})"
+    ) as caught:
         emulated.launch(f"run_{kernel}", out, block=threads, shared=2 * 8192 + 1024)
-    line = int(caught.value.detail.split("hopper.cu:")[1].split(",")[0])
+    line = int(caught.value.detail.split("hopper_mistakes.cu:")[1].split(",")[0])
     assert line in emulated.lines(kernel)
     assert caught.value.code == LAUNCH_FAILURE
-    test_pipeline(emulated, order, order_name, 4)
+    test_pipeline(cuda_api.load("emulator", "hopper"), order, order_name, 4)
 
 
 @pytest.mark.parametrize("order_name", ORDERS)

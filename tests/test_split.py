@@ -444,9 +444,8 @@ def test_lines_that_begin_anywhere_give_the_same_bits(chip, seed, m, n, k):
     depend on the width of its tiles or its number of warpgroups, either."""
     a, b = operands("lognormal 2", seed, m, n, k)
     tile, warpgroups = cudakern.variants("matmul")[SMALL].parameters
-    ways = [(INSIDE, {})]
-    for columns, count in itertools.product(tile.choices, warpgroups.choices):
-        ways.append((SMALL, {"tile": columns, "warpgroups": count}))
+    blocks = itertools.product(tile.choices, warpgroups.choices)
+    ways = [(INSIDE, {}), *((SMALL, {"tile": columns, "warpgroups": count}) for columns, count in blocks)]
     for a_turned, b_turned in itertools.product((False, True), repeat=2):
         views = []
         for x, turned, offset in ((a, a_turned, 1), (b, b_turned, 3)):
