@@ -77,7 +77,7 @@ def built(side, name):
     source = SOURCES / f"{name}.cu"
     digest = hashlib.sha256(side.encode())
     headers = emulator_headers() if side == "emulator" else ROOT / "csrc" / "gpu"
-    used = [SOURCES / "kernels.h", *sorted(headers.rglob("*.[hc]*"))]
+    used = [*sorted(SOURCES.glob("*.h")), *sorted(headers.rglob("*.[hc]*"))]
     if name.startswith("set"):
         used += sorted((ROOT / "csrc" / "kernels").glob("*.*h"))
     for path in [source, *used]:
