@@ -65,7 +65,8 @@ def command(side, source, target):
         line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
         return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
-    if any(f'"{name}.cuh"' in source.read_text() for name in ("wgmma", "cluster")):  # with code for 9.0 alone
+    needs_9_0 = ("hopper.h", "wgmma.cuh", "cluster.cuh")  # their code is for 9.0 alone
+    if any(f'"{name}"' in source.read_text() for name in needs_9_0):
         line += ["-gencode", "arch=compute_90a,code=sm_90a"]
     else:
         line += ["-gencode", "arch=compute_90,code=sm_90", "-gencode", "arch=compute_90,code=compute_90"]
