@@ -20,6 +20,7 @@ from cases import (
     settings,
     variants,
 )
+from cudakern._resources import launches_of
 
 pytestmark = pytest.mark.proves()
 
@@ -126,6 +127,20 @@ def test_many_blocks_in_both_directions(backend, variant, dtype, shape):
             continue  # of so short a k
         check(variant, a, b, dtype, **parameters)
         check(variant, columns_first(a), columns_first(b), dtype, **parameters)
+
+
+@each([case for case in TYPES if case[1].name == "few_rows"])
+def test_one_row_and_many_columns(backend, variant, dtype):
+    """Blocks of few columns that have all of k, or else parts of it that another kernel adds."""
+    for k, n in ((700, 3300), (515, 5003), (64, 3201), (1, 3200), (1100, 300)):
+        a, b = fill((1, k), dtype), fill((k, n), dtype, 1)
+        for laid_out in (b, np.asfortranarray(b), b[::-1, ::-1], np.pad(b, ((0, 0), (1, 2)))[:, 1 : n + 1]):
+            check(variant, a, laid_out, dtype)
+        check(variant, b.T, a.T, dtype)
+        if dtype == "float32" and k > 1:
+            kernels = [x.kernel for x in launches_of(lambda a=a, b=b: cudakern.matmul(a, b, variant="few_rows"))]
+            assert kernels == (["few_across"] if n > 3000 else ["few_across", "add_groups"])
+    check(variant, fill((40, 1, 100), dtype), fill((40, 100, 200), dtype, 1), dtype)
 
 
 @pytest.mark.full

@@ -145,7 +145,7 @@ def test_the_emulators_chips_by_name():
         assert best == ck.max_potential_block_size(
             registers=32, capability=chip.capability, multiprocessors=chip.multiprocessors
         )
-    with pytest.raises(TypeError, match="or a chip \\(H200, H100, A100, V100, P100\\), not 'K80'"):
+    with pytest.raises(TypeError, match="or a chip \\(H200, H200-1G, H100, A100, V100, P100\\), not 'K80'"):
         ck.occupancy(threads=64, capability="K80")
 
 

@@ -41,13 +41,15 @@ CAPABILITY(121,    48,   24,  100,    99,      1,        128,      64,    64,   
 
 #ifdef CHIP
 // The chips that the emulator can present itself as. Sources: data sheets, architecture white papers, and the properties
-// that the chips report. Clocks are boost clocks; the memory's transfer rate is twice its clock.
+// that the chips report. Clocks are boost clocks; the memory's transfer rate is twice its clock. H200-1G is the smallest slice
+// of an H200 that administrators can give to a user (nvidia-smi mig -lgip).
 //
-//                                     capa-   multi-      clock,   memory's  bus,   memory,  L2,  copy
-//    name    full name                bility  processors  kHz      clock     bits   MB       MB   engines
-CHIP("H200", "NVIDIA H200",            90,     132,        1980000, 3201000,  6016,  143156,  60,  3)
-CHIP("H100", "NVIDIA H100 80GB HBM3",  90,     132,        1980000, 2619000,  5120,   81090,  50,  3)
-CHIP("A100", "NVIDIA A100-SXM4-80GB",  80,     108,        1410000, 1593000,  5120,   81038,  40,  3)
-CHIP("V100", "Tesla V100-SXM2-16GB",   70,      80,        1530000,  877000,  4096,   16151,   6,  5)
-CHIP("P100", "Tesla P100-SXM2-16GB",   60,      56,        1480500,  715000,  4096,   16276,   4,  2)
+//                                          capa-   multi-      clock,   memory's  bus,   memory,  L2,  copy
+//    name       full name                  bility  processors  kHz      clock     bits   MB       MB   engines
+CHIP("H200",    "NVIDIA H200",             90,     132,        1980000, 3201000,  6016,  143156,  60,  3)
+CHIP("H200-1G", "NVIDIA H200 MIG 1g.18gb", 90,      16,        1980000, 3201000,   752,   16384,   7,  1)
+CHIP("H100",    "NVIDIA H100 80GB HBM3",   90,     132,        1980000, 2619000,  5120,   81090,  50,  3)
+CHIP("A100",    "NVIDIA A100-SXM4-80GB",   80,     108,        1410000, 1593000,  5120,   81038,  40,  3)
+CHIP("V100",    "Tesla V100-SXM2-16GB",    70,      80,        1530000,  877000,  4096,   16151,   6,  5)
+CHIP("P100",    "Tesla P100-SXM2-16GB",    60,      56,        1480500,  715000,  4096,   16276,   4,  2)
 #endif

@@ -6,11 +6,16 @@
 
 #include <type_traits>
 
+#include "../sizes.h"
 #include "add_groups.cuh"
 
 namespace matmul {
 
-enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_LINES = 4, FEW_ACROSS_THREADS = 256, FEW_ACROSS_DEPTH = 64 };
+enum { FEW_MOST = 16, FEW_THREADS = 128, FEW_LINES = 4 };
+// few_across: lines of a block that has all of k, and the threads of such a block and of others; rows of B that a thread loads at once;
+// and the depth of a step of a block whose warps have whole rows.
+enum { FEW_NARROW = 32, FEW_NARROW_THREADS = 512, FEW_ACROSS_THREADS = 256, FEW_LOADS = 8 };
+enum { FEW_ACROSS_DEPTH = FEW_ACROSS_THREADS / 32 * FEW_LOADS };
 
 // A thread loads 16 bytes of the large operand at once. FEW_THREADS and FEW_LINES: threads of a block of few_along, and lines of each of
 // its warps.
@@ -52,8 +57,6 @@ __host__ __device__ constexpr int few_blocks(bool along_k, int64_t few, size_t b
     return along_k ? (few > 8 ? 3 : 4) : few * few_at_once(bytes_of_element) > 32 ? 1 : 2;
 }
 
-template <typename T, int ROWS> inline constexpr int FEW_ACROSS_BLOCKS = few_blocks(false, ROWS, sizeof(T));
-
 // The parts of k for so many blocks (of all products): as many as run at once, so that loads of the large operand are always under
 // way, but none is shorter than a step.
 inline int64_t few_parts(int64_t few, bool along_k, size_t bytes_of_element, int64_t k, int64_t blocks,
@@ -63,6 +66,24 @@ inline int64_t few_parts(int64_t few, bool along_k, size_t bytes_of_element, int
     const int64_t steps = k / (along_k ? few_along_depth(bytes_of_element) : FEW_ACROSS_DEPTH);
     const int64_t parts = fit < steps ? fit : steps;
     return parts > 1 ? parts : 1;
+}
+
+// The grid of a call: the lines and threads of a block, the blocks for all lines and rows, and the parts of k. For one row of float32
+// and enough columns, blocks of few columns have all of k, so that no second kernel adds parts.
+struct few_grid {
+    int lines, threads;
+    int64_t blocks, parts;
+};
+inline few_grid few_grid_of(int64_t few, int64_t lines, bool along_k, size_t bytes_of_element, int64_t k,
+                            int64_t products, int64_t multiprocessors) {
+    const int each = few_lines(along_k, bytes_of_element), threads = along_k ? +FEW_THREADS : +FEW_ACROSS_THREADS;
+    const int64_t blocks = product(divide_up(lines, each), divide_up(few, FEW_MOST));
+    const int64_t parts = few_parts(few, along_k, bytes_of_element, k, product(blocks, products), multiprocessors);
+    const int64_t narrow = divide_up(lines, FEW_NARROW);
+    const bool enough = product(narrow, products) >= multiprocessors - multiprocessors / 4;
+    if (!along_k && few == 1 && bytes_of_element == 4 && parts > 1 && enough)
+        return {FEW_NARROW, FEW_NARROW_THREADS, narrow, 1};
+    return {each, threads, blocks, parts};
 }
 
 // The kernels count in 32 bits.

@@ -8,7 +8,7 @@ namespace matmul {
 namespace {
 
 template <typename T, int ROWS> auto few_kernel(bool along_k) {
-    return along_k ? few_along<T, ROWS> : few_across<T, ROWS>;
+    return along_k ? few_along<T, ROWS> : few_across<T, ROWS, few_lines(false, sizeof(T))>;
 }
 
 template <typename T>
@@ -19,22 +19,21 @@ int run_few(const ck_call *call, const ck_plan *plan, const ck_context *context,
     const int64_t line = columns ? first.a.row_stride : first.b.column_stride;
     const int64_t next = columns ? first.a.column_stride : first.b.row_stride;
     const bool along_k = (next < 0 ? -next : next) < (line < 0 ? -line : line) || first.k == 1;
-    const auto kernel = few <= 1   ? few_kernel<T, 1>(along_k)
-                        : few <= 2 ? few_kernel<T, 2>(along_k)
-                        : few <= 4 ? few_kernel<T, 4>(along_k)
-                        : few <= 8 ? few_kernel<T, 8>(along_k)
-                                   : few_kernel<T, 16>(along_k);
-    const int64_t lines = columns ? first.m : first.n;
-    const int64_t blocks = product(divide_up(lines, few_lines(along_k, sizeof(T))), divide_up(few, FEW_MOST));
-    const int64_t all = product(blocks, products(call));
+    const few_grid own = few_grid_of(few, columns ? first.m : first.n, along_k, sizeof(T), first.k, products(call),
+                                     call->limits->multiprocessors);
+    auto kernel = few <= 1   ? few_kernel<T, 1>(along_k)
+                  : few <= 4 ? few_kernel<T, 4>(along_k)
+                  : few <= 8 ? few_kernel<T, 8>(along_k)
+                             : few_kernel<T, 16>(along_k);
+    if constexpr (sizeof(T) == 4)
+        if (own.lines == FEW_NARROW) kernel = few_across<T, 1, FEW_NARROW>;
     group_sums sums = group_sums_of(call, plan, context); // the plan has workspace for the largest number of parts
-    const int64_t parts = few_parts(few, along_k, sizeof(T), first.k, all, call->limits->multiprocessors);
-    sums.groups = static_cast<int>(smaller(sums.groups, parts));
+    sums.groups = static_cast<int>(smaller(sums.groups, own.parts));
     CK_TRY(in_parts(first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, false> &stack, int64_t count) {
-        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(sums.groups),
+        const dim3 grid(static_cast<unsigned>(own.blocks), static_cast<unsigned>(sums.groups),
                         static_cast<unsigned>(count));
         return ck_launch(context, error, along_k ? "few_along" : "few_across", kernel, grid,
-                         dim3(along_k ? FEW_THREADS : FEW_ACROSS_THREADS), 0, stack, columns, sums);
+                         dim3(static_cast<unsigned>(own.threads)), 0, stack, columns, sums);
     }));
     return launch_add_groups<T>(call, sums, context, error);
 }

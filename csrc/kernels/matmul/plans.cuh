@@ -167,11 +167,10 @@ inline int plan_few_rows(const ck_call *call, ck_plan *plan, ck_error *error) {
     int64_t most = 0;
     // (The kernel for operands in C order comes last: the plan's grid is for reports.)
     for (const bool along_k : {m <= n, m > n}) {
-        const int64_t tiles = product(divide_up(lines, few_lines(along_k, item)), divide_up(few, FEW_MOST));
-        const int64_t parts =
-            few_parts(few, along_k, item, inner(call), product(tiles, products(call)), call->limits->multiprocessors);
-        CK_TRY(plan_grid(call, plan, error, tiles, 1, along_k ? FEW_THREADS : FEW_ACROSS_THREADS, 1));
-        most = parts > most ? parts : most;
+        const few_grid own =
+            few_grid_of(few, lines, along_k, item, inner(call), products(call), call->limits->multiprocessors);
+        CK_TRY(plan_grid(call, plan, error, own.blocks, 1, own.threads, 1));
+        most = own.parts > most ? own.parts : most;
     }
     for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
     // (The sums of groups need all products in one launch.)
