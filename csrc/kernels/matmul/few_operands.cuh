@@ -69,7 +69,8 @@ inline int64_t few_parts(int64_t few, bool along_k, size_t bytes_of_element, int
 }
 
 // The grid of a call: the lines and threads of a block, the blocks for all lines and rows, and the parts of k. For one row of float32
-// and enough columns, blocks of few columns have all of k, so that no second kernel adds parts.
+// and enough columns, blocks of few columns have all of k, so that no second kernel adds parts. (Not where rows of B would probably not
+// begin at multiples of 32 bytes: of a short piece of a row, a larger part of what is read is outside.)
 struct few_grid {
     int lines, threads;
     int64_t blocks, parts;
@@ -81,7 +82,7 @@ inline few_grid few_grid_of(int64_t few, int64_t lines, bool along_k, size_t byt
     const int64_t parts = few_parts(few, along_k, bytes_of_element, k, product(blocks, products), multiprocessors);
     const int64_t narrow = divide_up(lines, FEW_NARROW);
     const bool enough = product(narrow, products) >= multiprocessors - multiprocessors / 4;
-    if (!along_k && few == 1 && bytes_of_element == 4 && parts > 1 && enough)
+    if (!along_k && few == 1 && bytes_of_element == 4 && lines % 8 == 0 && parts > 1 && enough)
         return {FEW_NARROW, FEW_NARROW_THREADS, narrow, 1};
     return {each, threads, blocks, parts};
 }

@@ -13,7 +13,7 @@
 // Price   If C has more than 16 rows and columns, B is read once for every 16 rows, and because of the hint mostly from memory.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
 // Map     few_across, for contiguous rows of B: lane l of block x: columns 128 x + 4 l to 128 x + 4 l + 3, or 256 x + 8 l to
-//         256 x + 8 l + 7 of 16 bits; warps divide k. If there is one row and enough columns, block x has columns 32 x to 32 x + 31 and all of k,
+//         256 x + 8 l + 7 of 16 bits; warps divide k. If there is one row and there are enough columns, block x has columns 32 x to 32 x + 31 and all of k,
 //         which its lanes divide, too.
 //         few_along, for contiguous columns of B: warp w: columns 16 x + 4 w to 16 x + 4 w + 3; its lanes divide k.
 //         blockIdx.y: the part of k; blockIdx.z: the product
