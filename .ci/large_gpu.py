@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import cudakern as ck
-from cudakern._operations import _tiles
+from cudakern._operations import _tiled_product
 
 THREADS = len(os.sched_getaffinity(0))
 N = int(sys.argv[2]) if len(sys.argv) > 2 else 65_536
@@ -140,10 +140,10 @@ def seconds_of(call):
 
 def product(a, b, link):
     plans = []
-    planned = _tiles.planned
-    _tiles.planned = lambda *arguments: plans.append(planned(*arguments)) or plans[-1]
+    planned = _tiled_product.planned
+    _tiled_product.planned = lambda *arguments: plans.append(planned(*arguments)) or plans[-1]
     c, row, every = best_of(lambda: ck.matmul(a, b))
-    _tiles.planned = planned
+    _tiled_product.planned = planned
     plan = plans[-1]
     rows, columns = plan.turned(plan.edge, plan.strip)
     x, y = ck.asarray(a[:rows, : plan.depth]), ck.asarray(b[: plan.depth, :columns])
