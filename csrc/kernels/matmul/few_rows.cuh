@@ -9,7 +9,8 @@
 //         B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
 // Gain    on an H200, 8 x 4096 x 4096: 26 us ("warp_tiles_split": 77; cuBLAS 46); without the hint, 29 us, and when each lane
-//         loaded 4 bytes instead of 16, 37 us; 1 x 4096 x 4096 in float16: 15.5 us ("wgmma_split": 19; cuBLAS 18)
+//         loaded 4 bytes instead of 16, 37 us; 1 x 4096 x 4096 in float16: 15.5 us ("wgmma_split": 19; cuBLAS 18), in float32: 23 us
+//         (cuBLAS 23; with a second kernel, 24)
 // Price   If C has more than 16 rows and columns, B is read once for every 16 rows, and because of the hint mostly from memory.
 // Edges   columns and rows outside C are not stored; k is divided into parts of any length
 // Map     few_across, for contiguous rows of B: lane l of block x: columns 128 x + 4 l to 128 x + 4 l + 3, or 256 x + 8 l to

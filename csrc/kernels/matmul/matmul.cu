@@ -1,5 +1,5 @@
 // matmul: C = A * B for two matrices, or for stacks of them. The table of the ladders. Each kernel is in a file of its
-// own; the plans are in plans.cuh, wgmma_plans.cuh and split_plans.cuh, and what the launches share is in launches.cuh.
+// own. README.md in this folder says what the other files are for.
 //
 // Begin with naive.cuh and follow the table. Views: the last two axes are the matrices; A is m x k, B is k x n, C is m
 // x n. The axes before them are those of the stack, with equal lengths in all views (a broadcast axis has stride 0).
