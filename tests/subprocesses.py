@@ -46,6 +46,7 @@ FORKS = """
 import faulthandler, json, os, signal, sys
 import concurrent.futures, ctypes, importlib.metadata, numpy.random, pytest, rich.console, rich.progress, rich.table
 faulthandler.register(signal.SIGUSR1, file=2)  # where a program hangs is in its errors
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 for _line in sys.stdin:
     _code, _environment, *_files = json.loads(_line)
     _child = os.fork()
