@@ -79,6 +79,8 @@ def built(side, name):
     digest = hashlib.sha256(side.encode())
     headers = emulator_headers() if side == "emulator" else ROOT / "csrc" / "gpu"
     used = [*sorted(SOURCES.glob("*.h")), *sorted(headers.rglob("*.[hc]*"))]
+    if name == "in_step":
+        used.append(ROOT / "csrc" / "kernels" / "matmul" / "in_step.cuh")
     if name.startswith("set"):
         used += sorted((ROOT / "csrc" / "kernels").glob("*.*h"))
     for path in [source, *used]:

@@ -408,8 +408,8 @@ def test_ragged_extents_and_parts_of_k(chip, seed, how):
 
 @full
 @pytest.mark.parametrize("how, kind", [*((how, "uniform") for how in (*SPLITS, INSIDE)), ("split_fp16", "lognormal 6")])
-def test_long_sums_are_added_in_parts(chip, seed, how, kind):
-    """No sum in registers is longer than 8192, and the parts are added in double: the error stops growing."""
+def test_long_sums_do_not_lose_more(chip, seed, how, kind):
+    """Parts of k are added in double, or what a sum rounds off is carried on: the error stops growing."""
     a, b = operands(kind, seed, 4, 4, 16_500)
     reference, magnitude = exact(a, b)
     assert np.max(np.abs(product(a, b, how) - reference) / magnitude) <= 8 * 2.0**-22, seed

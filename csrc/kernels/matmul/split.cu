@@ -10,8 +10,9 @@ run_split_product_of run_split_bf16_128, run_split_bf16_64;                     
 run_split_inside_if_of run_split_inside_if;                                     // split_inside.cu
 run_warp_tiles_if_of run_warp_tiles_if;                                         // warp_tiles.cu
 
-__global__ void split_clear(unsigned *findings, int products, unsigned bits) {
+__global__ void split_clear(unsigned *findings, unsigned *arrivals, int products, unsigned bits) {
     let_next_grid_begin();
+    if (threadIdx.x == 0) *arrivals = 0;
     for (int i = static_cast<int>(threadIdx.x); i < products; i += static_cast<int>(blockDim.x)) findings[i] = bits;
 }
 
@@ -31,6 +32,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     char *const workspace = static_cast<char *>(context->workspace);
     split_operands split = {};
     split.findings = reinterpret_cast<unsigned *>(workspace + at.findings);
+    split.arrivals = reinterpret_cast<unsigned *>(workspace + at.arrivals);
     split.k = static_cast<int>(k), split.products = static_cast<int>(products), split.pitch = split_pitch(call);
     split.axes = stack.axes;
     for (int i = 0; i < stack.axes; ++i) split.axis[i] = stack.axis[i];
@@ -53,7 +55,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     const auto product_of = [&](const split_tiling &tiling) {
         split_product_operands op = {};
         op.c = first.c, op.m = static_cast<int>(m), op.n = static_cast<int>(n), op.k = split.k;
-        op.products = split.products, op.findings = split.findings;
+        op.products = split.products, op.findings = split.findings, op.arrivals = split.arrivals;
         op.a_factors = split.side[0].factors, op.b_factors = split.side[1].factors;
         op.parts = tiling.parts, op.part_slabs = tiling.part_slabs;
         op.sums = tiling.parts > 1 ? reinterpret_cast<float *>(workspace + at.sums) : nullptr;
@@ -70,7 +72,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
         return ck_launch_early(0, context, error, "split_pieces", kernel, grid, dim3(PIECES_THREADS), 0, split);
     };
     CK_TRY(ck_launch(context, error, "split_clear", split_clear, dim3(1), dim3(256), 0, split.findings,
-                     split.products, fp16 ? 0u : static_cast<unsigned>(FOUND_NOT_FP16)));
+                     split.arrivals, split.products, fp16 ? 0u : static_cast<unsigned>(FOUND_NOT_FP16)));
     if (fp16) {
         CK_TRY(launch_pieces(split_pieces<__half>));
         const auto run = in_fp16.columns == 208   ? run_split_fp16_208

@@ -11,6 +11,7 @@ struct split_product_operands {
     output_matrix<float, false> c;
     int m, n, k, products;
     const unsigned *findings;           // as in split_operands
+    unsigned *arrivals;                 // likewise
     const float *a_factors, *b_factors; // likewise
     int parts, part_slabs;              // the number of parts of k, and the slabs of each
     float *sums; // of the parts of each product, m x n each; NULL: one part, and the results go to C

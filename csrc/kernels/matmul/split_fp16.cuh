@@ -27,6 +27,7 @@
 #include "carried_sums.cuh"
 #include "cluster.cuh"
 #include "device_extras.cuh"
+#include "in_step.cuh"
 #include "split_add.cuh"
 #include "split_pieces.cuh"
 #include "wgmma_persistent.cuh"
@@ -89,6 +90,7 @@ template <typename size, int STEPS>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                   const split_product_operands op) {
+    if (!CK_HAS_WGMMA) return;
     wait_for_grid_before();
     let_next_grid_begin();
     enum { CHOICE = split_kind<typename size::T>::CHOICE };
@@ -122,6 +124,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     if (threadIdx.x < 128) {
         give_up_registers<size::PRODUCER_REGISTERS>();
+        clusters_in_step step(op.products == 1 && rank == 0 ? op.arrivals : nullptr, clusters, op.part_slabs);
         for (int pair = first; pair < total_pairs && threadIdx.x == 0; pair += clusters) {
             const int product = pair / per_product;
             if (choice_of(op.findings[product]) != CHOICE) continue;
@@ -129,6 +132,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             pairs.place(pair % per_part, row, column);
             row += rank * size::ROWS;
             const int part = pair % per_product / per_part, end = slabs_until(part);
+            if (pair - first + clusters <= total_pairs) step.begin_tile(); // all clusters have a tile in this round
             for (int slab = part * op.part_slabs; slab < end; ++slab, next_stage()) {
                 unsigned char *const a = stages + stage * size::STAGE_BYTES, *const b = a + PIECES * size::A_BYTES;
                 mbarrier_wait(&empty[stage], round ^ 1); // in both blocks

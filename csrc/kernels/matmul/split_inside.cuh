@@ -73,6 +73,7 @@ __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], fl
 template <typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_inside(const operand_stack<float, false> stack, const group_sums sums_of_groups, const unsigned *findings) {
+    if (!CK_HAS_WGMMA) return;
     let_next_grid_begin(); // add_groups, which waits
     if (findings) {        // as a step of "split_fp16": it has computed the product, unless its check failed
         wait_for_grid_before();

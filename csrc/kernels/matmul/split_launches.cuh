@@ -28,13 +28,13 @@ struct split_tiling {
     double time; // estimated, in microseconds
 };
 
-// The width and the number of parts with the shortest estimated time. A sum in registers has at most 128 slabs, so that
-// its rounding stays small; more parts give work to all multiprocessors where C is small, and cost a second kernel.
-// `columns` and `parts`: the caller's choice, or 0.
+// The width and the number of parts with the shortest estimated time. A sum in registers has at most `most` slabs, so that its rounding
+// stays small; more parts give work to all multiprocessors where C is small, and cost a second kernel. `columns` and `parts`: the caller's
+// choice, or 0.
 template <int COUNT>
 split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int64_t n, int64_t k, int64_t products,
-                             int multiprocessors, int64_t columns, int64_t parts) {
-    const int64_t slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1, least = divide_up(slabs, 128);
+                             int multiprocessors, int64_t most, int64_t columns, int64_t parts) {
+    const int64_t slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1, least = divide_up(slabs, most);
     split_tiling best = {widths[0].columns, 1, static_cast<int>(slabs), -1};
     for (const split_width &width : widths) {
         if (columns != 0 && columns != width.columns) continue;
@@ -58,11 +58,12 @@ split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int6
 
 inline split_tiling split_fp16_tiling(const ck_call *call) {
     return split_tiling_of(SPLIT_FP16_WIDTHS, rows(call), columns(call), inner(call), products(call),
-                           call->limits->multiprocessors, call->parameters[0], call->parameters[1]);
+                           call->limits->multiprocessors, 128, call->parameters[0], call->parameters[1]);
 }
-inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) { // by the caller's parameters
+// `chosen`: by the caller's parameters. Its sums do not lose more if k is longer (carried_sums.cuh).
+inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) {
     return split_tiling_of(SPLIT_BF16_WIDTHS, rows(call), columns(call), inner(call), products(call),
-                           call->limits->multiprocessors, chosen ? call->parameters[0] : 0,
+                           call->limits->multiprocessors, SPLIT_MOST_K, chosen ? call->parameters[0] : 0,
                            chosen ? call->parameters[1] : 0);
 }
 
@@ -71,7 +72,7 @@ struct split_workspace {
     struct {
         int64_t pieces, factors;
     } side[2];
-    int64_t findings, sums, bytes;
+    int64_t findings, arrivals, sums, bytes;
 };
 
 inline int64_t split_pitch(const ck_call *call) {
@@ -86,7 +87,7 @@ inline split_workspace split_workspace_of(const ck_call *call, int64_t parts, in
         at.bytes += divide_up(product(product(count, products), bytes), 256) * 256;
         return begin;
     };
-    at.findings = take(1, 4);
+    at.findings = take(1, 4), at.arrivals = take(1, 4);
     for (int i = 0; i < 2; ++i) {
         const int64_t lines = i == 0 ? m : n;
         at.side[i].pieces = take(lines, product(split_pitch(call), 2 * pieces));

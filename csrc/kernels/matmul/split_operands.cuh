@@ -65,6 +65,7 @@ struct split_side {
 
 struct split_operands {
     unsigned *findings; // for each product: bits of split_findings
+    unsigned *arrivals; // of clusters that stay in step (in_step.cuh)
     split_side side[2]; // A and B
     int k, products;
     int64_t pitch; // elements from line to line in the pieces

@@ -31,8 +31,8 @@ template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split
     enum { COLUMNS = COLUMNS_, GROUPS = GROUPS_, OWN = COLUMNS / GROUPS, SUMS = OWN / 2, THREADS = GROUPS * 128 };
     enum { BLOCKS = GROUPS == 2 || COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
     enum { MORE = COLUMNS < 112 ? 0 : COLUMNS == 128 ? 64 : 32, LAST = COLUMNS % 32 }; // of the columns from 64 on
-    // BOX: columns of pieces, where they lie along the columns. PITCH: from row to row of sums in shared memory.
-    enum { BOX = OWN < 64 ? OWN : 64, PITCH = COLUMNS + 8 };
+    // PITCH: from row to row of sums in shared memory.
+    enum { BOX = split_small_pieces<COLUMNS, OWN, false>::BOX, PITCH = COLUMNS + 8 };
 
     // Pieces that are not along k need most.
     static constexpr size_t dynamic_bytes() {
@@ -113,6 +113,7 @@ __device__ __forceinline__ void store_small(const operands<float, false> &op, co
 // ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes.
 template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
 __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
+    if (!CK_HAS_WGMMA) return;
     enum { COLUMNS = size::COLUMNS, MORE = size::MORE, LAST = size::LAST };
     using a_step = split_small_step<size::THREADS, SMALL_ROWS, 0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
     using b_step = split_small_step<size::THREADS, size::BOX, 0, 64, B_ALONG_K, ALIGNED>;
@@ -142,7 +143,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
     };
     more_step more(b_from(64), b_pitch, left_from(64));
     last_step last(b_from(64 + MORE), b_pitch, left_from(64 + MORE));
-    split_elements found; // of both operands
+    split_elements elements; // of both operands
     float total[size::SUMS] = {};
     // Those of the warpgroup's columns. (The shuffle tells the compiler that all threads of a warp have the same.)
     const unsigned warpgroup = size::GROUPS > 1 ? __shfl_sync(0xffffffffu, threadIdx.x / 128, 0) : 0;
@@ -160,10 +161,10 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
         // (Clearing A is enough: what B has there is a copy of an element inside, and if that is infinite or NaN, the tile is computed in
         // float64 anyway.)
         if (!WHOLE && op.k - k < SMALL_STEP) a.clear(static_cast<int>(op.k - k));
-        a.template split<a_pieces::PIECE>(found, pieces, half);
-        b.template split<b_pieces::PIECE>(found, pieces_of_b, half);
-        if (MORE > 0) more.template split<b_pieces::PIECE>(found, pieces_of_b, half);
-        if (LAST > 0) last.template split<b_pieces::PIECE>(found, pieces_of_b, half);
+        a.template split<a_pieces::PIECE>(elements, pieces, half);
+        b.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
+        if (MORE > 0) more.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
+        if (LAST > 0) last.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
         if (k + SMALL_STEP < op.k) load(op.k - k - SMALL_STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
@@ -191,7 +192,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
     store_small<size, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
     // Elements that three pieces do not hold, or sums that might overflow. Several threads split each row or column, so the block
     // decides. (The magnitudes are not finite if an element is not.)
-    const bool fails = (found.lost & 0xffffu) != 0 || !(found.magnitudes < 0x1p60f);
+    const bool fails = (elements.lost & 0xffffu) != 0 || !(elements.magnitudes < 0x1p60f);
     if (__syncthreads_or(fails)) store_plain_sums<size>(op, first);
 }
 

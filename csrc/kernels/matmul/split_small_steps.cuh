@@ -85,7 +85,7 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
     // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would do it. PIECE: the
     // bytes from piece to piece.
     template <int PIECE>
-    __device__ __forceinline__ void split(split_elements &found, unsigned char *pieces, int half) const {
+    __device__ __forceinline__ void split(split_elements &elements, unsigned char *pieces, int half) const {
         const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? FIRST : half * SMALL_STEP);
         const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : FIRST); // in its line
 #pragma unroll
@@ -94,7 +94,7 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
 #pragma unroll
             for (int i = 0; i < TOGETHER / 2; ++i) {
                 unsigned own[SMALL_PIECES];
-                found.split(x[part * TOGETHER + i * 2], x[part * TOGETHER + i * 2 + 1], own);
+                elements.split(x[part * TOGETHER + i * 2], x[part * TOGETHER + i * 2 + 1], own);
 #pragma unroll
                 for (int piece = 0; piece < SMALL_PIECES; ++piece) words[piece][i] = own[piece];
             }

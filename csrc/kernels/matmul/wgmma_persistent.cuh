@@ -162,6 +162,7 @@ template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_persistent(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                      const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+    if (!CK_HAS_WGMMA) return;
     compute_tiles<T, size, A_ALONG_K, B_ALONG_K>(a_map, b_map, c_map, operands);
 }
 

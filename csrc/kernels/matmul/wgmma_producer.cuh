@@ -38,6 +38,7 @@ template <typename T, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(wgmma_producer_size::THREADS, 1)
     wgmma_producer(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                    const box_operands<T> operands) {
+    if (!CK_HAS_WGMMA) return;
     using size = wgmma_producer_size;
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;

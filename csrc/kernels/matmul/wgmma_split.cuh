@@ -43,6 +43,7 @@ template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_split(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                 const box_operands<T> operands, const group_sums sums_of_groups) {
+    if (!CK_HAS_WGMMA) return;
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
     constexpr int STAGES = size::STAGES, SUMS = size::COLUMNS / 2, FOURS = SUMS / 4;

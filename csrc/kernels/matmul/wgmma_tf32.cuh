@@ -37,6 +37,7 @@ template <typename T, typename Total, typename size>
 __global__ void __launch_bounds__(size::THREADS, 1)
     wgmma_along_k(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
                   const box_operands<Total> operands) {
+    if (!CK_HAS_WGMMA) return;
     // Both operands are along k, and no boxes of C are stored: the third map is not used.
     compute_tiles<T, size, true, true>(a_map, b_map, a_map, operands);
 }
