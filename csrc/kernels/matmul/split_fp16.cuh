@@ -4,7 +4,7 @@
 //         tensor cores add three products, low * high + high * low + high * high. (low * low is negligible.) The
 //         kernel is that of "wgmma_multicast" with two changes: a stage holds all pieces of its slabs, so that each is
 //         loaded once for all products; and every 64 elements of k (twice, if k is below 1408), the sums are scaled back
-//         and added to other sums in registers.
+//         and added to other sums in registers. The clusters stay in step (in_step.cuh).
 // Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (758 and
 //         51 TFLOP/s at 4096), and the product of two float16 numbers is exact. But tensor cores cut off the bits of a
 //         sum that do not fit, which would cause most of the error of a long sum. An addition on a CUDA core rounds to
@@ -162,12 +162,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
             row += t % 32 / 4, column += t % 4 * 2;
             float total[COLUMNS / 2] = {}, before[COLUMNS / 2] = {}; // (the latter only with CARRY)
-            // (split_add adds the sums of parts.)
-            const output_matrix<float, false> to =
-                op.sums ? output_matrix<float, false>{op.sums + (static_cast<int64_t>(product) * op.parts + part) *
-                                                                    op.m * op.n,
-                                                      op.n, 1}
-                        : op.c_of(product);
+            const output_matrix<float, false> to = op.results_of(product, part);
             const int begin = part * op.part_slabs;
             for (int slab = begin; slab < end; ++slab, next_stage()) {
                 const unsigned char *const own = stages + stage * size::STAGE_BYTES;

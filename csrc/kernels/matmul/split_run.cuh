@@ -40,10 +40,12 @@ int launch_split_product(const split_operands &split, const split_product_operan
                            dim3(static_cast<unsigned>(SPLIT_PAIR * smaller(pairs, most))), dim3(size::THREADS),
                            size::SHARED_BYTES, a_map, b_map, op));
     if (!op.sums) return CK_OK;
-    const int64_t blocks = smaller(divide_up(product(op.m, op.n), 256), 8 * static_cast<int64_t>(multiprocessors));
+    const int64_t warps = product(op.m, divide_up(op.n, SPLIT_ADD_WIDTH));
+    const int64_t blocks =
+        smaller(divide_up(warps, SPLIT_ADD_THREADS / 32), 8 * static_cast<int64_t>(multiprocessors));
     return ck_launch_early(0, context, error, "split_add", split_add<typename size::T>,
-                           dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(op.products)), dim3(256), 0,
-                           op);
+                           dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(op.products)),
+                           dim3(SPLIT_ADD_THREADS), 0, op);
 }
 
 } // namespace matmul

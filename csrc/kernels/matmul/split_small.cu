@@ -30,6 +30,7 @@ CK_RUN(split_small) {
                        m % SMALL_ROWS == 0 && n % 64 == 0 && k % SMALL_STEP == 0 && c.column_stride == 1 &&
                        c.row_stride % 2 == 0 && axes.axis[0].c % 2 == 0 &&
                        reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
+    const bool rest = !aligned && split_small_has_rest(k);
     const unsigned down = static_cast<unsigned>(divide_up(m, SMALL_ROWS));
     const int64_t at_once = call->limits->max_grid[1] * tiling.columns; // columns of C
     return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
@@ -37,9 +38,10 @@ CK_RUN(split_small) {
         return with_split_small_size(tiling, [&](auto size) {
             using own = decltype(size);
             constexpr bool NARROW = own::COLUMNS == 64 && own::GROUPS == 1;
-            const auto kernel = whole     ? split_small<own, A, B, true, NARROW>
-                                : aligned ? split_small<own, A, B, true, false>
-                                          : split_small<own, A, B, false, false>;
+            const auto kernel = whole     ? split_small<own, A, B, true, NARROW, false>
+                                : aligned ? split_small<own, A, B, true, false, false>
+                                : rest    ? split_small<own, A, B, false, false, true>
+                                          : split_small<own, A, B, false, false, false>;
             return in_parts(first, axes, plan->grid[2], [&](operand_stack<float, false> part, int64_t count) {
                 for (int64_t left = first.n; left > 0; left -= at_once) {
                     part.first.n = smaller(left, at_once);

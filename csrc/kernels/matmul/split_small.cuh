@@ -3,7 +3,8 @@
 // Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
 //         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80, 112
 //         or 128 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles. And two warpgroups
-//         may share a tile, where tiles are few: both load and split, and each multiplies half of the columns.
+//         may share a tile, where tiles are few: both load and split, and each multiplies half of the columns. Where k is a little more
+//         than a multiple of 32, the last elements are added in float32, which takes less time than another step.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
 //         Sums leave the tensor cores after every 16 elements along k, before much of them is cut off.
@@ -21,25 +22,10 @@
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
 
-#include "block_tile.cuh"
-#include "split_small_steps.cuh"
+#include "split_small_rest.cuh"
+#include "split_small_stores.cuh"
 
 namespace matmul {
-
-// GROUPS: warpgroups; each multiplies OWN columns. BLOCKS: of a multiprocessor.
-template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split_small_size {
-    enum { COLUMNS = COLUMNS_, GROUPS = GROUPS_, OWN = COLUMNS / GROUPS, SUMS = OWN / 2, THREADS = GROUPS * 128 };
-    enum { BLOCKS = GROUPS == 2 || COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
-    enum { MORE = COLUMNS < 112 ? 0 : COLUMNS == 128 ? 64 : 32, LAST = COLUMNS % 32 }; // of the columns from 64 on
-    // PITCH: from row to row of sums in shared memory.
-    enum { BOX = split_small_pieces<COLUMNS, OWN, false>::BOX, PITCH = COLUMNS + 8 };
-
-    // Pieces that are not along k need most.
-    static constexpr size_t dynamic_bytes() {
-        using a_pieces = split_small_pieces<SMALL_ROWS, SMALL_ROWS, false>;
-        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, OWN, false>::BYTES;
-    }
-};
 
 // Shared memory that begins at a multiple of 1024 bytes. For narrow tiles it is static: four blocks of 48 KB, the most that a block can have
 // of it, leave more for the L1 cache than with another kilobyte each, which dynamic memory would need for the alignment.
@@ -53,65 +39,9 @@ template <typename size, int BYTES> __device__ __forceinline__ unsigned char *sh
     }
 }
 
-// The tile in float64, one element after another, for a tile that cannot be split.
-template <typename size>
-__device__ __forceinline__ void store_plain_sums(const operands<float, false> &op, const tile_origin &first) {
-#pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < SMALL_ROWS * size::COLUMNS; i += size::THREADS) {
-        const int64_t row = first.row + i / size::COLUMNS, column = first.column + i % size::COLUMNS;
-        if (row >= op.m || column >= op.n) continue;
-        const auto a_row = op.a.row(row), b_column = op.b.column(column);
-        double total = 0;
-#pragma unroll 1
-        for (int64_t k = 0; k < op.k; ++k)
-            total += static_cast<double>(a_row[k]) * static_cast<double>(b_column[k]); // the product is exact
-        op.c.store(row, column, static_cast<float>(total));
-    }
-}
-
-// Stores the rows of a tile that are inside C from shared memory, VECTOR neighbors by each thread at once.
-template <typename size, int VECTOR>
-__device__ __forceinline__ void store_small_rows(const output_matrix<float, false> &c, const tile_origin &first,
-                                                 int rows, int columns, const float *shared) {
-    using vector = std::conditional_t<VECTOR == 4, float4, float>;
-    enum { ACROSS = (size::COLUMNS == 64 ? 64 : 128) / VECTOR, DOWN = size::THREADS / ACROSS }; // threads
-    const int column = static_cast<int>(threadIdx.x % ACROSS) * VECTOR;
-    int row = static_cast<int>(threadIdx.x / ACROSS);
-    float *to = c.data + (first.row + row) * c.row_stride + (first.column + column) * c.column_stride;
-    if (column < columns)
-#pragma unroll 4
-        for (; row < rows; row += DOWN, to += DOWN * c.row_stride)
-            *reinterpret_cast<vector *>(to) = *reinterpret_cast<const vector *>(shared + row * size::PITCH + column);
-}
-
-// Stores a tile, `rows` x `columns` of which are inside C: if it is WHOLE, from registers, one row after the other (alternating between rows
-// takes half as long again), and otherwise through shared memory, so that the threads of a warp store neighbors.
-template <typename size, bool WHOLE>
-__device__ __forceinline__ void store_small(const operands<float, false> &op, const tile_origin &first, int rows,
-                                            int columns, const float (&total)[size::SUMS], float *shared) {
-    if (!WHOLE) __syncthreads(); // all products are done
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int row = static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4) + half * 8;
-        const int column = static_cast<int>(threadIdx.x / 128 * size::OWN + threadIdx.x % 4 * 2);
-        float *const to = WHOLE ? op.c.data + (first.row + row) * op.c.row_stride + first.column + column
-                                : shared + row * size::PITCH + column;
-#pragma unroll
-        for (int i = 0; i < size::SUMS / 4; ++i)
-            *reinterpret_cast<float2 *>(to + i * 8) =
-                make_float2(total[i * 4 + half * 2], total[i * 4 + half * 2 + 1]);
-    }
-    if (WHOLE) return;
-    __syncthreads();
-    if (op.c.column_stride == 1 && op.c.row_stride % 4 == 0 && columns % 4 == 0 &&
-        reinterpret_cast<uintptr_t>(op.c.data) % 16 == 0)
-        store_small_rows<size, 4>(op.c, first, rows, columns, shared);
-    else
-        store_small_rows<size, 1>(op.c, first, rows, columns, shared);
-}
-
-// ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes.
-template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE>
+// ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes. REST: after
+// whole steps, a few elements along k are left (split_small_rest.cuh).
+template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE, bool REST>
 __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
     if (!CK_HAS_WGMMA) return;
     enum { COLUMNS = size::COLUMNS, MORE = size::MORE, LAST = size::LAST };
@@ -154,25 +84,30 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
         if (MORE > 0) more.template load<WHOLE>(depth);
         if (LAST > 0) last.template load<WHOLE>(depth);
     };
-    if (WHOLE || op.k > 0) load(op.k);
+    const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
+    const int depth = REST ? static_cast<int>(op.k % SMALL_STEP) : 0; // of the rest
+    const int64_t steps_end = op.k - depth;
+    if (WHOLE || REST || op.k > 0) load(steps_end);
+    split_small_rest<size> rest;
+    if (REST) rest.load(op, first, depth, a.extent, columns);
     int half = 0;
 #pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
-    for (int64_t k = 0; k < op.k; k += SMALL_STEP, half ^= 1) {
+    for (int64_t k = 0; k < steps_end; k += SMALL_STEP, half ^= 1) {
         // (Clearing A is enough: what B has there is a copy of an element inside, and if that is infinite or NaN, the tile is computed in
         // float64 anyway.)
-        if (!WHOLE && op.k - k < SMALL_STEP) a.clear(static_cast<int>(op.k - k));
+        if (!WHOLE && !REST && steps_end - k < SMALL_STEP) a.clear(static_cast<int>(steps_end - k));
         a.template split<a_pieces::PIECE>(elements, pieces, half);
         b.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
         if (MORE > 0) more.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
         if (LAST > 0) last.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
-        if (k + SMALL_STEP < op.k) load(op.k - k - SMALL_STEP);
+        if (k + SMALL_STEP < steps_end) load(steps_end - k - SMALL_STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
         // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so 16 elements along k have a sum of
         // their own.
 #pragma unroll
         for (int sixteen = half * 2; sixteen < half * 2 + 2; ++sixteen) {
-            if (!WHOLE && k + sixteen % 2 * 16 >= op.k) break;
+            if (!WHOLE && !REST && k + sixteen % 2 * 16 >= steps_end) break;
             float sum[size::SUMS];
             wgmma_fence();
 #pragma unroll
@@ -188,7 +123,10 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
             for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
         }
     }
-    const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
+    if (REST) {
+        __syncthreads(); // all products are done
+        rest.add(total, reinterpret_cast<float *>(pieces), depth, elements);
+    }
     store_small<size, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
     // Elements that three pieces do not hold, or sums that might overflow. Several threads split each row or column, so the block
     // decides. (The magnitudes are not finite if an element is not.)

@@ -124,6 +124,21 @@ template <int EXTENT, int OWN, bool ALONG_K> struct split_small_pieces {
     }
 };
 
+// The sizes of a tile. GROUPS: warpgroups; each multiplies OWN columns. BLOCKS: of a multiprocessor.
+template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split_small_size {
+    enum { COLUMNS = COLUMNS_, GROUPS = GROUPS_, OWN = COLUMNS / GROUPS, SUMS = OWN / 2, THREADS = GROUPS * 128 };
+    enum { BLOCKS = GROUPS == 2 || COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
+    enum { MORE = COLUMNS < 112 ? 0 : COLUMNS == 128 ? 64 : 32, LAST = COLUMNS % 32 }; // of the columns from 64 on
+    // PITCH: from row to row of sums in shared memory.
+    enum { BOX = split_small_pieces<COLUMNS, OWN, false>::BOX, PITCH = COLUMNS + 8 };
+
+    // Pieces that are not along k need most.
+    static constexpr size_t dynamic_bytes() {
+        using a_pieces = split_small_pieces<SMALL_ROWS, SMALL_ROWS, false>;
+        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, OWN, false>::BYTES;
+    }
+};
+
 } // namespace matmul
 
 #endif
