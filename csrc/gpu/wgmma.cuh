@@ -37,8 +37,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-// True where wgmma can be compiled. A build for several chips compiles every kernel for each; the variants that use it are refused on others.
-// So there a kernel returns first of all, which takes the compiler much less time than the rest of it.
+// True where wgmma can be compiled. A build for several chips compiles every kernel for each chip, but variants that use wgmma are refused on
+// the others. There, such a kernel returns at once, so that the compiler has hardly anything to compile.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define CK_HAS_WGMMA 1
 #else

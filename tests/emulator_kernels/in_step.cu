@@ -9,6 +9,7 @@ __global__ void meet(unsigned *arrivals, int clusters, int slabs_of_tile, int po
     for (int tile = 0; tile < tiles; ++tile) {
         unsigned *const own = times + (blockIdx.x * tiles + tile) * 2;
         own[0] = atomicAdd(clock, 1u);
+        __threadfence(); // counted before the block arrives
         step.begin_tile();
         own[1] = atomicAdd(clock, 1u);
     }

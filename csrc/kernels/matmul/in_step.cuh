@@ -4,8 +4,8 @@
 // L2 cache, if it is not far behind. But no multiprocessor is exactly as fast as the next one, and after a hundred tiles some are far ahead:
 // each then reads from memory what others have read before. So the clusters wait for each other from time to time.
 //
-// On an H200, m = n = k = 16384, "split_bf16" reads 41 GB instead of 154 GB, and takes 78 ms instead of 86: it was not the reading that took
-// this time, but its power. The chip is at its limit, and where it moves less data, its clock is faster (1.67 instead of 1.5 GHz).
+// On an H200, m = n = k = 16384, "split_bf16" reads 41 GB instead of 154 GB, and takes 78 ms instead of 86. Reading was not the bottleneck, but
+// it needs power: the chip is at its power limit, and where it moves less data, its clock is faster (1.67 instead of 1.5 GHz).
 #ifndef CK_MATMUL_IN_STEP_CUH
 #define CK_MATMUL_IN_STEP_CUH
 
@@ -13,14 +13,14 @@
 
 namespace matmul {
 
-// SLABS: what a cluster computes from one meeting to the next, at least. (With 128 to 1024, the time is the same within 1 %.) POLLS: half a
-// millisecond.
+// IN_STEP_SLABS: the least that a cluster computes between two meetings. (With 128 to 1024, times are the same within 2 %.) IN_STEP_POLLS: how
+// often a cluster looks for the others before it gives up, which takes about half a millisecond.
 enum { IN_STEP_SLABS = 512, IN_STEP_POLLS = 500 };
 
 // One thread of each cluster has this.
 struct clusters_in_step {
     unsigned *arrivals;  // of all clusters, at all meetings; 0 at first
-    int clusters, every; // how many; tiles from one meeting to the next
+    int clusters, every; // of the grid; tiles between two meetings
     int tiles = 0;       // begun so far
     int polls; // the most for which it waits: others may not have begun, because something else has their multiprocessors
 
@@ -29,8 +29,8 @@ struct clusters_in_step {
         : arrivals(arrivals_), clusters(clusters_), every((IN_STEP_SLABS + slabs_of_tile - 1) / slabs_of_tile),
           polls(arrivals_ ? polls_ : 0) {}
 
-    // The cluster is about to begin a tile, and every other one has as many. Results do not depend on whether it waits. After it has waited in
-    // vain, it does not wait again.
+    // Call it before a tile, in rounds in which every cluster has a tile. A cluster that has waited in vain does not come to later meetings, so
+    // the others soon stop waiting, too. Results do not depend on waiting.
     __device__ __forceinline__ void begin_tile() {
         if (polls == 0 || ++tiles % every != 0) return;
         const unsigned all = static_cast<unsigned>(tiles / every) * static_cast<unsigned>(clusters);

@@ -102,7 +102,8 @@ double depth_compensated(const ck_call *) {
     return 2;
 }
 
-// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add up to two, in "split_small" four.
+// The pieces and their products lose up to 4 * 2^-22, which are 16 roundings; each 64 elements of k add up to two, in "split_small" four. (There,
+// the last few elements may have one more. But the first sum is added to zero, which rounds nothing.)
 template <int ROUNDINGS> double depth_of_pieces(const ck_call *call) {
     return 16 + ROUNDINGS * static_cast<double>(divide_up(inner(call), 64));
 }

@@ -60,7 +60,8 @@ inline split_tiling split_fp16_tiling(const ck_call *call) {
     return split_tiling_of(SPLIT_FP16_WIDTHS, rows(call), columns(call), inner(call), products(call),
                            call->limits->multiprocessors, 128, call->parameters[0], call->parameters[1]);
 }
-// `chosen`: by the caller's parameters. Its sums do not lose more if k is longer (carried_sums.cuh).
+// `chosen`: whether the caller's parameters are those of "split_bf16". A sum may have any number of slabs, because what it rounds off is
+// carried on (carried_sums.cuh).
 inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) {
     return split_tiling_of(SPLIT_BF16_WIDTHS, rows(call), columns(call), inner(call), products(call),
                            call->limits->multiprocessors, SPLIT_MOST_K, chosen ? call->parameters[0] : 0,

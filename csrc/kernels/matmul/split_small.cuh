@@ -12,7 +12,7 @@
 // Gain    on an H200, 256 products of 128 x 128 x 128: 25 us ("warp_tiles": 33; cuBLAS 32); 16 of 256 x 256 x 256: 14 us ("split_inside":
 //         17; cuBLAS 20); 4000 x 4000 x 96: 61 us ("warp_tiles": 88; cuBLAS 92)
 // Price   Each block splits all of its rows and columns, and multiplies six pairs of pieces. Sums have four roundings for 64
-//         elements of k, so that a long k loses more than in "split_inside".
+//         elements of k, and one for each of the last few, so that a long k loses more than in "split_inside".
 // Edges   Instead of an element outside the matrices, one inside is loaded again, but along k, A has zeros. Loads of 16 bytes
 //         where lines are aligned, and of single elements elsewhere. A tile that cannot be split (an element is infinite, NaN or
 //         below 2^-110, or magnitudes add up to 2^60) is computed in float64.

@@ -1,5 +1,5 @@
-// The last few elements along k in "split_small", which are added in float32, if k is a little more than a multiple of 32. (Where lines are
-// aligned, it is at least four more, and another step takes no longer.)
+// The last one to four elements along k in "split_small", if k is that much more than a multiple of 32 and lines are not aligned: they are
+// added in float32. (Aligned lines along k have at least four more, and another step takes no longer. So bits depend on the alignment there.)
 #ifndef CK_MATMUL_SPLIT_SMALL_REST_CUH
 #define CK_MATMUL_SPLIT_SMALL_REST_CUH
 
