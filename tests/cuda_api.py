@@ -9,6 +9,7 @@ import functools
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -79,10 +80,8 @@ def built(side, name):
     digest = hashlib.sha256(side.encode())
     headers = emulator_headers() if side == "emulator" else ROOT / "csrc" / "gpu"
     used = [*sorted(SOURCES.glob("*.h")), *sorted(headers.rglob("*.[hc]*"))]
-    if name == "in_step":
-        used.append(ROOT / "csrc" / "kernels" / "matmul" / "in_step.cuh")
-    if name.startswith("set"):
-        used += sorted((ROOT / "csrc" / "kernels").glob("*.*h"))
+    if kernels := re.findall(r'#include "(kernels/.+)"', source.read_text()):
+        used += [*sorted((ROOT / "csrc" / "kernels").glob("*.*h")), *(ROOT / "csrc" / path for path in kernels)]
     for path in [source, *used]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     if side == "emulator":
