@@ -27,7 +27,7 @@ def cases():
     for name, variant in variants("matmul", host=False):
         if name != "emulator" or not variant.capability_exact:
             continue
-        one_part = {"parts": 1} if variant.name.startswith(("split_", "wgmma_split")) else {}
+        one_part = {each.name: 1 for each in variant.parameters if each.name in ("parts", "shares")}
         tried = []
         for parameters in settings(variant):
             chosen = {word: value for word, value in parameters.items() if value}  # of 0, the variant chooses itself

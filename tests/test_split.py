@@ -1,6 +1,7 @@
 """Products of float32 through pieces of half precision: `split_fp16`, `split_bf16`, `split_inside`, `split_small`, and
 `auto`, which takes them for most products. Data is new in each run; a message names its seed."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -20,7 +21,9 @@ SMALL = "split_small"  # likewise, and without parts of k
 ALL = (*SPLITS, INSIDE, SMALL)
 WAYS = (*ALL, "auto", "strict")
 FP16, BF16, PLAIN = "fp16", "bf16", "plain"  # what split_fp16 may take: three products, six, or float32 itself
-LONG = 8256  # with so long a k and few results, the six products are those of split_bf16, else those of split_inside
+LONG = (
+    65_600  # with so long a k, the six products are those of split_bf16; with few results, else those of split_inside
+)
 
 
 @pytest.fixture
@@ -165,13 +168,13 @@ def test_sums_of_split_small_that_lose_with_every_rounding(chip):
         check(a, b, SMALL, 0)
 
 
-@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("how, shares, k", [("split_bf16", 1, 8192), ("split_bf16", 3, 8192), ("split_fp16", 1, 16384)])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_sum_that_has_overflowed_stays_infinite(chip, parts, sign):
-    """As in the order of k, whatever the sign of what comes later: of other groups of slabs, or other parts of k."""
-    a = np.full((2, 8192), 2.0**60 * sign, np.float32)
-    a[:, 4096:] *= -1
-    assert np.all(product(a, np.full((8192, 2), 2.0**60, np.float32), "split_bf16", parts=parts) == sign * np.inf)
+def test_a_sum_that_has_overflowed_stays_infinite(chip, how, shares, k, sign):
+    """As in the order of k, whatever the sign of what comes later: other groups of slabs, or other parts of k."""
+    a = np.full((2, k), 2.0**60 * sign, np.float32)
+    a[:, k // 2 :] *= -1
+    assert np.all(product(a, np.full((k, 2), 2.0**60, np.float32), how, shares=shares) == sign * np.inf)
 
 
 @pytest.mark.parametrize("tile", [64, 128])
@@ -180,10 +183,10 @@ def test_long_sums_lose_little_beside_a_large_term(chip, seed, tile):
     a, b = operands("normal", seed, 64, 64, 8192)
     a[:, 0] *= 1e7
     reference, magnitude = exact(a, b)
-    errors = (product(a, b, "split_bf16", tile=tile, parts=1) - reference) / magnitude
+    errors = (product(a, b, "split_bf16", tile=tile, shares=1) - reference) / magnitude
     assert np.sqrt(np.mean(errors**2)) <= 0.75 * 2.0**-22, seed
     reach = np.float32(2.0**58)  # so large that the sum of k terms is infinite, but no term is
-    limit = product(np.full((1, 8192), reach), np.full((8192, 2), reach), "split_bf16", tile=tile, parts=1)
+    limit = product(np.full((1, 8192), reach), np.full((8192, 2), reach), "split_bf16", tile=tile, shares=1)
     assert np.all(limit == np.inf)
 
 
@@ -367,10 +370,11 @@ def test_any_range(chip, seed, how):
 @pytest.mark.parametrize("kind", ["normal", pytest.param("lognormal 6", marks=full)])
 def test_runs_and_orders_give_the_same_bits(order, seed, kind):
     """On either path, and with k in parts."""
-    a, b = operands(kind, seed, 130, 72, 120)
+    a, b = operands(kind, seed, 130, 72, 260)
     with cudakern.use_backend("emulator"):
-        ways = [(how, {"parts": parts}) for how in ("split_fp16", INSIDE) for parts in (1, 2)]
-        for how, parts in (*ways, ("split_bf16", {"parts": 1}), (SMALL, {})):
+        ways = [("split_fp16", {"shares": 1}), ("split_fp16", {"shares": 3}), ("split_bf16", {"shares": 3})]
+        ways += [(INSIDE, {"parts": 1}), (INSIDE, {"parts": 2}), (SMALL, {})]
+        for how, parts in ways:
             results = set()
             for threads in ("fixed", "fixed", "reversed", "seed:3"):
                 order(threads)
@@ -402,14 +406,44 @@ def test_ragged_extents_and_parts_of_k(chip, seed, how):
     sizes = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), *(tuple(draw.choice(ends, 3)) for _ in range(5))]
     for m, n, k in sizes:
         kind = str(draw.choice(["normal", "lognormal 6"]))
-        parts = {} if how == SMALL else {"parts": int(draw.choice([0, 1, 2, 8 if how == INSIDE else 16]))}
+        parts = {"parts": int(draw.choice([0, 1, 2, 8]))} if how == INSIDE else {}
+        parts |= {"shares": int(draw.choice([0, 1, 2, 3]))} if how in SPLITS else {}
         check(*operands(kind, seed, m, n, k), how, seed, **parts)
+
+
+@pytest.mark.parametrize("how", SPLITS)
+@pytest.mark.parametrize("pairs, k", [("few", 64 * 12), ("one or two for each", 330), ("more", 200)])
+def test_clusters_share_tiles(chip, seed, how, pairs, k):
+    """The result is that of whole tiles, up to the rounding of sums of parts: with fewer pairs than clusters, and
+    with so many that each cluster has whole ones besides."""
+    small = chip == "emulator"  # sixteen multiprocessors, two in a cluster
+    clusters = 8 if small else 66
+    columns = 64 * {"few": clusters // 3 + 1, "one or two for each": clusters + 3, "more": 2 * clusters + 3}[pairs] - 3
+    a, b = operands("uniform", seed, 60, columns, k)
+    draw = np.random.default_rng(seed)
+    whole = [draw.integers(-9, 10, x.shape).astype("float32") for x in (a, b)]
+    with emulated_chip("H200-1G") if small else contextlib.nullcontext():
+        for shares in (1, 2, 3):
+            check(a, b, how, seed, shares=shares, tile=64)
+            assert np.array_equal(product(*whole, how, shares=shares, tile=64), whole[0] @ whole[1]), (seed, shares)
+
+
+@pytest.mark.parametrize("kind", ["normal", "lognormal 6"])
+def test_products_of_a_stack_share_tiles(chip, seed, kind):
+    """Some of them by three products, and some by six: each kernel leaves out the tiles of the others."""
+    a, b = operands(kind, seed, 5 * 40, 5 * 70, 64 * 5)
+    a, b = a.reshape(5, 40, -1), np.ascontiguousarray(b.reshape(-1, 5, 70).transpose(1, 0, 2))
+    a[1::2], b[1::2] = 1, 1
+    for shares in (1, 3):
+        result = product(a, b, "split_fp16", shares=shares)
+        reference, magnitude = exact(a, b)
+        assert np.all(np.abs(result - reference) <= 2.0**-19 * magnitude), (seed, shares)
 
 
 @full
 @pytest.mark.parametrize("how, kind", [*((how, "uniform") for how in (*SPLITS, INSIDE)), ("split_fp16", "lognormal 6")])
 def test_long_sums_do_not_lose_more(chip, seed, how, kind):
-    """Parts of k are added in double, or what a sum rounds off is carried on: the error stops growing."""
+    """What a sum rounds off is carried on: the error stops growing."""
     a, b = operands(kind, seed, 4, 4, 16_500)
     reference, magnitude = exact(a, b)
     assert np.max(np.abs(product(a, b, how) - reference) / magnitude) <= 8 * 2.0**-22, seed

@@ -320,10 +320,11 @@ def matmul(
     "tiled_padded" sum with the compensation of W. Kahan (Communications of the ACM 8:1, 1965). The others add products
     in the order of k, or divide k among warps, blocks or tensor cores and add the parts. The variants with tiles have
     the parameter ``tile=``. Those whose blocks divide k have ``parts=`` and ``groups=``; of these, "wgmma_split" and
-    "split_inside" have ``side=``: which lines of C are the rows of their tiles. "split_small" has ``warpgroups=``: how
-    many share a tile. "wgmma_tf32" cuts float32 operands to 11 significant bits, and "wgmma_int8" adds products of int8
-    in an ``out=`` of int32, which it needs. "auto", too, adds int8 in int32 if ``out`` is an array of int32, unlike
-    NumPy, whose sums then have wrapped already.
+    "split_inside" have ``side=``: which lines of C are the rows of their tiles. "split_fp16" and "split_bf16" have
+    ``shares=``: whether each cluster of blocks has whole tiles, parts of tiles, or an equal share of all slabs.
+    "split_small" has ``warpgroups=``: how many share a tile. "wgmma_tf32" cuts float32 operands to 11 significant
+    bits, and "wgmma_int8" adds products of int8 in an ``out=`` of int32, which it needs. "auto", too, adds int8 in
+    int32 if ``out`` is an array of int32, unlike NumPy, whose sums then have wrapped already.
 
     Source: T5; see docs/sources.md.
 

@@ -81,9 +81,9 @@ inline double time_of_split(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     if (m > SPLIT_MOST || n > SPLIT_MOST || k > SPLIT_MOST_K) return HUGE_VAL;
     const double a = elements_of(call, m, k), b = elements_of(call, k, n);
-    const auto unaligned = [](double elements) { return 2 + (elements < 3e6 ? elements / 1e6 : 3); };
-    return 11 + (a + b) * 8 / 3e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
-           split_fp16_tiling(call).time + elements_of(call, m, n) * 4 / 6e6;
+    const auto unaligned = [](double elements) { return 2 + (elements < 4e6 ? elements / 1e6 : 4); };
+    return 11 + (a + b) * 8 / 2.2e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
+           split_fp16_tiling(call, products(call)).time + elements_of(call, m, n) * 4 / 2e6;
 }
 
 // "wgmma_persistent", without copies of operands: its tiles, their width and its time, which is at least that of reading.
@@ -148,7 +148,7 @@ inline const char *fastest_of(const ck_call *of) {
                 // of 128 columns, which have one sum where others have two, and below 128 for others. And "split_inside" has
                 // the advantage that it takes the same time for nearly all data.
                 {"split_fp16",
-                 inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.1) : HUGE_VAL},
+                 inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.05) : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
                 // From 1024 on, its sums, with a rounding for every 16 elements, would lose more than the others.
                 {"split_small", inner(call) < 1024 ? choose_split_small(call).time : HUGE_VAL}};

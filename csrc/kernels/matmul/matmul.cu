@@ -140,7 +140,8 @@ void work(const ck_call *call, ck_work *work) {
 #define SPLIT(...)                                                                                                   \
     PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, __VA_ARGS__), PARTS, GROUPS,        \
                CHOICE(side, "the rows of a tile are C's rows (1) or its columns (2); 0: by the sizes", 0, 1, 2))
-#define SPLIT_PARTS  CHOICE(parts, "parts of k, whose sums a second kernel adds; 0: by the sizes", 0, 1, 2, 4, 8, 16)
+#define SHARES                                                                                                       \
+    CHOICE(shares, "clusters have tiles (1), parts of tiles (2), or equal shares (3); 0: by the sizes", 0, 1, 2, 3)
 #define HALF_COLUMNS PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the size of C", 0, 256, 192, 128, 64))
 #define TILE_SIZE    PARAMETERS(CHOICE(tile, "rows of a block's tile; 0: by the size of C", 0, 128, 64))
 
@@ -233,13 +234,13 @@ const ck_variant variants[] = {
             "Tensor cores for float32 truncated to 11 significant bits (tf32); only on request",
             "Fewer bits are faster: pay with accuracy only where the caller asks", "PTX: wgmma, tf32"),
     VARIANT(split_fp16, AFTER(wgmma_multicast), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
-            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 208, 128, 64), SPLIT_PARTS),
+            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 208, 128, 64), SHARES),
             depth_of_splits, KERNELS("split_product", "split_pieces"),
             "float32 as the sum of two float16: three products on tensor cores, six if the data needs them",
             "Exact parts of a number multiply exactly: three fast products can beat a slow one, also in accuracy",
             "Ootomo and Yokota 2022; PTX: wgmma"),
     VARIANT(split_bf16, AFTER(split_fp16), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
-            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 128, 64), SPLIT_PARTS),
+            PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 128, 64), SHARES),
             depth_of_splits, KERNELS("split_product", "split_pieces"),
             "float32 as the sum of three bfloat16: six products on tensor cores, for any range",
             "A third piece buys range with twice the work", "Henry, Tang and Heinecke 2019; PTX: wgmma"),

@@ -10,10 +10,11 @@ run_split_product_of run_split_bf16_128, run_split_bf16_64;                     
 run_split_inside_if_of run_split_inside_if;                                     // split_inside.cu
 run_warp_tiles_if_of run_warp_tiles_if;                                         // warp_tiles.cu
 
-__global__ void split_clear(unsigned *findings, unsigned *arrivals, int products, unsigned bits) {
+__global__ void split_clear(unsigned *findings, int products, unsigned bits, unsigned *arrivals, int counters) {
     let_next_grid_begin();
-    if (threadIdx.x == 0) *arrivals = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < products; i += static_cast<int>(blockDim.x)) findings[i] = bits;
+    const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+    for (int i = thread; i < products; i += threads) findings[i] = bits;
+    for (int i = thread; i < counters; i += threads) arrivals[i] = 0;
 }
 
 namespace {
@@ -26,13 +27,13 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     const directions along_k = directions_of(call, plan);
     // (The first launch of its call, although it is early: it waits for what is before.)
     if (k == 0) return run_warp_tiles_if(stack, products, along_k, nullptr, 0u, context, error);
-    const split_tiling in_fp16 = split_fp16_tiling(call), in_bf16 = split_bf16_tiling(call, !fp16);
-    const int parts = fp16 && in_fp16.parts > in_bf16.parts ? in_fp16.parts : in_bf16.parts;
-    const split_workspace at = split_workspace_of(call, parts, products);
+    const split_tiling in_fp16 = fp16 ? split_fp16_tiling(call, products) : split_tiling{};
+    const split_tiling in_bf16 = split_bf16_tiling(call, products, !fp16);
+    const split_workspace at = split_workspace_of(call, products);
     char *const workspace = static_cast<char *>(context->workspace);
+    unsigned *const arrivals = reinterpret_cast<unsigned *>(workspace + at.arrivals);
     split_operands split = {};
     split.findings = reinterpret_cast<unsigned *>(workspace + at.findings);
-    split.arrivals = reinterpret_cast<unsigned *>(workspace + at.arrivals);
     split.k = static_cast<int>(k), split.products = static_cast<int>(products), split.pitch = split_pitch(call);
     split.axes = stack.axes;
     for (int i = 0; i < stack.axes; ++i) split.axis[i] = stack.axis[i];
@@ -51,34 +52,35 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
                          workspace + at.side[i].pieces,
                          reinterpret_cast<float *>(workspace + at.side[i].factors)};
     }
-    const int multiprocessors = call->limits->multiprocessors;
     const auto product_of = [&](const split_tiling &tiling) {
         split_product_operands op = {};
         op.c = first.c, op.m = static_cast<int>(m), op.n = static_cast<int>(n), op.k = split.k;
-        op.products = split.products, op.findings = split.findings, op.arrivals = split.arrivals;
+        op.products = split.products, op.findings = split.findings, op.arrivals = arrivals;
         op.a_factors = split.side[0].factors, op.b_factors = split.side[1].factors;
-        op.parts = tiling.parts, op.part_slabs = tiling.part_slabs;
-        op.sums = tiling.parts > 1 ? reinterpret_cast<float *>(workspace + at.sums) : nullptr;
+        op.all = tiling.all, op.sums = reinterpret_cast<float *>(workspace + at.sums);
         op.axes = split.axes;
         for (int i = 0; i < op.axes; ++i) op.axis[i] = split.axis[i];
         return op;
     };
 
-    // A few blocks for each multiprocessor, which visit the tiles of both operands.
-    const int64_t lines = m > n ? m : n, most = 2 * static_cast<int64_t>(multiprocessors);
-    const int64_t tiles = product(divide_up(lines, PIECES_LINES), divide_up(k, SPLIT_DEPTH));
-    const dim3 grid(static_cast<unsigned>(smaller(tiles, most)), 2, static_cast<unsigned>(products));
+    // As many blocks as fit on the multiprocessors, which visit the tiles of both operands.
+    const int slabs = split_slabs(split.k);
+    const int64_t tiles = pieces_tiles(split.side[0].lines, slabs) + pieces_tiles(split.side[1].lines, slabs);
+    const int64_t most = PIECES_BLOCKS * static_cast<int64_t>(call->limits->multiprocessors);
+    const dim3 grid(static_cast<unsigned>(smaller(tiles, most)), static_cast<unsigned>(products));
     const auto launch_pieces = [&](auto kernel) {
         return ck_launch_early(0, context, error, "split_pieces", kernel, grid, dim3(PIECES_THREADS), 0, split);
     };
-    CK_TRY(ck_launch(context, error, "split_clear", split_clear, dim3(1), dim3(256), 0, split.findings,
-                     split.arrivals, split.products, fp16 ? 0u : static_cast<unsigned>(FOUND_NOT_FP16)));
+    const int64_t fp16_counters = split_arrivals(in_fp16.all), bf16_counters = split_arrivals(in_bf16.all);
+    CK_TRY(ck_launch(context, error, "split_clear", split_clear, dim3(1), dim3(512), 0, split.findings,
+                     split.products, fp16 ? 0u : static_cast<unsigned>(FOUND_NOT_FP16), arrivals,
+                     static_cast<int>(fp16_counters > bf16_counters ? fp16_counters : bf16_counters)));
     if (fp16) {
         CK_TRY(launch_pieces(split_pieces<__half>));
         const auto run = in_fp16.columns == 208   ? run_split_fp16_208
                          : in_fp16.columns == 128 ? run_split_fp16_128
                                                   : run_split_fp16_64;
-        CK_TRY(run(split, product_of(in_fp16), multiprocessors, context, error));
+        CK_TRY(run(split, product_of(in_fp16), context, error));
         // Six products, should the check fail. One launch takes less time than three, even if it need not run, and writes no
         // pieces, which are ten bytes of traffic for each element; large products are faster all the same if these are ready.
         const cluster_tiling inside = split_inside_fallback(call);
@@ -88,15 +90,13 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     }
     CK_TRY(launch_pieces(split_pieces<__nv_bfloat16>));
     const auto run = in_bf16.columns == 128 ? run_split_bf16_128 : run_split_bf16_64;
-    CK_TRY(run(split, product_of(in_bf16), multiprocessors, context, error));
+    CK_TRY(run(split, product_of(in_bf16), context, error));
     return run_warp_tiles_if(stack, products, along_k, split.findings, FOUND_NOT_BF16, context, error);
 }
 
 int run_split(const ck_call *call, const ck_plan *plan, const ck_context *context, ck_error *error, bool fp16) {
     if (empty(call)) return CK_OK;
-    const int64_t parts = fp16 ? split_fp16_tiling(call).parts : 1, bf16_parts = split_bf16_tiling(call, !fp16).parts;
-    return in_parts(first_operands<float, false>(call), axes_of<float>(call),
-                    split_products_at_once(call, parts > bf16_parts ? parts : bf16_parts),
+    return in_parts(first_operands<float, false>(call), axes_of<float>(call), split_products_at_once(call),
                     [&](const operand_stack<float, false> &stack, int64_t products) {
                         return run_some(call, plan, context, error, fp16, stack, products);
                     });

@@ -5,13 +5,13 @@ namespace matmul {
 
 run_split_product_of run_split_bf16_128, run_split_bf16_64;
 
-int run_split_bf16_128(const split_operands &split, const split_product_operands &op, int multiprocessors,
-                       const ck_context *context, ck_error *error) {
-    return launch_split_product<split_bf16_128>(split, op, multiprocessors, context, error);
+int run_split_bf16_128(const split_operands &split, const split_product_operands &op, const ck_context *context,
+                       ck_error *error) {
+    return launch_split_product<split_bf16_128>(split, op, context, error);
 }
-int run_split_bf16_64(const split_operands &split, const split_product_operands &op, int multiprocessors,
-                      const ck_context *context, ck_error *error) {
-    return launch_split_product<split_bf16_64>(split, op, multiprocessors, context, error);
+int run_split_bf16_64(const split_operands &split, const split_product_operands &op, const ck_context *context,
+                      ck_error *error) {
+    return launch_split_product<split_bf16_64>(split, op, context, error);
 }
 
 } // namespace matmul

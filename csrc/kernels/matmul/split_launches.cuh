@@ -1,5 +1,5 @@
-// The sizes of a call of "split_fp16" or "split_bf16", for its plan and its launches: the width of the tiles, the parts
-// of k, and the layout of the workspace.
+// The sizes of a call of "split_fp16" or "split_bf16", for its plan and its launches: the width of the tiles, how the clusters
+// share them, and the layout of the workspace.
 #ifndef CK_MATMUL_SPLIT_LAUNCHES_CUH
 #define CK_MATMUL_SPLIT_LAUNCHES_CUH
 
@@ -11,97 +11,137 @@ namespace matmul {
 // The largest extents of C, and of k: coordinates have 32 bits, and so have the counts of a line.
 enum : int64_t { SPLIT_MOST = INT32_MAX - 512, SPLIT_MOST_K = 1 << 24 };
 
-// A width of tiles, with its measured rate at large sizes on an H200.
+// A width of tiles, with the time of a slab, fitted to an H200.
 struct split_width {
     int columns;
-    double rate; // multiply-adds of float32 per microsecond of one multiprocessor
+    double slab; // in microseconds
 };
-constexpr double per_microsecond(double tflops) {
-    return tflops * 1e6 / 2 / 132;
-}
-constexpr split_width SPLIT_FP16_WIDTHS[] = {
-    {208, per_microsecond(270)}, {128, per_microsecond(216)}, {64, per_microsecond(155)}};
-constexpr split_width SPLIT_BF16_WIDTHS[] = {{128, per_microsecond(133)}, {64, per_microsecond(109)}};
+constexpr split_width SPLIT_FP16_WIDTHS[] = {{208, 1.42}, {128, 0.95}, {64, 0.61}};
+constexpr split_width SPLIT_BF16_WIDTHS[] = {{128, 1.95}, {64, 1.2}};
 
 struct split_tiling {
-    int columns, parts, part_slabs;
+    int columns;
+    split_pairs all;
     double time; // estimated, in microseconds
 };
 
-// The width and the number of parts with the shortest estimated time. A sum in registers has at most `most` slabs, so that its rounding
-// stays small; more parts give work to all multiprocessors where C is small, and cost a second kernel. `columns` and `parts`: the caller's
-// choice, or 0.
+// How clusters share the work: each has whole pairs of tiles; several have equal parts of each pair; or the last ones are cut into shares of
+// equal length (split_shares.cuh).
+enum split_sharing { SHARE_PAIRS = 1, SHARE_PARTS, SHARE_SLABS };
+
+inline split_pairs split_pairs_of(int sharing, int64_t pairs, int64_t slabs, int64_t most) {
+    // (One warp adds all parts of its 16 rows: more of them would take longer than computing them in fewer clusters.)
+    const int64_t parts = pairs > 0 && most > pairs ? smaller(smaller(most / pairs, slabs), 12) : 1;
+    if (parts == 1 && sharing == SHARE_PARTS) sharing = SHARE_PAIRS;
+    // Each cluster shares less than two pairs.
+    const int64_t whole = sharing == SHARE_PAIRS ? pairs : pairs > most ? (pairs / most - 1) * most : 0;
+    const int64_t row = (pairs - whole) * slabs;
+    const int64_t useful = sharing == SHARE_PAIRS ? pairs : sharing == SHARE_PARTS ? pairs * parts : row + whole;
+    split_pairs all = {};
+    all.clusters = static_cast<int>(useful < 1 ? 1 : smaller(useful, most));
+    all.pairs = static_cast<int>(pairs), all.whole = static_cast<int>(whole), all.slabs = static_cast<int>(slabs);
+    all.row = static_cast<unsigned>(row);
+    return all;
+}
+
+// The estimated time of the product of the pieces. Each tile costs some time besides that of its slabs, for the first loads and for the results.
+// Shares of equal length are in different places along k: if the pieces do not fit in the L2 cache, their slabs come from memory.
+inline double time_of_split_pairs(const split_pairs &all, int sharing, const split_width &width, double piece_bytes) {
+    const double clusters = all.clusters, slabs = all.slabs, row = all.row, columns = width.columns;
+    const double time = ceil(all.whole / clusters) * (slabs * width.slab + 0.05 * columns);
+    if (all.row == 0) return time;
+    const double share = ceil(row / clusters), slab_bytes = (SPLIT_PAIR * SPLIT_ROWS + columns) * SLAB_BYTES * 2;
+    const double beyond = sharing == SHARE_PARTS || piece_bytes < 40e6 ? 0
+                          : piece_bytes < 80e6                         ? piece_bytes / 40e6 - 1
+                                                                       : 1;
+    const double compute = share * width.slab, read = row * slab_bytes * beyond / 5.7e6;
+    return 1.06 * (time + (compute > read ? compute : read) + columns * (0.085 + 0.008 * slabs / share));
+}
+
+// The width and the sharing with the shortest estimated time. `tile` and `sharing`: the caller's choice, or 0.
 template <int COUNT>
-split_tiling split_tiling_of(const split_width (&widths)[COUNT], int64_t m, int64_t n, int64_t k, int64_t products,
-                             int multiprocessors, int64_t most, int64_t columns, int64_t parts) {
-    const int64_t slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1, least = divide_up(slabs, most);
-    split_tiling best = {widths[0].columns, 1, static_cast<int>(slabs), -1};
+split_tiling split_tiling_of(const split_width (&widths)[COUNT], const ck_call *call, int64_t products, int64_t tile,
+                             int64_t sharing) {
+    const int64_t m = rows(call), n = columns(call), k = inner(call), slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1;
+    const int64_t multiprocessors = call->limits->multiprocessors;
+    const int64_t most = multiprocessors > SPLIT_PAIR ? multiprocessors / SPLIT_PAIR : 1;
+    const double piece_bytes =
+        static_cast<double>(m + n) * static_cast<double>(k) * static_cast<double>(products) * 4;
+    split_tiling best = {};
+    best.time = -1;
     for (const split_width &width : widths) {
-        if (columns != 0 && columns != width.columns) continue;
-        for (int64_t count = least; count <= slabs; count *= 2) {
-            const int64_t pieces = parts > count ? smaller(parts, slabs) : count;
-            const int64_t each = divide_up(slabs, pieces), number = divide_up(slabs, each);
-            const double pairs = static_cast<double>(product(
-                product(divide_up(m, SPLIT_PAIR * SPLIT_ROWS), divide_up(n, width.columns)), number * products));
-            const double rounds = ceil(pairs * SPLIT_PAIR / multiprocessors);
-            const double slab_time = SPLIT_ROWS * static_cast<double>(width.columns) * SLAB_DEPTH / width.rate;
-            const double bytes = static_cast<double>(product(product(m, n), products * (2 * number + 1))) * 4;
-            const double time =
-                rounds * static_cast<double>(each + 2) * slab_time + (number > 1 ? 3 + bytes / 3e6 : 0);
-            if (best.time < 0 || time < best.time)
-                best = {width.columns, static_cast<int>(number), static_cast<int>(each), time};
-            if (parts != 0 || pairs * SPLIT_PAIR > multiprocessors) break; // more parts would not help
+        if (tile != 0 && tile != width.columns) continue;
+        const int64_t down = divide_up(m, SPLIT_PAIR * SPLIT_ROWS);
+        const int64_t pairs = product(product(down, divide_up(n, width.columns)), products);
+        for (const int way : {SHARE_PAIRS, SHARE_PARTS, SHARE_SLABS}) {
+            if (sharing != 0 && sharing != way) continue;
+            const split_pairs all = split_pairs_of(way, pairs, slabs, most);
+            const double time = time_of_split_pairs(all, way, width, piece_bytes);
+            if (best.time < 0 || time < best.time) best = {width.columns, all, time};
         }
     }
     return best;
 }
 
-inline split_tiling split_fp16_tiling(const ck_call *call) {
-    return split_tiling_of(SPLIT_FP16_WIDTHS, rows(call), columns(call), inner(call), products(call),
-                           call->limits->multiprocessors, 128, call->parameters[0], call->parameters[1]);
+// Those of some products of a stack.
+inline split_tiling split_fp16_tiling(const ck_call *call, int64_t products) {
+    return split_tiling_of(SPLIT_FP16_WIDTHS, call, products, call->parameters[0], call->parameters[1]);
 }
-// `chosen`: whether the caller's parameters are those of "split_bf16". A sum may have any number of slabs, because what it rounds off is
-// carried on (carried_sums.cuh).
-inline split_tiling split_bf16_tiling(const ck_call *call, bool chosen) {
-    return split_tiling_of(SPLIT_BF16_WIDTHS, rows(call), columns(call), inner(call), products(call),
-                           call->limits->multiprocessors, SPLIT_MOST_K, chosen ? call->parameters[0] : 0,
+// `chosen`: whether the caller's parameters are those of "split_bf16".
+inline split_tiling split_bf16_tiling(const ck_call *call, int64_t products, bool chosen) {
+    return split_tiling_of(SPLIT_BF16_WIDTHS, call, products, chosen ? call->parameters[0] : 0,
                            chosen ? call->parameters[1] : 0);
 }
 
-// The offsets of the parts of the workspace for a number of products, in bytes.
+// The offsets of the parts of the workspace for a number of products, in bytes. The sums of parts of tiles are behind them.
 struct split_workspace {
     struct {
         int64_t pieces, factors;
     } side[2];
-    int64_t findings, arrivals, sums, bytes;
+    int64_t findings, arrivals, sums;
 };
 
 inline int64_t split_pitch(const ck_call *call) {
     return divide_up(inner(call), 64) * 64; // whole lines of 128 bytes
 }
 
-inline split_workspace split_workspace_of(const ck_call *call, int64_t parts, int64_t products) {
-    const int64_t m = rows(call), n = columns(call), k = inner(call), pieces = split_kind<__nv_bfloat16>::PIECES;
+// The arrivals of clusters, and behind them those of the warps that share a tile.
+inline int64_t split_arrivals(const split_pairs &all) {
+    return 1 + static_cast<int64_t>(all.pairs - all.whole) * SPLIT_PAIR * SPLIT_WARPS;
+}
+
+inline split_workspace split_workspace_of(const ck_call *call, int64_t products) {
+    const int64_t pieces = split_kind<__nv_bfloat16>::PIECES, blocks = divide_up(inner(call), SPLIT_DEPTH);
     split_workspace at = {};
     const auto take = [&](int64_t count, int64_t bytes) {
-        const int64_t begin = at.bytes;
-        at.bytes += divide_up(product(product(count, products), bytes), 256) * 256;
+        const int64_t begin = at.sums;
+        at.sums += divide_up(product(count, bytes), 256) * 256;
         return begin;
     };
-    at.findings = take(1, 4), at.arrivals = take(1, 4);
+    at.findings = take(products, 4);
+    at.arrivals =
+        take(1 + static_cast<int64_t>(call->limits->multiprocessors + SPLIT_PAIR) * SPLIT_PAIR * SPLIT_WARPS, 4);
     for (int i = 0; i < 2; ++i) {
-        const int64_t lines = i == 0 ? m : n;
-        at.side[i].pieces = take(lines, product(split_pitch(call), 2 * pieces));
-        at.side[i].factors = take(product(divide_up(lines, SPLIT_LINES), divide_up(k, SPLIT_DEPTH)), 4);
+        const int64_t groups = product(divide_up(i == 0 ? rows(call) : columns(call), SPLIT_LINES), products);
+        at.side[i].pieces = take(product(groups, SPLIT_LINES), product(split_pitch(call), 2 * pieces));
+        at.side[i].factors = take(groups, product(blocks, 4));
     }
-    at.sums = take(parts > 1 ? product(m, n) : 0, product(parts, 4));
     return at;
 }
 
 // The number of products of a stack that are computed at once: one, or as many as fit in a workspace of 1 GiB.
-inline int64_t split_products_at_once(const ck_call *call, int64_t parts) {
-    const int64_t fit = (int64_t{1} << 30) / (split_workspace_of(call, parts, 1).bytes + 1), most = 32768;
+inline int64_t split_products_at_once(const ck_call *call) {
+    const int64_t fit = (int64_t{1} << 30) / (split_workspace_of(call, 1).sums + 1), most = 32768;
     return smaller(products(call), fit < 1 ? 1 : smaller(fit, most));
+}
+
+// The bytes of the sums: two parts of tiles for each cluster, and a third one if they are carried on.
+inline int64_t split_sums_bytes(const split_tiling &tiling, bool fp16) {
+    const bool carried = fp16 && tiling.all.slabs > SPLIT_SUM_SLABS, shared = tiling.all.whole < tiling.all.pairs;
+    return static_cast<int64_t>(carried  ? 3
+                                : shared ? 2
+                                         : 0) *
+           tiling.all.clusters * SPLIT_PAIR * SPLIT_ROWS * tiling.columns * 4;
 }
 
 } // namespace matmul

@@ -7,8 +7,7 @@
 //     split_clear    nothing is found yet (in "split_bf16": nothing is for fp16), and no cluster has arrived
 //     split_pieces   each element, scaled, as two or three pieces of 16 bits; the check (split_pieces.cuh)
 //     split_product  the product of the pieces (split_fp16.cuh)
-//     split_add      only if k is divided: the sum of the parts (split_add.cuh)
-//     split_inside   if the check of fp16 failed; or, where it would be slower, the last three again in bf16, and "warp_tiles"
+//     split_inside   if the check of fp16 failed; or, where it would be slower, the last two again in bf16, and "warp_tiles"
 //
 // The host does not wait for the decisions of the device: it launches the kernels of every path, and those of paths
 // that are not taken end at once.
@@ -57,7 +56,8 @@ struct split_side {
     int64_t line_stride, k_stride;
     int lines;
     bool aligned; // four neighbors along the contiguous axis may be read at once
-    // Piece i of element (line, k) of product p: 16 bits at ((p * PIECES + i) * lines + line) * pitch + k.
+    // Piece i of element (line, k) of product p: 16 bits at ((p * PIECES + i) * padded + place) * pitch + k, where `padded` is the number
+    // of lines in whole blocks, and `place` that of the line among them (split_place).
     void *pieces;
     // What undoes the scale of each block: that of slab s and block b of lines at (p * slabs + s) * blocks + b.
     float *factors;
@@ -65,7 +65,6 @@ struct split_side {
 
 struct split_operands {
     unsigned *findings; // for each product: bits of split_findings
-    unsigned *arrivals; // of clusters that stay in step (in_step.cuh)
     split_side side[2]; // A and B
     int k, products;
     int64_t pitch; // elements from line to line in the pieces
@@ -79,6 +78,17 @@ __host__ __device__ __forceinline__ int split_slabs(int k) {
 }
 __host__ __device__ __forceinline__ int split_blocks(int lines) {
     return (lines + SPLIT_LINES - 1) / SPLIT_LINES;
+}
+
+__host__ __device__ __forceinline__ int split_padded(int lines) {
+    return split_blocks(lines) * SPLIT_LINES;
+}
+
+// The place of a column of B among the pieces. The tensor cores give a thread elements 2j, 2j + 1, 8 + 2j and 8 + 2j + 1 of each 16 columns of
+// a tile. In this order, these are four neighbors in C, which are stored at once.
+__host__ __device__ __forceinline__ int split_place(int column) {
+    const int j = column / 4 % 4;
+    return column / 16 * 16 + column % 4 / 2 * 8 + 2 * j + column % 2;
 }
 
 // The exponent of a finite magnitude from its bits: the e with 2^e <= x < 2^(e + 1).
@@ -95,7 +105,7 @@ __device__ __forceinline__ float power_of_two(int exponent) {
 template <int PIECES>
 __device__ __forceinline__ split_side side_of(const split_operands &op, int number, int product) {
     split_side side = op.side[number];
-    const int64_t lines = static_cast<int64_t>(product) * side.lines;
+    const int64_t lines = static_cast<int64_t>(product) * split_padded(side.lines);
     side.factors += static_cast<int64_t>(product) * split_slabs(op.k) * split_blocks(side.lines);
     side.pieces = static_cast<unsigned short *>(side.pieces) + PIECES * lines * op.pitch;
 #pragma unroll 1 // rarely entered

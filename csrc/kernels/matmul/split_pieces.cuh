@@ -19,38 +19,53 @@
 
 namespace matmul {
 
-enum { PIECES_THREADS = 256, PIECES_WARPS = PIECES_THREADS / 32, PIECES_LINES = PIECES_WARPS * SPLIT_LINES };
+enum { PIECES_THREADS = 256, PIECES_WARPS = PIECES_THREADS / 32, PIECES_BLOCKS = 3 }; // blocks of a multiprocessor
 
-// Writes the pieces and the scales of the operands. A warp has one block after another, and writes along k, eight bytes by
-// each thread. blockIdx.y: A or B; blockIdx.z: the product. Only for products that are to be computed in this way.
-template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split_pieces(const split_operands op) {
+// The tiles of an operand: a tile is a block for each warp, one below the other.
+__host__ __device__ __forceinline__ int64_t pieces_tiles(int lines, int slabs) {
+    return static_cast<int64_t>((split_blocks(lines) + PIECES_WARPS - 1) / PIECES_WARPS) * slabs;
+}
+
+// Writes the pieces and the scales of the operands. A warp has one block after another, of A and then of B, and writes along k, eight bytes by
+// each thread. blockIdx.y: the product. Only for products that are to be computed in this way.
+template <typename T>
+__global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
+    split_pieces(const __grid_constant__ split_operands op) {
     using kind = split_kind<T>;
     constexpr int PIECES = kind::PIECES;
-    wait_for_grid_before();
+    // In fp16, the kernel before only clears the findings: the operands, which are older, may be read before it has ended.
+    constexpr bool READ_FIRST = PIECES == 2;
+    if (!READ_FIRST) wait_for_grid_before();
     let_next_grid_begin();
-    const int product = static_cast<int>(blockIdx.z);
+    const int product = static_cast<int>(blockIdx.y);
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     __shared__ block_values all_values[PIECES_WARPS];
     block_values &values = all_values[warp];
-    const split_side side = side_of<PIECES>(op, static_cast<int>(blockIdx.y), product);
-    const int slabs = split_slabs(op.k), blocks = split_blocks(side.lines);
-    const int64_t piece_words = static_cast<int64_t>(side.lines) * op.pitch / 4; // of four elements
-    const int64_t tiles = static_cast<int64_t>(slabs) * ((blocks + PIECES_WARPS - 1) / PIECES_WARPS);
+    const int slabs = split_slabs(op.k);
+    const int64_t a_tiles = pieces_tiles(op.side[0].lines, slabs),
+                  tiles = a_tiles + pieces_tiles(op.side[1].lines, slabs);
     // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
     const auto decided = [](unsigned findings) {
         return __any_sync(0xffffffffu, choice_of(findings) != kind::CHOICE);
     };
-    if (decided(found_so_far())) return;
+    if (!READ_FIRST && decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const unsigned found_before = found_so_far(); // it is here when the block is
-        const int slab = static_cast<int>(tile % slabs), first_k = slab * SPLIT_DEPTH;
-        const int block = static_cast<int>(tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
+        const bool waits = READ_FIRST && tile == blockIdx.x;
+        const unsigned found_before = waits ? 0 : found_so_far(); // it is here when the block is
+        const int number = tile < a_tiles ? 0 : 1;
+        const split_side side = side_of<PIECES>(op, number, product);
+        const int64_t piece_words = static_cast<int64_t>(split_padded(side.lines)) * op.pitch / 4; // of four elements
+        const int64_t own_tile = tile - (number == 0 ? 0 : a_tiles);
+        const int slab = static_cast<int>(own_tile % slabs), first_k = slab * SPLIT_DEPTH;
+        const int blocks = split_blocks(side.lines);
+        const int block = static_cast<int>(own_tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
         if (block >= blocks) continue;
         const int lines = side.lines - first_line;
         float4 x[PIECES_FOURS];
         const float *const data = side.data + first_line * side.line_stride + first_k * side.k_stride;
         read_block(x, values, side, data, lines, op.k - first_k);
+        if (waits) wait_for_grid_before();
         if (decided(found_before)) return;
 
         unsigned largest = 0; // the bits of a magnitude
@@ -68,7 +83,8 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
         int small = 0;
         const auto twice_bits = [](float y) { return __float_as_uint(y) * 2 - 1; };
         const unsigned bottom = twice_bits(power_of_two(kind::LEAST - scale));
-        int64_t at = (first_line + own_line(0)) * (op.pitch / 4) + (first_k + own_k(0)) / 4;
+        int64_t at = (first_line + (number == 0 ? own_line(0) : split_place(own_line(0)))) * (op.pitch / 4) +
+                     (first_k + own_k(0)) / 4;
 #pragma unroll
         for (int four = 0; four < PIECES_FOURS; ++four) {
             const float own[4] = {x[four].x, x[four].y, x[four].z, x[four].w};
@@ -84,15 +100,14 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
                     if (piece + 1 < PIECES) rest -= number_cast<float>(pieces[piece][i]);
                 }
             }
-            if (own_line(four) < lines) {
 #pragma unroll
-                for (int piece = 0; piece < PIECES; ++piece) {
-                    int2 words;
-                    memcpy(&words, pieces[piece], sizeof words);
-                    static_cast<int2 *>(side.pieces)[at + piece * piece_words + four % 2 * (32 / 4)] = words;
-                }
+            for (int piece = 0; piece < PIECES; ++piece) {
+                int2 words;
+                memcpy(&words, pieces[piece], sizeof words);
+                static_cast<int2 *>(side.pieces)[at + piece * piece_words + four % 2 * (32 / 4)] = words;
             }
-            if (four % 2 == 1) at += op.pitch; // four lines
+            if (four % 2 == 1)
+                at += number == 0 ? op.pitch : op.pitch / 2; // four lines (in B: four columns further is two places)
         }
         unsigned findings = 0;
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
@@ -113,8 +128,7 @@ template <typename T> __global__ void __launch_bounds__(PIECES_THREADS, 3) split
         }
         if (lane == 0) side.factors[static_cast<int64_t>(slab) * blocks + block] = power_of_two(-scale);
         if (findings != 0 && lane == 0)
-            atomicOr(&op.findings[product],
-                     findings <= FOUND_IN_ONE && blockIdx.y == 1 ? findings << FOUND_B : findings);
+            atomicOr(&op.findings[product], findings <= FOUND_IN_ONE && number == 1 ? findings << FOUND_B : findings);
     }
 }
 

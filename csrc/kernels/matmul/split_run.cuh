@@ -7,18 +7,19 @@
 namespace matmul {
 
 // The pieces of a product, and its operands.
-typedef int run_split_product_of(const split_operands &split, const split_product_operands &op, int multiprocessors,
+typedef int run_split_product_of(const split_operands &split, const split_product_operands &op,
                                  const ck_context *context, ck_error *error);
 
 // A map of all pieces of an operand; a box has 64 elements along k, box_lines lines and box_pieces pieces.
 inline int split_map(tensor_map *map, const split_side &side, const split_operands &split, int pieces, int box_lines,
                      int box_pieces, ck_error *error) {
     const uint64_t line = static_cast<uint64_t>(split.pitch) * 2;
+    const uint64_t lines = static_cast<uint64_t>(split_padded(side.lines));
     const tensor_map_shape shape = {2,
                                     3,
-                                    {static_cast<uint64_t>(split.k), static_cast<uint64_t>(side.lines),
+                                    {static_cast<uint64_t>(split.k), lines,
                                      static_cast<uint64_t>(pieces) * static_cast<uint64_t>(split.products)},
-                                    {0, line, line * static_cast<uint64_t>(side.lines)},
+                                    {0, line, line * lines},
                                     {SLAB_DEPTH, static_cast<uint32_t>(box_lines), static_cast<uint32_t>(box_pieces)},
                                     SLAB_BYTES};
     const cudaError_t code = static_cast<cudaError_t>(tensor_map_make(map, side.pieces, &shape));
@@ -26,26 +27,16 @@ inline int split_map(tensor_map *map, const split_side &side, const split_operan
 }
 
 template <typename size>
-int launch_split_product(const split_operands &split, const split_product_operands &op, int multiprocessors,
-                         const ck_context *context, ck_error *error) {
-    enum { SHORT_STEPS = 2, LONG_STEPS = size::CARRY ? 2 : 4 };
+int launch_split_product(const split_operands &split, const split_product_operands &op, const ck_context *context,
+                         ck_error *error) {
+    enum { SHORT_STEPS = 2, LONG_STEPS = size::PIECES == 3 ? 2 : 4 };
     tensor_map a_map, b_map;
     CK_TRY(split_map(&a_map, split.side[0], split, size::PIECES, size::ROWS, size::PIECES, error));
     CK_TRY(split_map(&b_map, split.side[1], split, size::PIECES, size::COLUMNS / SPLIT_PAIR, 1, error));
-    const int64_t pairs = product(product(divide_up(op.m, SPLIT_PAIR * size::ROWS), divide_up(op.n, size::COLUMNS)),
-                                  product(op.parts, op.products));
-    const int64_t most = multiprocessors / SPLIT_PAIR > 0 ? multiprocessors / SPLIT_PAIR : 1;
     const auto kernel = op.k < SPLIT_LONG ? split_product<size, SHORT_STEPS> : split_product<size, LONG_STEPS>;
-    CK_TRY(ck_launch_early(SPLIT_PAIR, context, error, "split_product", kernel,
-                           dim3(static_cast<unsigned>(SPLIT_PAIR * smaller(pairs, most))), dim3(size::THREADS),
-                           size::SHARED_BYTES, a_map, b_map, op));
-    if (!op.sums) return CK_OK;
-    const int64_t warps = product(op.m, divide_up(op.n, SPLIT_ADD_WIDTH));
-    const int64_t blocks =
-        smaller(divide_up(warps, SPLIT_ADD_THREADS / 32), 8 * static_cast<int64_t>(multiprocessors));
-    return ck_launch_early(0, context, error, "split_add", split_add<typename size::T>,
-                           dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(op.products)),
-                           dim3(SPLIT_ADD_THREADS), 0, op);
+    return ck_launch_early(SPLIT_PAIR, context, error, "split_product", kernel,
+                           dim3(static_cast<unsigned>(SPLIT_PAIR * op.all.clusters)), dim3(size::THREADS),
+                           size::SHARED_BYTES, a_map, b_map, op);
 }
 
 } // namespace matmul

@@ -1,0 +1,64 @@
+// The sizes of tiles in "split_fp16" and "split_bf16", and the products of the pieces in one slab.
+#ifndef CK_MATMUL_SPLIT_SLABS_CUH
+#define CK_MATMUL_SPLIT_SLABS_CUH
+
+#include "split_pieces.cuh"
+#include "split_shares.cuh"
+#include "wgmma_persistent.cuh"
+
+namespace matmul {
+
+template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_size {
+    using T = T_;
+    enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
+    enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
+    // Whether a thread carries on what its sums round off, in registers: wide tiles leave none for that, and carry on in the workspace, where k
+    // is long.
+    enum { CARRY = COLUMNS <= 128, GROUP_SLABS = CARRY ? +CARRY_SLABS : +SPLIT_SUM_SLABS };
+    enum { PRODUCER_REGISTERS = COLUMNS > 160 ? 24 : 40, CONSUMER_REGISTERS = COLUMNS > 160 ? 240 : 232 };
+    static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= 65536 / THREADS / 8 * 8 * (1 + CONSUMERS),
+                  "no more than the block has: otherwise it waits for ever");
+    enum { A_BYTES = ROWS * SLAB_BYTES, B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
+    enum { STAGE_BYTES = PIECES * (A_BYTES + B_BYTES), SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+};
+using split_fp16_208 = split_size<__half, 208, 2>;
+using split_fp16_128 = split_size<__half, 128, 3>;
+using split_fp16_64 = split_size<__half, 64, 4>;
+
+// Computes the products of the pieces in one stage, the smallest first. The caller promotes the last sums.
+//
+// STEPS: the steps of 16 elements along k whose products high * high share a sum. The tensor cores cut off the bits of a sum that
+// do not fit, more of them the larger it is: later products lose more. With fewer than four steps, the sums of others are
+// promoted by promote() before theirs begin.
+template <typename size, int STEPS, typename Promote>
+__device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2], const unsigned char *a,
+                                                const unsigned char *b, Promote promote) {
+    const auto multiply = [&](int i, int j, int step, bool add) { // piece i by piece j
+        wgmma<typename size::T, size::COLUMNS, false, false>(
+            sum, wgmma_descriptor(a + i * size::A_BYTES + step * 32, 0),
+            wgmma_descriptor(b + j * size::B_BYTES + step * 32, 0), add);
+    };
+    wgmma_fence();
+#pragma unroll
+    for (int order = size::PIECES - 1; order >= 0; --order) // i + j
+#pragma unroll
+        for (int i = 0; i <= order; ++i)
+#pragma unroll
+            for (int step = 0; step < (order > 0 ? 4 : STEPS); ++step)
+                multiply(i, order - i, step, order < size::PIECES - 1 || i > 0 || step > 0);
+#pragma unroll
+    for (int first = STEPS; first < 4; first += STEPS) {
+        wgmma_commit();
+        wgmma_wait<0>();
+        promote();
+        wgmma_fence();
+#pragma unroll
+        for (int step = first; step < first + STEPS; ++step) multiply(0, 0, step, step > first);
+    }
+    wgmma_commit();
+    wgmma_wait<0>();
+}
+
+} // namespace matmul
+
+#endif
