@@ -21,9 +21,7 @@ SMALL = "split_small"  # likewise, and without parts of k
 ALL = (*SPLITS, INSIDE, SMALL)
 WAYS = (*ALL, "auto", "strict")
 FP16, BF16, PLAIN = "fp16", "bf16", "plain"  # what split_fp16 may take: three products, six, or float32 itself
-LONG = (
-    65_600  # with so long a k, the six products are those of split_bf16; with few results, else those of split_inside
-)
+LONG = 65_600  # from here on, split_bf16 computes the six products; for a shorter k and a small C, split_inside
 
 
 @pytest.fixture
@@ -168,13 +166,21 @@ def test_sums_of_split_small_that_lose_with_every_rounding(chip):
         check(a, b, SMALL, 0)
 
 
-@pytest.mark.parametrize("how, shares, k", [("split_bf16", 1, 8192), ("split_bf16", 3, 8192), ("split_fp16", 1, 16384)])
+@pytest.mark.parametrize(
+    "how, parameters, k",
+    [
+        ("split_bf16", {"shares": 1}, 8192),
+        ("split_bf16", {"shares": 3}, 8192),
+        ("split_fp16", {"shares": 1, "tile": 64}, 8192),
+        ("split_fp16", {"shares": 1, "tile": 208}, 32768),
+    ],
+)
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_sum_that_has_overflowed_stays_infinite(chip, how, shares, k, sign):
+def test_a_sum_that_has_overflowed_stays_infinite(chip, how, parameters, k, sign):
     """As in the order of k, whatever the sign of what comes later: other groups of slabs, or other parts of k."""
     a = np.full((2, k), 2.0**60 * sign, np.float32)
     a[:, k // 2 :] *= -1
-    assert np.all(product(a, np.full((k, 2), 2.0**60, np.float32), how, shares=shares) == sign * np.inf)
+    assert np.all(product(a, np.full((k, 2), 2.0**60, np.float32), how, **parameters) == sign * np.inf)
 
 
 @pytest.mark.parametrize("tile", [64, 128])
@@ -382,6 +388,19 @@ def test_runs_and_orders_give_the_same_bits(order, seed, kind):
             assert len(results) == 1, (seed, how, parts)
 
 
+@pytest.mark.parametrize("how", SPLITS)
+@pytest.mark.parametrize("pairs", [11, pytest.param(19, marks=full)])
+def test_shares_give_the_same_bits_in_every_order(order, seed, how, pairs):
+    """Whoever comes last adds the parts: with eight clusters, one to two pairs for each, or a whole one besides."""
+    a, b = operands("normal", seed, 60, 64 * pairs, 330)
+    with cudakern.use_backend("emulator"), emulated_chip("H200-1G"):
+        results = set()
+        for threads in ("fixed", "reversed", "seed:3", "seed:4"):
+            order(threads)
+            results.add(bits(product(a, b, how, shares=3, tile=64)))
+    assert len(results) == 1, (seed, how)
+
+
 @pytest.mark.parametrize(
     "kind", ["inner index scaled", *(pytest.param(kind, marks=full) for kind in ("normal", "lognormal 6"))]
 )
@@ -428,25 +447,43 @@ def test_clusters_share_tiles(chip, seed, how, pairs, k):
             assert np.array_equal(product(*whole, how, shares=shares, tile=64), whole[0] @ whole[1]), (seed, shares)
 
 
-@pytest.mark.parametrize("kind", ["normal", "lognormal 6"])
-def test_products_of_a_stack_share_tiles(chip, seed, kind):
-    """Some of them by three products, and some by six: each kernel leaves out the tiles of the others."""
-    a, b = operands(kind, seed, 5 * 40, 5 * 70, 64 * 5)
-    a, b = a.reshape(5, 40, -1), np.ascontiguousarray(b.reshape(-1, 5, 70).transpose(1, 0, 2))
-    a[1::2], b[1::2] = 1, 1
-    for shares in (1, 3):
-        result = product(a, b, "split_fp16", shares=shares)
+@pytest.mark.parametrize("how", SPLITS)
+def test_products_of_a_stack_share_tiles(chip, seed, how):
+    """The kernels leave out tiles of products that are not theirs: an infinity or a wide range needs another way."""
+    a, b = operands("normal", seed, 7 * 40, 7 * 70, 64 * 5)
+    a, b = a.reshape(7, 40, -1), np.ascontiguousarray(b.reshape(-1, 7, 70).transpose(1, 0, 2))
+    a[2, 3, 4], a[4, :, ::2] = np.inf, a[4, :, ::2] * np.float32(2.0**-30)
+    with np.errstate(invalid="ignore"):
         reference, magnitude = exact(a, b)
-        assert np.all(np.abs(result - reference) <= 2.0**-19 * magnitude), (seed, shares)
+    finite = np.isfinite(reference)
+    for shares in (1, 2, 3):
+        result = product(a, b, how, shares=shares)
+        assert np.array_equal(result[~finite], reference[~finite], equal_nan=True), (seed, shares)
+        error = np.abs(result[finite] - reference[finite])
+        assert np.all(error <= 2.0**-19 * magnitude[finite]), (seed, shares)
 
 
-@full
-@pytest.mark.parametrize("how, kind", [*((how, "uniform") for how in (*SPLITS, INSIDE)), ("split_fp16", "lognormal 6")])
-def test_long_sums_do_not_lose_more(chip, seed, how, kind):
-    """What a sum rounds off is carried on: the error stops growing."""
-    a, b = operands(kind, seed, 4, 4, 16_500)
+@pytest.mark.parametrize("how", SPLITS)
+def test_stacks_in_portions_share_tiles(chip, seed, how):
+    """Five axes are more than a kernel takes: the launches have fewer products than the plan, and share more."""
+    draw = np.random.default_rng(seed)
+    a = draw.integers(-9, 10, (2, 1, 2, 1, 2, 16, 512)).astype(np.float32)
+    b = draw.integers(-9, 10, (1, 2, 1, 2, 1, 512, 128)).astype(np.float32)
+    for shares in (0, 3):
+        assert np.array_equal(product(a, b, how, shares=shares), a @ b), (seed, shares)
+
+
+@pytest.mark.parametrize(
+    "how, tile", [("split_fp16", 208), *(pytest.param(how, 0, marks=full) for how in (*SPLITS, INSIDE))]
+)
+@pytest.mark.parametrize("kind", ["uniform", pytest.param("lognormal 6", marks=full)])
+def test_long_sums_do_not_lose_more(chip, seed, how, tile, kind):
+    """What a sum rounds off is carried on, in registers or in the workspace: the error stops growing."""
+    a, b = operands(kind, seed, 4, 4, 33_000)
     reference, magnitude = exact(a, b)
-    assert np.max(np.abs(product(a, b, how) - reference) / magnitude) <= 8 * 2.0**-22, seed
+    for parameters in ({"shares": 1}, {"shares": 2}) if tile else ({},):
+        result = product(a, b, how, tile=tile, **parameters)
+        assert np.max(np.abs(result - reference) / magnitude) <= 8 * 2.0**-22, (seed, parameters)
 
 
 @pytest.mark.parametrize("kind", ["normal", pytest.param("lognormal 6", marks=full)])

@@ -13,7 +13,7 @@
 // Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 multiply-adds (208, if k is short)
 // Gain    on an H200, m = n = k = 4096: 204 to 217 TFLOP/s in float32, with the splitting (cuBLAS: 51), and less than a
 //         fifth of its error
-// Price   six bytes of workspace for each element of A and B, and a kernel that writes the pieces, which reads each
+// Price   six bytes of workspace for each element of A and B, up to 42 MB for sums of parts of tiles, and a kernel that writes the pieces, which reads each
 //         element once: split_pieces.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the
 //         others in their block keep fewer. A check decides whether that is good enough: split_check.cuh.
 // Edges   TMA writes zeros for elements outside the pieces. Stores check each four elements. Where the check fails, or an
@@ -28,6 +28,7 @@
 #include "cluster.cuh"
 #include "device_extras.cuh"
 #include "in_step.cuh"
+#include "split_pieces.cuh"
 #include "split_slabs.cuh"
 
 namespace matmul {
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             float total[COLUMNS / 2] = {}, before[COLUMNS / 2] = {}; // (the latter only with CARRY)
             bool carried = false;                                    // (only without CARRY)
             for (int slab = work.begin; slab < work.end;) {
-                const int group = left ? 2 : size::GROUP_SLABS;
+                const int group = left ? 2 : size::group_slabs(op.all.slabs);
                 const int until = at_most(slab + group, work.end);
                 for (; slab < until; ++slab, next_stage()) {
                     const unsigned char *const own = stages + stage * size::STAGE_BYTES;

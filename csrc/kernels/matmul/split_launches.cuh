@@ -129,19 +129,20 @@ inline split_workspace split_workspace_of(const ck_call *call, int64_t products)
     return at;
 }
 
-// The number of products of a stack that are computed at once: one, or as many as fit in a workspace of 1 GiB.
+// The number of products of a stack that are computed at once: one, or as many as fit in 1 GiB, without the sums of parts.
 inline int64_t split_products_at_once(const ck_call *call) {
     const int64_t fit = (int64_t{1} << 30) / (split_workspace_of(call, 1).sums + 1), most = 32768;
     return smaller(products(call), fit < 1 ? 1 : smaller(fit, most));
 }
 
-// The bytes of the sums: two parts of tiles for each cluster, and a third one if they are carried on.
-inline int64_t split_sums_bytes(const split_tiling &tiling, bool fp16) {
-    const bool carried = fp16 && tiling.all.slabs > SPLIT_SUM_SLABS, shared = tiling.all.whole < tiling.all.pairs;
-    return static_cast<int64_t>(carried  ? 3
-                                : shared ? 2
-                                         : 0) *
-           tiling.all.clusters * SPLIT_PAIR * SPLIT_ROWS * tiling.columns * 4;
+// The bytes of the sums: two parts of tiles for each cluster, and a third one if they are carried on. A stack may be computed in portions of
+// other numbers of products, so that there it is the most that any of them needs.
+inline int64_t split_sums_bytes(const ck_call *call, const split_tiling &tiling, bool fp16) {
+    const bool carried = fp16 && tiling.all.slabs > SPLIT_SUM_SLABS, stack = products(call) > 1;
+    const bool shared = stack ? tiling.all.slabs > 1 : tiling.all.whole < tiling.all.pairs;
+    const int64_t clusters = stack ? (call->limits->multiprocessors + 1) / SPLIT_PAIR : tiling.all.clusters;
+    const int64_t columns = stack ? (fp16 ? 208 : 128) : tiling.columns;
+    return static_cast<int64_t>(carried ? 3 : shared ? 2 : 0) * clusters * SPLIT_PAIR * SPLIT_ROWS * columns * 4;
 }
 
 } // namespace matmul

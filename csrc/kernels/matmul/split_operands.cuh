@@ -4,7 +4,7 @@
 // All of it is in the workspace of the call, whose parts split_workspace describes. The kernels run one after another,
 // and each reads the results of those before it:
 //
-//     split_clear    nothing is found yet (in "split_bf16": nothing is for fp16), and no cluster has arrived
+//     split_clear    nothing is found yet (in "split_bf16": nothing is for fp16), and no cluster or warp has arrived
 //     split_pieces   each element, scaled, as two or three pieces of 16 bits; the check (split_pieces.cuh)
 //     split_product  the product of the pieces (split_fp16.cuh)
 //     split_inside   if the check of fp16 failed; or, where it would be slower, the last two again in bf16, and "warp_tiles"

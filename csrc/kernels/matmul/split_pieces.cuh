@@ -60,7 +60,10 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         const int slab = static_cast<int>(own_tile % slabs), first_k = slab * SPLIT_DEPTH;
         const int blocks = split_blocks(side.lines);
         const int block = static_cast<int>(own_tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
-        if (block >= blocks) continue;
+        if (block >= blocks) {
+            if (waits) wait_for_grid_before(); // before it reads findings for its next tile
+            continue;
+        }
         const int lines = side.lines - first_line;
         float4 x[PIECES_FOURS];
         const float *const data = side.data + first_line * side.line_stride + first_k * side.k_stride;

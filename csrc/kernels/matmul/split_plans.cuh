@@ -12,7 +12,7 @@ namespace matmul {
 // A plan has a workspace for the pieces, and the layout that "split_inside" and "warp_tiles" need, which take over if the pieces
 // are not good enough.
 inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool fp16) {
-    const int64_t at_once = split_products_at_once(call), last = products(call) % (at_once > 0 ? at_once : 1);
+    const int64_t at_once = split_products_at_once(call);
     const split_tiling tiling = fp16 ? split_fp16_tiling(call, at_once) : split_bf16_tiling(call, at_once, true);
     CK_TRY(plan_grid(call, plan, error, SPLIT_PAIR * static_cast<int64_t>(tiling.all.clusters), 1,
                      split_fp16_208::THREADS, 1));
@@ -29,13 +29,9 @@ inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool 
         plan->shared_bytes = tiling.columns == 128 ? bytes_of(split_bf16_128{}) : bytes_of(split_bf16_64{});
     plan->layout[0].pitch = plan->layout[1].pitch = 4;
     if (empty(call)) return CK_OK;
-    int64_t sums = 0;
-    for (const int64_t count : {at_once, last}) {
-        if (count == 0) continue;
-        const int64_t in_bf16 = split_sums_bytes(split_bf16_tiling(call, count, !fp16), false);
-        const int64_t in_fp16 = fp16 ? split_sums_bytes(split_fp16_tiling(call, count), true) : 0;
-        for (const int64_t bytes : {in_bf16, in_fp16}) sums = sums > bytes ? sums : bytes;
-    }
+    const int64_t in_bf16 = split_sums_bytes(call, split_bf16_tiling(call, at_once, !fp16), false);
+    const int64_t in_fp16 = fp16 ? split_sums_bytes(call, split_fp16_tiling(call, at_once), true) : 0;
+    const int64_t sums = in_bf16 > in_fp16 ? in_bf16 : in_fp16;
     plan->workspace_bytes = static_cast<size_t>(split_workspace_of(call, at_once).sums + sums);
     return CK_OK;
 }

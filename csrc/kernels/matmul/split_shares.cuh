@@ -1,11 +1,12 @@
 // How the clusters of "split_fp16" and "split_bf16" share the tiles of C, so that all have the same work (Stream-K: Osama et al. 2023).
 //
 // If each cluster computed whole tiles only, 80 tiles would take 66 clusters the time of 132. So the last tiles, one to two for each
-// cluster, are taken as one long row of slabs, and the row is cut into equal shares. Five tiles of six slabs, four clusters:
+// cluster, or all, if there are fewer than clusters, are taken as one long row of slabs, and the row is cut into equal shares. (With twice as
+// many clusters as tiles, say, these are two equal parts of each tile.) Five tiles of six slabs, four clusters:
 //
 //     tile       0           1           2           3           4
 //     slab       0 1 2 3 4 5 0 1 2 3 4 5 0 1 2 3 4 5 0 1 2 3 4 5 0 1 2 3 4 5
-//     cluster    0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 3 3 3 3 3 3 3
+//     cluster    0 0 0 0 0 0 0 1 1 1 1 1 1 1 1 2 2 2 2 2 2 2 3 3 3 3 3 3 3 3
 //
 // Where a share begins within a tile, its cluster leaves the sums of that part in the workspace. The cluster that has the beginning of the
 // tile computes it at the end of its own share. By then, the other parts are usually there, and it adds them to its own. If they are not, it
