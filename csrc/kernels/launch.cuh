@@ -89,7 +89,7 @@ int ck_launch_cluster(int cluster, const ck_context *context, ck_error *error, c
 
 // A launch that follows another one of the same call. Its blocks may begin when those of the launch before have all called
 // let_next_grid_begin() or ended, and wait in wait_for_grid_before() (device_extras.cuh), which each thread calls
-// before it reads what an earlier launch of the call may write, or writes anything itself. For compute capability 9.0 and later. cluster: 0 or as above.
+// before it touches global memory. For compute capability 9.0 and later. cluster: 0 or as above.
 template <typename... Expected, typename... Actual>
 int ck_launch_early(int cluster, const ck_context *context, ck_error *error, const char *name,
                     void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {

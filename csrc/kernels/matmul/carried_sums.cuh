@@ -1,8 +1,8 @@
 // Long sums of float32 in "split_bf16" and "split_fp16", which lose little to rounding.
 //
 // A sum is rounded each time the tensor cores' sums are added to it, and the larger it is, the more it loses. So after every CARRY_SLABS
-// slabs (or others, split_slabs.cuh), a thread adds it to that of the slabs before, and goes on with what this addition has rounded off, which is known exactly
-// (Knuth's TwoSum). What is left are the roundings within a group of slabs.
+// slabs (or another number: split_slabs.cuh), a thread adds it to that of the slabs before, and goes on with what this addition has rounded
+// off, which is known exactly (Knuth's TwoSum). What is left are the roundings within a group of slabs.
 #ifndef CK_MATMUL_CARRIED_SUMS_CUH
 #define CK_MATMUL_CARRIED_SUMS_CUH
 

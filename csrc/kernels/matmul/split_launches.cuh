@@ -25,6 +25,12 @@ struct split_tiling {
     double time; // estimated, in microseconds
 };
 
+// The clusters that run at the same time.
+inline int64_t split_clusters(const ck_call *call) {
+    const int64_t multiprocessors = call->limits->multiprocessors;
+    return multiprocessors > SPLIT_PAIR ? multiprocessors / SPLIT_PAIR : 1;
+}
+
 // How clusters share the work: each has whole pairs of tiles; several have equal parts of each pair; or the last ones are cut into shares of
 // equal length (split_shares.cuh).
 enum split_sharing { SHARE_PAIRS = 1, SHARE_PARTS, SHARE_SLABS };
@@ -63,8 +69,7 @@ template <int COUNT>
 split_tiling split_tiling_of(const split_width (&widths)[COUNT], const ck_call *call, int64_t products, int64_t tile,
                              int64_t sharing) {
     const int64_t m = rows(call), n = columns(call), k = inner(call), slabs = k > 0 ? divide_up(k, SLAB_DEPTH) : 1;
-    const int64_t multiprocessors = call->limits->multiprocessors;
-    const int64_t most = multiprocessors > SPLIT_PAIR ? multiprocessors / SPLIT_PAIR : 1;
+    const int64_t most = split_clusters(call);
     const double piece_bytes =
         static_cast<double>(m + n) * static_cast<double>(k) * static_cast<double>(products) * 4;
     split_tiling best = {};
@@ -119,8 +124,7 @@ inline split_workspace split_workspace_of(const ck_call *call, int64_t products)
         return begin;
     };
     at.findings = take(products, 4);
-    at.arrivals =
-        take(1 + static_cast<int64_t>(call->limits->multiprocessors + SPLIT_PAIR) * SPLIT_PAIR * SPLIT_WARPS, 4);
+    at.arrivals = take(1 + 2 * split_clusters(call) * SPLIT_PAIR * SPLIT_WARPS, 4); // less than two pairs each
     for (int i = 0; i < 2; ++i) {
         const int64_t groups = product(divide_up(i == 0 ? rows(call) : columns(call), SPLIT_LINES), products);
         at.side[i].pieces = take(product(groups, SPLIT_LINES), product(split_pitch(call), 2 * pieces));
@@ -140,8 +144,8 @@ inline int64_t split_products_at_once(const ck_call *call) {
 inline int64_t split_sums_bytes(const ck_call *call, const split_tiling &tiling, bool fp16) {
     const bool carried = fp16 && tiling.all.slabs > SPLIT_SUM_SLABS, stack = products(call) > 1;
     const bool shared = stack ? tiling.all.slabs > 1 : tiling.all.whole < tiling.all.pairs;
-    const int64_t clusters = stack ? (call->limits->multiprocessors + 1) / SPLIT_PAIR : tiling.all.clusters;
-    const int64_t columns = stack ? (fp16 ? 208 : 128) : tiling.columns;
+    const int64_t clusters = stack ? split_clusters(call) : tiling.all.clusters;
+    const int64_t columns = stack ? (fp16 ? SPLIT_FP16_WIDTHS : SPLIT_BF16_WIDTHS)[0].columns : tiling.columns;
     return static_cast<int64_t>(carried ? 3 : shared ? 2 : 0) * clusters * SPLIT_PAIR * SPLIT_ROWS * columns * 4;
 }
 

@@ -33,9 +33,7 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
     split_pieces(const __grid_constant__ split_operands op) {
     using kind = split_kind<T>;
     constexpr int PIECES = kind::PIECES;
-    // In fp16, the kernel before only clears the findings: the operands, which are older, may be read before it has ended.
-    constexpr bool READ_FIRST = PIECES == 2;
-    if (!READ_FIRST) wait_for_grid_before();
+    wait_for_grid_before();
     let_next_grid_begin();
     const int product = static_cast<int>(blockIdx.y);
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -49,10 +47,9 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
     const auto decided = [](unsigned findings) {
         return __any_sync(0xffffffffu, choice_of(findings) != kind::CHOICE);
     };
-    if (!READ_FIRST && decided(found_so_far())) return;
+    if (decided(found_so_far())) return;
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const bool waits = READ_FIRST && tile == blockIdx.x;
-        const unsigned found_before = waits ? 0 : found_so_far(); // it is here when the block is
+        const unsigned found_before = found_so_far(); // it is here when the block is
         const int number = tile < a_tiles ? 0 : 1;
         const split_side side = side_of<PIECES>(op, number, product);
         const int64_t piece_words = static_cast<int64_t>(split_padded(side.lines)) * op.pitch / 4; // of four elements
@@ -60,15 +57,11 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         const int slab = static_cast<int>(own_tile % slabs), first_k = slab * SPLIT_DEPTH;
         const int blocks = split_blocks(side.lines);
         const int block = static_cast<int>(own_tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
-        if (block >= blocks) {
-            if (waits) wait_for_grid_before(); // before it reads findings for its next tile
-            continue;
-        }
+        if (block >= blocks) continue;
         const int lines = side.lines - first_line;
         float4 x[PIECES_FOURS];
         const float *const data = side.data + first_line * side.line_stride + first_k * side.k_stride;
         read_block(x, values, side, data, lines, op.k - first_k);
-        if (waits) wait_for_grid_before();
         if (decided(found_before)) return;
 
         unsigned largest = 0; // the bits of a magnitude

@@ -13,7 +13,8 @@ namespace matmul {
 // are not good enough.
 inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool fp16) {
     const int64_t at_once = split_products_at_once(call);
-    const split_tiling tiling = fp16 ? split_fp16_tiling(call, at_once) : split_bf16_tiling(call, at_once, true);
+    const split_tiling in_bf16 = split_bf16_tiling(call, at_once, !fp16);
+    const split_tiling tiling = fp16 ? split_fp16_tiling(call, at_once) : in_bf16;
     CK_TRY(plan_grid(call, plan, error, SPLIT_PAIR * static_cast<int64_t>(tiling.all.clusters), 1,
                      split_fp16_208::THREADS, 1));
     if (rows(call) > SPLIT_MOST || columns(call) > SPLIT_MOST || inner(call) > SPLIT_MOST_K)
@@ -29,10 +30,8 @@ inline int plan_split(const ck_call *call, ck_plan *plan, ck_error *error, bool 
         plan->shared_bytes = tiling.columns == 128 ? bytes_of(split_bf16_128{}) : bytes_of(split_bf16_64{});
     plan->layout[0].pitch = plan->layout[1].pitch = 4;
     if (empty(call)) return CK_OK;
-    const int64_t in_bf16 = split_sums_bytes(call, split_bf16_tiling(call, at_once, !fp16), false);
-    const int64_t in_fp16 = fp16 ? split_sums_bytes(call, split_fp16_tiling(call, at_once), true) : 0;
-    const int64_t sums = in_bf16 > in_fp16 ? in_bf16 : in_fp16;
-    plan->workspace_bytes = static_cast<size_t>(split_workspace_of(call, at_once).sums + sums);
+    const int64_t own = split_sums_bytes(call, tiling, fp16), other = split_sums_bytes(call, in_bf16, false);
+    plan->workspace_bytes = static_cast<size_t>(split_workspace_of(call, at_once).sums + (own > other ? own : other));
     return CK_OK;
 }
 inline int plan_split_fp16(const ck_call *call, ck_plan *plan, ck_error *error) {

@@ -202,9 +202,8 @@ template <int COUNT> struct split_sums_of_warp {
         for (int i = 0; i < COUNT / 4; ++i) {
             const float4 before = own[i * 32];
             float result[4] = {before.x, before.y, before.z, before.w};
-            add_four(result, make_float4(sum[i * 4], sum[i * 4 + 1], sum[i * 4 + 2], sum[i * 4 + 3]));
 #pragma unroll
-            for (int j = 0; j < 4; ++j) sum[i * 4 + j] = result[j];
+            for (int j = 0; j < 4; ++j) carry(result[j], sum[i * 4 + j]), sum[i * 4 + j] = result[j];
         }
     }
 };
