@@ -134,6 +134,19 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
         assert same == (expected_path == BF16), (kind, seed)
 
 
+@pytest.mark.parametrize("tile", [208, 128, 64])
+@pytest.mark.parametrize("kind", ["half zero", "uniform"])
+def test_sums_that_are_divided_once(chip, seed, kind, tile):
+    """All terms are positive, so that the tensor cores always cut off in the same direction. For k from 1024 to 2047, a
+    tile's sums consist of two, and up to 1727, they leave the tensor cores twice as often."""
+    for k in (1024, 1400, 1727, 1728, 2047, 2048):
+        a, b = operands(kind, seed, k=k)
+        reference, _ = exact(a, b)
+        results = product(a, b, "split_fp16", tile=tile, shares=1), product(a, b, "naive")
+        split, naive = (np.linalg.norm(x - reference) for x in results)
+        assert split <= 0.4 * naive, (kind, tile, k, seed, split / naive)
+
+
 @pytest.mark.parametrize("kind", [*FEW, *(pytest.param(kind, marks=full) for kind in KINDS if kind not in FEW)])
 def test_short_sums_are_as_accurate_as_in_float32(chip, seed, kind):
     """By the largest error of an element, or within 2 * 2^-22 of |A||B| where float32 is nearly exact: high * high,
@@ -244,6 +257,21 @@ def test_small_elements_in_the_last_few_along_k(chip, seed, k):
     a[3, -1] *= np.float32(2.0**-30)
     assert path(a, b) == FP16, seed
     a[3, -60:-1] = 0
+    assert path(a, b) == BF16, seed
+
+
+@pytest.mark.parametrize("last", [6, 14, 15, 40])
+def test_large_elements_in_the_last_few_along_k(chip, seed, last):
+    """They may meet just lossy ones, if those before are small: in A, all elements but the last few are small, and in
+    one column of B, only the last few."""
+    a, b = operands("uniform", seed, 40, 40, 64 + last)
+    a, b = a + 1, b + 1
+    assert path(a, b) == FP16, seed
+    a[:, :64] *= np.float32(2.0**-40)
+    b[64 : 64 + min(last, 7), 3] *= np.float32(2.0**-25)
+    b[64 + 7 :, 3] = 0
+    assert path(a, b) == BF16, seed
+    b[:64] = 0  # now one of the small ones has only small ones for neighbors
     assert path(a, b) == BF16, seed
 
 

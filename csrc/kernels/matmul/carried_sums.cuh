@@ -28,6 +28,15 @@ template <int COUNT> __device__ __forceinline__ void carry_in(float (&before)[CO
     for (int i = 0; i < COUNT; ++i) carry(before[i], sum[i]);
 }
 
+// The same for so few groups that what is rounded off need not be carried on.
+template <int COUNT> __device__ __forceinline__ void add_in(float (&before)[COUNT], float (&sum)[COUNT]) {
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        if (fabsf(before[i]) < HUGE_VALF) before[i] += sum[i];
+        sum[i] = 0;
+    }
+}
+
 } // namespace matmul
 
 #endif

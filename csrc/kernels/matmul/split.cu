@@ -65,7 +65,7 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
 
     // As many blocks as fit on the multiprocessors, which visit the tiles of both operands.
     const int slabs = split_slabs(split.k);
-    const int64_t tiles = pieces_tiles(split.side[0].lines, slabs) + pieces_tiles(split.side[1].lines, slabs);
+    const int64_t tiles = product(pieces_tiles(split.side[0].lines) + pieces_tiles(split.side[1].lines), slabs);
     const int64_t most = PIECES_BLOCKS * static_cast<int64_t>(call->limits->multiprocessors);
     const dim3 grid(static_cast<unsigned>(smaller(tiles, most)), static_cast<unsigned>(products));
     const auto launch_pieces = [&](auto kernel) {

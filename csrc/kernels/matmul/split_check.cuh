@@ -43,62 +43,49 @@ template <typename T> struct line_counts {
     }
 };
 
-// For all lines of a block; eight threads share a line. (These are functions, so that the rare path takes no registers.)
-template <typename T> __device__ __noinline__ unsigned check_lines(block_values &values, float factor) {
+// An element in the counts of its line: eight bits for each.
+template <typename T> __device__ __forceinline__ unsigned counted(float x, float factor) {
+    const float size = fabsf(x * factor);
+    return size >= 1024                                ? 0x1010000
+           : size >= 4                                 ? 0x10000
+           : x == 0                                    ? 0
+           : size < power_of_two(split_kind<T>::LEAST) ? 0x101
+                                                       : 0x100;
+}
+
+// For all lines of a block; eight threads share a line. `before`: if this is a last block with fewer than 32 elements along k, the one in the
+// slab before. Its elements count, too, after the same scaling, but none of them as lossy. (A function, so that the rare path takes no registers.)
+template <typename T>
+__device__ __noinline__ unsigned check_lines(block_values &values, float factor, const float *before,
+                                             int64_t line_stride, int64_t k_stride, int lines) {
+    constexpr int GROUPS = PIECES_FOURS / 2, EACH = SPLIT_DEPTH / 8;
+    float more[GROUPS][EACH] = {};
+    if (before != nullptr) {
+        const float *from = before + own_line(0) * line_stride + static_cast<int>(threadIdx.x) % 8 * k_stride;
+#pragma unroll
+        for (int i = 0; i < GROUPS; ++i, from += 4 * line_stride)
+#pragma unroll
+            for (int j = 0; j < EACH; ++j)
+                if (own_line(i * 2) < lines) more[i][j] = from[j * 8 * k_stride];
+    }
     unsigned findings = 0;
-#pragma unroll 1
-    for (int four = 0; four < PIECES_FOURS; four += 2) {
-        unsigned counts = 0; // eight bits each
+#pragma unroll
+    for (int i = 0; i < GROUPS; ++i) {
+        unsigned own = 0;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            const float4 x = four_of(values, four + half);
-            for (const float y : {x.x, x.y, x.z, x.w}) {
-                const float size = fabsf(y * factor);
-                counts += size >= 1024                                ? 0x1010000
-                          : size >= 4                                 ? 0x10000
-                          : y == 0                                    ? 0
-                          : size < power_of_two(split_kind<T>::LEAST) ? 0x101
-                                                                      : 0x100;
-            }
+            const float4 x = four_of(values, i * 2 + half);
+            for (const float y : {x.x, x.y, x.z, x.w}) own += counted<T>(y, factor);
         }
 #pragma unroll
-        for (int lanes = 1; lanes < 8; lanes *= 2) counts += __shfl_xor_sync(0xffffffffu, counts, lanes);
-        findings |= line_counts<T>{static_cast<int>(counts & 255), static_cast<int>(counts >> 8 & 255),
-                                   static_cast<int>(counts >> 16 & 255), static_cast<int>(counts >> 24)}
+        for (int j = 0; j < EACH; ++j) own += counted<T>(more[i][j], factor) & ~0xffu;
+#pragma unroll
+        for (int lanes = 1; lanes < 8; lanes *= 2) own += __shfl_xor_sync(0xffffffffu, own, lanes);
+        findings |= line_counts<T>{static_cast<int>(own & 255), static_cast<int>(own >> 8 & 255),
+                                   static_cast<int>(own >> 16 & 255), static_cast<int>(own >> 24)}
                         .findings();
     }
     return __reduce_or_sync(0xffffffffu, findings);
-}
-
-// The same for a last block with fewer than 32 elements along k: those of the slab before count, too, after the same scaling.
-template <typename T>
-__device__ __noinline__ unsigned check_last_lines(const float *data, int64_t line_stride, int64_t k_stride, int lines,
-                                                  int depth, float factor) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    constexpr int READS = SPLIT_DEPTH / 32 + 1; // of a line: the last one is in the block
-    float x[SPLIT_LINES][READS];
-#pragma unroll
-    for (int line = 0; line < SPLIT_LINES; ++line)
-#pragma unroll
-        for (int i = 0; i < READS; ++i) {
-            const int k = lane + i * 32 - SPLIT_DEPTH;
-            x[line][i] = line < lines && k < depth ? data[line * line_stride + k * k_stride] : 0;
-        }
-    const auto count = [](bool which) { return __popc(__ballot_sync(0xffffffffu, which)); };
-    unsigned findings = 0;
-#pragma unroll
-    for (int line = 0; line < SPLIT_LINES; ++line) {
-        line_counts<T> counts = {};
-#pragma unroll
-        for (int i = 0; i < READS; ++i) {
-            const float y = x[line][i], size = fabsf(y * factor);
-            counts.large += count(size >= 4), counts.good += count(size >= 1024);
-            counts.small += count(y != 0 && size < 4);
-            if (i == READS - 1) counts.lossy += count(y != 0 && size < power_of_two(split_kind<T>::LEAST));
-        }
-        findings |= counts.findings();
-    }
-    return findings;
 }
 
 } // namespace matmul

@@ -3,7 +3,7 @@
 // Change  Each float32 is scaled by a power of two and split into the sum of two float16 numbers, high + low. The
 //         tensor cores add three products, low * high + high * low + high * high. (low * low is negligible.) The
 //         kernel is that of "wgmma_multicast" with two changes: a stage holds all pieces of its slabs, so that each is
-//         loaded once for all products; and every 64 elements of k (twice, if k is below 1408), the sums are scaled back
+//         loaded once for all products; and every 64 elements of k (twice, if k is below 1728), the sums are scaled back
 //         and added to other sums in registers. The clusters stay in step (in_step.cuh) and share the last tiles
 //         (split_shares.cuh).
 // Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (758 and
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             int64_t a_at = first_slab * a_blocks + at_most(row / SPLIT_LINES, a_blocks - 1);
             int64_t b_at = first_slab * b_blocks + at_most(column / SPLIT_LINES + t % 32, b_blocks - 1);
             float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
-            float total[COLUMNS / 2] = {}, before[COLUMNS / 2] = {}; // (the latter only with CARRY)
-            bool carried = false;                                    // (only without CARRY)
+            float total[COLUMNS / 2] = {}, before[COLUMNS / 2] = {}; // (the latter only with SECOND)
+            bool carried = false;                                    // (only without SECOND)
             for (int slab = work.begin; slab < work.end;) {
                 const int group = left ? 2 : size::group_slabs(op.all.slabs);
                 const int until = at_most(slab + group, work.end);
@@ -139,14 +139,17 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                     if (slab + 1 < work.end) // they are here when the next products are done
                         a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
                 }
-                if (size::CARRY) carry_in(before, total);
+                if (size::SECOND && (PIECES == 3 || (STEPS == 4 && op.all.slabs > SPLIT_SUM_SLABS)))
+                    carry_in(before, total);
+                else if (size::SECOND)
+                    add_in(before, total);
                 if (left)
                     late = in_workspace.arrive(work.first, 1), left = false;
-                else if (!size::CARRY && slab < work.end)
+                else if (!size::SECOND && slab < work.end)
                     in_workspace.carry_on(total, work.cluster, !carried), carried = true;
             }
             if (carried) in_workspace.add_carried(total, work.cluster);
-            float(&results)[COLUMNS / 2] = size::CARRY ? before : total;
+            float(&results)[COLUMNS / 2] = size::SECOND ? before : total;
             if (in_workspace.finish(results, work, left)) store(results, work.pair);
         }
         if (left) late = in_workspace.arrive(work.first, 1);

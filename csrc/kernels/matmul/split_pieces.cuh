@@ -21,9 +21,9 @@ namespace matmul {
 
 enum { PIECES_THREADS = 256, PIECES_WARPS = PIECES_THREADS / 32, PIECES_BLOCKS = 3 }; // blocks of a multiprocessor
 
-// The tiles of an operand: a tile is a block for each warp, one below the other.
-__host__ __device__ __forceinline__ int64_t pieces_tiles(int lines, int slabs) {
-    return static_cast<int64_t>((split_blocks(lines) + PIECES_WARPS - 1) / PIECES_WARPS) * slabs;
+// The tiles of an operand in one slab: a tile is a block for each warp, one below the other.
+__host__ __device__ __forceinline__ int pieces_tiles(int lines) {
+    return (split_blocks(lines) + PIECES_WARPS - 1) / PIECES_WARPS;
 }
 
 // Writes the pieces and the scales of the operands. A warp has one block after another, of A and then of B, and writes along k, eight bytes by
@@ -39,24 +39,28 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     __shared__ block_values all_values[PIECES_WARPS];
     block_values &values = all_values[warp];
-    const int slabs = split_slabs(op.k);
-    const int64_t a_tiles = pieces_tiles(op.side[0].lines, slabs),
-                  tiles = a_tiles + pieces_tiles(op.side[1].lines, slabs);
+    const int slabs = split_slabs(op.k), a_tiles = pieces_tiles(op.side[0].lines);
+    const int in_slab = a_tiles + pieces_tiles(op.side[1].lines), tiles = in_slab * slabs;
+    const auto at_most = [](int i, int most) { return i < most ? i : most; };
     // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
     const auto decided = [](unsigned findings) {
         return __any_sync(0xffffffffu, choice_of(findings) != kind::CHOICE);
     };
     if (decided(found_so_far())) return;
-    for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const int block_number = static_cast<int>(blockIdx.x), all_blocks = static_cast<int>(gridDim.x);
+    for (int first = 0; first < tiles; first += all_blocks) {
+        const int tile = first + (first == 0 ? block_number : all_blocks - 1 - block_number), later = tile - in_slab;
+        if (tile >= tiles) break;
         const unsigned found_before = found_so_far(); // it is here when the block is
-        const int number = tile < a_tiles ? 0 : 1;
+        const int slab = later < 0 ? slabs - 1 : later % (slabs - 1);
+        const int group = later < 0 ? tile : later / (slabs - 1); // of blocks, one below the other
+        const int number = group < a_tiles ? 0 : 1, first_k = slab * SPLIT_DEPTH;
         const split_side side = side_of<PIECES>(op, number, product);
         const int64_t piece_words = static_cast<int64_t>(split_padded(side.lines)) * op.pitch / 4; // of four elements
-        const int64_t own_tile = tile - (number == 0 ? 0 : a_tiles);
-        const int slab = static_cast<int>(own_tile % slabs), first_k = slab * SPLIT_DEPTH;
         const int blocks = split_blocks(side.lines);
-        const int block = static_cast<int>(own_tile / slabs) * PIECES_WARPS + warp, first_line = block * SPLIT_LINES;
+        const int block = (group - (number == 0 ? 0 : a_tiles)) * PIECES_WARPS + warp,
+                  first_line = block * SPLIT_LINES;
         if (block >= blocks) continue;
         const int lines = side.lines - first_line;
         float4 x[PIECES_FOURS];
@@ -109,18 +113,22 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
             findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
-        const bool few_small = PIECES == 3 || __reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)) <= 7;
+        // Elements outside are zeros, and do not count as small. With few small ones, 32 elements of a line have 8 large ones among them.
+        const int depth = op.k - first_k;
+        const int inside = at_most(lines, SPLIT_LINES) * at_most(depth, SPLIT_DEPTH);
+        const auto all_small = [&] {
+            return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
+        };
+        const bool few_small =
+            PIECES == 3 || (depth >= SPLIT_DEPTH / 2 && all_small() - (SPLIT_LINES * SPLIT_DEPTH - inside) <= 7);
         if (__any_sync(0xffffffffu, least < bottom) || !few_small) {
-            const int depth = op.k - first_k;
-            if (depth < SPLIT_DEPTH / 2 && slab > 0) {
-                findings |= check_last_lines<T>(data, side.line_stride, side.k_stride, lines, depth, factor);
-            } else {
 #pragma unroll
-                for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
-                __syncwarp();
-                findings |= check_lines<T>(values, factor);
-                __syncwarp();
-            }
+            for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
+            __syncwarp();
+            const float *const before =
+                depth < SPLIT_DEPTH / 2 && slab > 0 ? data - SPLIT_DEPTH * side.k_stride : nullptr;
+            findings |= check_lines<T>(values, factor, before, side.line_stride, side.k_stride, lines);
+            __syncwarp();
         }
         if (lane == 0) side.factors[static_cast<int64_t>(slab) * blocks + block] = power_of_two(-scale);
         if (findings != 0 && lane == 0)

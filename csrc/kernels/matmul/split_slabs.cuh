@@ -12,11 +12,10 @@ template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("defa
     using T = T_;
     enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
     enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
-    // Whether a thread carries on what its sums round off in registers. Wide tiles leave none for that; there, it is in the workspace.
-    enum { CARRY = COLUMNS <= 128 };
-    // After how many slabs. With two pieces, k from 2048 on is long enough: SGEMM's sums are much less accurate there.
+    // Whether a thread has a second sum in registers, for groups of slabs. Wide tiles leave none for that; there, it is in the workspace.
+    enum { SECOND = COLUMNS <= 128 };
     static __device__ __forceinline__ int group_slabs(int slabs) {
-        return PIECES == 3 || (CARRY && slabs < 32) ? +CARRY_SLABS : +SPLIT_SUM_SLABS;
+        return PIECES == 3 ? +CARRY_SLABS : split_sum_slabs(slabs);
     }
     enum { PRODUCER_REGISTERS = COLUMNS > 160 ? 24 : 40, CONSUMER_REGISTERS = COLUMNS > 160 ? 240 : 232 };
     static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= 65536 / THREADS / 8 * 8 * (1 + CONSUMERS),
