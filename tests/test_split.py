@@ -218,6 +218,24 @@ def test_a_unit_matrix_gives_the_elements_themselves(chip, seed):
         assert np.max(np.abs(product(a, b, "split_fp16") - x) / np.abs(x)) <= 2.0**-22, seed
 
 
+@pytest.mark.parametrize("how", ["split_fp16", "split_bf16"])
+def test_rows_of_c_at_any_alignment(chip, seed, how):
+    """A thread stores four neighbors at once, and passes elements to others where its own are not aligned."""
+    draw = np.random.default_rng(seed)
+    for n in (1, 2, 3, 15, 17, 64, 127, 130, 211):
+        a, b = operands("normal", seed, 37, n, 40)
+        reference, magnitude = exact(a, b)
+        for offset in range(4):
+            before = draw.random(offset + 37 * n + 5).astype(np.float32)
+            memory = cudakern.asarray(before)
+            out = memory[offset : offset + 37 * n].reshape(37, n)
+            cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), variant=how, out=out)
+            after, c = memory.get(), out.get()
+            assert np.all(np.abs(c - reference) <= 4 * 2.0**-22 * magnitude), (n, offset, seed)
+            assert bits(after[:offset]) == bits(before[:offset]), (n, offset)
+            assert bits(after[offset + 37 * n :]) == bits(before[offset + 37 * n :]), (n, offset)
+
+
 # --- the check on the device -----------------------------------------------------------------------------------------
 def test_small_elements_are_lossy_only_where_they_count(chip, seed):
     """An element below 2^-17 of the largest in its block of 16 lines by 64 along k has lost digits in float16. A line

@@ -30,6 +30,7 @@
 #include "in_step.cuh"
 #include "split_pieces.cuh"
 #include "split_slabs.cuh"
+#include "split_stores.cuh"
 
 namespace matmul {
 
@@ -95,13 +96,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         const auto store = [&](const float(&results)[COLUMNS / 2], int pair) {
             int row, column;
             pairs.place(pair % per_product, row, column);
-            row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16 + t % 32 / 4, column += t % 4 * 4;
-            const output_matrix<float, false> to = op.c_of(pair / per_product);
-#pragma unroll
-            for (int i = 0; i < COLUMNS / 8; ++i) { // of 16 columns, four (split_place), of two rows in turn
-                const float *const x = &results[i / 2 * 8 + i % 2 * 2];
-                store_four(to, row + i % 2 * 8, column + i / 2 * 16, op.m, op.n, {x[0], x[1], x[4], x[5]});
-            }
+            row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16 + t % 32 / 4;
+            store_split_rows<COLUMNS>(op.c_of(pair / per_product), row, column, op.m, op.n, results);
         };
         // Of the first pair of the share: a part has been left; and all others were there before.
         bool left = false, late = false;

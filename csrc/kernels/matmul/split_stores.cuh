@@ -1,0 +1,71 @@
+// How the threads of "split_fp16" and "split_bf16" store their sums.
+//
+// Of every 16 columns of a tile, a thread has four neighbors (split_place), and three other threads of its warp have the others. Where rows of
+// C do not begin at multiples of 16 bytes, one store of four neighbors is not possible. Four stores of single elements write each 32 bytes of
+// the L2 cache four times, which takes longer than the rest of a short product. So threads pass elements to their neighbors, until each
+// has four at an aligned address. With two elements before the first such address:
+//
+//     column     0 1 2 3 4 5 6 7 8 9 ...
+//     has        0 0 0 0 1 1 1 1 2 2 ...
+//     stores     0 0 0 0 0 0 1 1 1 1 ...  (the first two: one by one)
+#ifndef CK_MATMUL_SPLIT_STORES_CUH
+#define CK_MATMUL_SPLIT_STORES_CUH
+
+#include "operands.cuh"
+
+namespace matmul {
+
+// Stores a warp's 16 rows of a tile. `row`: the first of the thread's two, which are 8 apart; `column`: the first one of the tile.
+template <int COLUMNS>
+__device__ __forceinline__ void store_split_rows(const output_matrix<float, false> &c, int row, int column, int m,
+                                                 int n, const float (&sum)[COLUMNS / 2]) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, own = lane % 4;
+    float *const to = c.data + row * c.row_stride + column * c.column_stride;
+    const int lead = static_cast<int>(-(reinterpret_cast<uintptr_t>(to) / sizeof(float)) % 4); // of both rows
+    if (c.column_stride != 1 || __all_sync(0xffffffffu, lead == 0)) {
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 8; ++i) {
+            const float *const x = &sum[i / 2 * 8 + i % 2 * 2];
+            store_four(c, row + i % 2 * 8, column + i / 2 * 16 + own * 4, m, n, {x[0], x[1], x[4], x[5]});
+        }
+        return;
+    }
+    const int end = n - column < COLUMNS ? n - column : COLUMNS;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        float *const line = to + half * 8 * c.row_stride;
+        const bool inside = row + half * 8 < m;
+        if (inside && own == 0)
+#pragma unroll
+            for (int i = 0; i < 3; ++i)
+                if (i < lead && i < end) line[i] = sum[half * 2 + i % 2 + i / 2 * 4];
+#pragma unroll
+        for (int first = 0; first < COLUMNS; first += 16) {
+            const float *const x = &sum[first / 2 + half * 2], *const next = first + 16 < COLUMNS ? x + 8 : x;
+            float y[7] = {x[0], x[1], x[4], x[5]}; // and three of the next thread, which may be the first one again
+#pragma unroll
+            for (int i = 0; i < 3; ++i) {
+                const int element = i % 2 + i / 2 * 4;
+                y[4 + i] =
+                    __shfl_sync(0xffffffffu, own == 0 ? next[element] : x[element], lane / 4 * 4 + (own + 1) % 4);
+            }
+            if (lead & 1)
+#pragma unroll
+                for (int i = 0; i < 6; ++i) y[i] = y[i + 1];
+            if (lead & 2)
+#pragma unroll
+                for (int i = 0; i < 4; ++i) y[i] = y[i + 2];
+            const int at = first + own * 4 + lead;
+            if (inside && at + 3 < end)
+                *reinterpret_cast<float4 *>(line + at) = make_float4(y[0], y[1], y[2], y[3]);
+            else if (inside)
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    if (at + i < end) line[at + i] = y[i];
+        }
+    }
+}
+
+} // namespace matmul
+
+#endif
