@@ -75,19 +75,16 @@ inline double time_of_few_rows(const ck_call *call) {
            blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);
 }
 
-// "split_fp16": its launches, eight bytes of traffic for each element of the operands (more time if their lines are not
-// aligned), the product, and the results.
+// "split_fp16": its launches, eight bytes of traffic for each element of the operands, the product, and the results.
 inline double time_of_split(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     if (m > SPLIT_MOST || n > SPLIT_MOST || k > SPLIT_MOST_K) return HUGE_VAL;
     const int64_t at_once = split_products_at_once(call);
     if (at_once < 1) return HUGE_VAL;
-    const double a = elements_of(call, m, k), b = elements_of(call, k, n);
-    const auto unaligned = [](double elements) { return 2 + (elements < 4e6 ? elements / 1e6 : 4); };
-    return 11 + (a + b) * 8 / 2.2e6 + (k % 4 == 0 ? 0 : unaligned(a)) + (n % 4 == 0 ? 0 : unaligned(b)) +
-           split_fp16_tiling(call, at_once).time *
+    return 20 + elements_of(call, m + n, k) * 8 / 2.4e6 +
+           1.03 * split_fp16_tiling(call, at_once).time *
                ceil(static_cast<double>(products(call)) / static_cast<double>(at_once)) +
-           elements_of(call, m, n) * 4 / 2e6;
+           elements_of(call, m, n) * 4 / 5e6;
 }
 
 // "wgmma_persistent", without copies of operands: its tiles, their width and its time, which is at least that of reading.

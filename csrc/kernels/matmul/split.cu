@@ -81,11 +81,11 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
                          : in_fp16.columns == 128 ? run_split_fp16_128
                                                   : run_split_fp16_64;
         CK_TRY(run(split, product_of(in_fp16), context, error));
-        // Six products, should the check fail. One launch takes less time than three, even if it need not run, and writes no
-        // pieces, which are ten bytes of traffic for each element; large products are faster all the same if these are ready.
+        // Six products, should the check fail. One launch takes 3 us less than three, even if it need not run, which is worth some 30 us in
+        // a case that is rare, and it writes no pieces, which are ten bytes of traffic for each element. Large products are faster with them.
         const cluster_tiling inside = split_inside_fallback(call);
         const double elements = static_cast<double>(product(product(m + n, k), products));
-        if (inside.time < 20 + elements * 10 / 3.5e6 + in_bf16.time)
+        if (inside.time < 50 + elements * 10 / 3.5e6 + in_bf16.time)
             return run_split_inside_if(inside, stack, products, along_k, split.findings, context, error);
     }
     CK_TRY(launch_pieces(split_pieces<__nv_bfloat16>));

@@ -12,7 +12,7 @@ namespace matmul {
 inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     // The sums of groups need all products in one launch.
     const int64_t groups = products(call) > call->limits->max_grid[2] ? 1 : call->parameters[2];
-    const double loads = inner(call) % 4 == 0 && columns(call) % 4 == 0 ? 1 : 1.2; // (fitted to odd sizes)
+    const double loads = inner(call) % 4 == 0 ? 1 : 1.13; // (fitted to odd sizes)
     // The products of a stack have operands of their own, and each begins with the time to read them.
     const double read = products(call) == 1 ? 0 : bytes_of_floats(call) / 3.3e6;
     const double results = elements_of(call, rows(call), columns(call)); // whose lines may not be aligned

@@ -24,13 +24,6 @@ namespace matmul {
 // The blocks of a cluster, whose tiles are stacked vertically and share B; the rows of a tile, and the warps that have its sums.
 enum { SPLIT_PAIR = 2, SPLIT_ROWS = 128, SPLIT_WARPS = SPLIT_ROWS / 16 };
 
-// In "split_fp16": after how many slabs a sum is added to another one. For k from 2048 on, sums of 8192 are still much more accurate than
-// SGEMM's; a shorter k, from 1024 on, is divided once.
-enum { SPLIT_SUM_SLABS = 128 };
-__host__ __device__ __forceinline__ int split_sum_slabs(int slabs) {
-    return slabs >= 16 && slabs < 32 ? (slabs + 1) / 2 : +SPLIT_SUM_SLABS;
-}
-
 // The pairs of tiles of all products: clusters visit the first `whole` of them in turn, and share the others.
 struct split_pairs {
     int clusters, pairs, whole, slabs;
