@@ -137,9 +137,9 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
 @pytest.mark.parametrize("tile", [208, 128, 64])
 @pytest.mark.parametrize("kind", ["half zero", "uniform"])
 def test_sums_that_are_divided_once(chip, seed, kind, tile):
-    """All terms are positive, so that the tensor cores always cut off in the same direction. For k from 1024 to 2047, a
-    tile's sums consist of two, and up to 1727, they leave the tensor cores twice as often."""
-    for k in (1024, 1400, 1727, 1728, 2047, 2048):
+    """All terms are positive, so that the tensor cores always cut off in the same direction. For k from 961 to 1984,
+    a tile's sums consist of two, and up to 1727, they leave the tensor cores twice as often."""
+    for k in (1024, 1400, 1727, 1728, 1984, 2048):
         a, b = operands(kind, seed, k=k)
         reference, _ = exact(a, b)
         results = product(a, b, "split_fp16", tile=tile, shares=1), product(a, b, "naive")
@@ -218,22 +218,36 @@ def test_a_unit_matrix_gives_the_elements_themselves(chip, seed):
         assert np.max(np.abs(product(a, b, "split_fp16") - x) / np.abs(x)) <= 2.0**-22, seed
 
 
-@pytest.mark.parametrize("how", ["split_fp16", "split_bf16"])
-def test_rows_of_c_at_any_alignment(chip, seed, how):
-    """A thread stores four neighbors at once, and passes elements to others where its own are not aligned."""
+@pytest.mark.parametrize(
+    "how, tile", [*(("split_fp16", tile) for tile in (208, 128, 64)), *(("split_bf16", tile) for tile in (128, 64))]
+)
+def test_rows_of_c_at_any_alignment(chip, seed, how, tile):
+    """A thread stores four neighbors at once, and passes elements to others where its own are not aligned. Nothing
+    between and around the rows changes."""
     draw = np.random.default_rng(seed)
-    for n in (1, 2, 3, 15, 17, 64, 127, 130, 211):
-        a, b = operands("normal", seed, 37, n, 40)
+    for m, n in ((37, 1), (37, 2), (37, 15), (150, 17), (37, 64), (37, 130), (150, 211)):
+        a, b = operands("normal", seed, m, n, 40)
         reference, magnitude = exact(a, b)
-        for offset in range(4):
-            before = draw.random(offset + 37 * n + 5).astype(np.float32)
+        for offset, gap in itertools.product(range(4), (0, 5)):
+            before = draw.random(offset + m * (n + gap) + 5).astype(np.float32)
             memory = cudakern.asarray(before)
-            out = memory[offset : offset + 37 * n].reshape(37, n)
-            cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), variant=how, out=out)
-            after, c = memory.get(), out.get()
-            assert np.all(np.abs(c - reference) <= 4 * 2.0**-22 * magnitude), (n, offset, seed)
-            assert bits(after[:offset]) == bits(before[:offset]), (n, offset)
-            assert bits(after[offset + 37 * n :]) == bits(before[offset + 37 * n :]), (n, offset)
+            out = memory[offset : offset + m * (n + gap)].reshape(m, n + gap)[:, :n]
+            cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), variant=how, tile=tile, out=out)
+            after = memory.get()
+            rows = after[offset : offset + m * (n + gap)].reshape(m, n + gap)
+            assert np.all(np.abs(rows[:, :n] - reference) <= 4 * 2.0**-22 * magnitude), (m, n, offset, gap, seed)
+            rows[:, :n] = before[offset : offset + m * (n + gap)].reshape(m, n + gap)[:, :n]
+            assert bits(after) == bits(before), (m, n, offset, gap)
+
+
+@pytest.mark.parametrize("how", ["split_fp16", "split_bf16"])
+def test_c_with_other_strides(chip, seed, how):
+    a, b = operands("normal", seed, 37, 130, 40)
+    result = product(a, b, how)
+    memory = [cudakern.asarray(np.zeros(shape, np.float32)) for shape in ((74, 260), (260, 74))]
+    for out in (memory[0][36::-1, :130], memory[0][:37, 129::-1], memory[0][::2, ::-2], memory[1].T[1::2, ::2]):
+        cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), variant=how, out=out)
+        assert bits(out.get()) == bits(result), (out.strides, seed)
 
 
 # --- the check on the device -----------------------------------------------------------------------------------------
@@ -278,19 +292,35 @@ def test_small_elements_in_the_last_few_along_k(chip, seed, k):
     assert path(a, b) == BF16, seed
 
 
-@pytest.mark.parametrize("last", [6, 14, 15, 40])
+@pytest.mark.parametrize("last", [6, 14, 15, 31, 32, 33, 40])
 def test_large_elements_in_the_last_few_along_k(chip, seed, last):
-    """They may meet just lossy ones, if those before are small: in A, all elements but the last few are small, and in
-    one column of B, only the last few."""
+    """They may meet just lossy ones: of A, if all those before are small, or if all are zeros and these are fewer than
+    eight."""
+    tiny = np.float32(2.0**-25)
     a, b = operands("uniform", seed, 40, 40, 64 + last)
     a, b = a + 1, b + 1
     assert path(a, b) == FP16, seed
+    b[64, 3] *= tiny
+    assert path(a, b) == FP16, seed
+    a[3, :64] = 0
+    assert path(a, b) == (BF16 if last < 8 else FP16), seed
+    a[3, 64:] = 0  # nothing is nothing: it may be small
+    assert path(a, b) == FP16, seed
+    a[35, 69:], a[35, :64] = 0, 0  # in a block that has eight lines
+    assert path(a, b) == BF16, seed
+    a[35] = 1
     a[:, :64] *= np.float32(2.0**-40)
-    b[64 : 64 + min(last, 7), 3] *= np.float32(2.0**-25)
+    b[64 : 64 + min(last, 7), 3] *= tiny
     b[64 + 7 :, 3] = 0
     assert path(a, b) == BF16, seed
-    b[:64] = 0  # now one of the small ones has only small ones for neighbors
-    assert path(a, b) == BF16, seed
+
+
+def test_zeros_at_the_end_of_k(chip, seed):
+    """A block of zeros has no size, so nothing else is small beside it."""
+    a, b = operands("uniform", seed, 40, 40, 64 + 6)
+    a, b = (a + 1) * np.float32(1e-6), b + 1
+    a[:, 64:] = 0
+    assert path(a, b) == FP16, seed
 
 
 def test_what_bf16_cannot_hold(chip, seed):
@@ -517,6 +547,16 @@ def test_stacks_in_portions_share_tiles(chip, seed, how):
     b = draw.integers(-9, 10, (1, 2, 1, 2, 1, 512, 128)).astype(np.float32)
     for shares in (0, 3):
         assert np.array_equal(product(a, b, how, shares=shares), a @ b), (seed, shares)
+
+
+@pytest.mark.parametrize("how", SPLITS)
+def test_every_tile_is_split_once(seed, how):
+    """125 tiles, and 48 blocks of threads that visit them: an element that was left out would change an integer."""
+    draw = np.random.default_rng(seed)
+    with cudakern.use_backend("emulator"), emulated_chip("H200-1G"):
+        for k in (64 * 24 + 5, 64 * 24 + 50, 64 * 25):
+            a, b = (draw.integers(-9, 10, shape).astype(np.float32) for shape in ((300, k), (k, 200)))
+            assert np.array_equal(product(a, b, how), a @ b), (seed, k)
 
 
 @pytest.mark.parametrize(

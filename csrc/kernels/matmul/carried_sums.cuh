@@ -12,12 +12,15 @@
 
 namespace matmul {
 
-// The slabs of a group: in "split_bf16", and in "split_fp16". There, for k from 2048 on, sums of 8192 are still much more accurate than
-// SGEMM's, and a shorter k, from 1024 on, is divided once.
+// The slabs of a group: in "split_bf16", and in "split_fp16". There, from 32 slabs on, sums of 8192 elements of k are still much more accurate
+// than SGEMM's. Fewer slabs, from 16 on, are divided once.
 enum { CARRY_SLABS = 8, SPLIT_SUM_SLABS = 128 };
 __host__ __device__ __forceinline__ int split_sum_slabs(int slabs) {
     return slabs >= 16 && slabs < 32 ? (slabs + 1) / 2 : +SPLIT_SUM_SLABS;
 }
+
+// The widest tiles that leave a thread registers for the sum of the groups before. With wider ones, it is in the workspace.
+enum { SECOND_SUM_COLUMNS = 128 };
 
 // Adds `sum` to `before`; `sum` becomes what was rounded off, or 0 if the result is not finite. What has overflowed stays infinite.
 __device__ __forceinline__ void carry(float &before, float &sum) {

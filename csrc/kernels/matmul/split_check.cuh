@@ -53,8 +53,9 @@ template <typename T> __device__ __forceinline__ unsigned counted(float x, float
                                                        : 0x100;
 }
 
-// For all lines of a block; eight threads share a line. `before`: if this is a last block with fewer than 32 elements along k, the one in the
-// slab before. Its elements count, too, after the same scaling, but none of them as lossy. (A function, so that the rare path takes no registers.)
+// For all lines of a block; eight threads share a line. `before`: for a last block with fewer than 32 elements along k, the block in the slab
+// before; otherwise null. Its elements count, too, after the same scaling, but none of them as lossy. (A function, so that the rare path takes
+// no registers.)
 template <typename T>
 __device__ __noinline__ unsigned check_lines(block_values &values, float factor, const float *before,
                                              int64_t line_stride, int64_t k_stride, int lines) {

@@ -14,8 +14,9 @@
 // Gain    on an H200, m = n = k = 4096: 204 to 217 TFLOP/s in float32, with the splitting (cuBLAS: 51), and less than a
 //         fifth of its error
 // Price   six bytes of workspace for each element of A and B, up to 42 MB for sums of parts of tiles, and a kernel that
-//         writes the pieces, which reads each element once: split_pieces.cuh. Two float16 numbers have 22 bits, and elements that are much smaller than the
-//         others in their block keep fewer. A check decides whether that is good enough: split_check.cuh.
+//         writes the pieces, which reads each element once: split_pieces.cuh. Two float16 numbers have 22 bits, and elements
+//         that are much smaller than the others in their block keep fewer. A check decides whether that is good enough:
+//         split_check.cuh.
 // Edges   TMA writes zeros for elements outside the pieces. Stores check each four elements. Where the check fails, or an
 //         element is infinite or NaN, "split_inside" computes the product; if it is large, "split_bf16" does (and "warp_tiles"
 //         what bf16 cannot hold).

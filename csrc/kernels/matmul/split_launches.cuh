@@ -75,8 +75,9 @@ split_tiling split_tiling_of(const split_width (&widths)[COUNT], const ck_call *
     split_tiling best = {};
     best.time = -1;
     for (const split_width &width : widths) {
-        // Tiles without a second sum in registers (split_size) would take longer where a short k is divided.
-        const bool slow = width.columns > 128 && slabs < 32 && split_sum_slabs(static_cast<int>(slabs)) < slabs;
+        // Tiles without a second sum in registers (carried_sums.cuh) would take longer where a short k is divided.
+        const bool slow = width.columns > SECOND_SUM_COLUMNS && slabs < SPLIT_SUM_SLABS &&
+                          split_sum_slabs(static_cast<int>(slabs)) < slabs;
         if (tile != 0 ? tile != width.columns : slow) continue;
         const int64_t down = divide_up(m, SPLIT_PAIR * SPLIT_ROWS);
         const int64_t pairs = product(product(down, divide_up(n, width.columns)), products);
@@ -144,10 +145,12 @@ inline int64_t split_products_at_once(const ck_call *call) {
 // The bytes of the sums: two parts of tiles for each cluster, and a third one if they are carried on. A stack may be computed in portions of
 // other numbers of products, so that there it is the most that any of them needs.
 inline int64_t split_sums_bytes(const ck_call *call, const split_tiling &tiling, bool fp16) {
-    const bool carried = fp16 && split_sum_slabs(tiling.all.slabs)<tiling.all.slabs, stack = products(call)> 1;
+    const bool stack = products(call) > 1;
+    const int64_t columns = stack ? (fp16 ? SPLIT_FP16_WIDTHS : SPLIT_BF16_WIDTHS)[0].columns : tiling.columns;
+    const bool divided = split_sum_slabs(tiling.all.slabs) < tiling.all.slabs;
+    const bool carried = fp16 && columns > SECOND_SUM_COLUMNS && divided;
     const bool shared = stack ? tiling.all.slabs > 1 : tiling.all.whole < tiling.all.pairs;
     const int64_t clusters = stack ? split_clusters(call) : tiling.all.clusters;
-    const int64_t columns = stack ? (fp16 ? SPLIT_FP16_WIDTHS : SPLIT_BF16_WIDTHS)[0].columns : tiling.columns;
     return static_cast<int64_t>(carried ? 3 : shared ? 2 : 0) * clusters * SPLIT_PAIR * SPLIT_ROWS * columns * 4;
 }
 

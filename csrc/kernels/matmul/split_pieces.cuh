@@ -26,8 +26,12 @@ __host__ __device__ __forceinline__ int pieces_tiles(int lines) {
     return (split_blocks(lines) + PIECES_WARPS - 1) / PIECES_WARPS;
 }
 
-// Writes the pieces and the scales of the operands. A warp has one block after another, of A and then of B, and writes along k, eight bytes by
-// each thread. blockIdx.y: the product. Only for products that are to be computed in this way.
+// Writes the pieces and the scales of the operands. A warp has one block after another, and writes along k, eight bytes by each thread.
+// blockIdx.y: the product. Only for products that are to be computed in this way.
+//
+// The tiles of the last slab come first, those of A and then those of B: if the slab is short, their check takes as long as another tile
+// (check_lines). All others follow, and the blocks of threads take them in the opposite order, so that those which began with the last slab are
+// the last to get one more.
 template <typename T>
 __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
     split_pieces(const __grid_constant__ split_operands op) {
@@ -37,10 +41,11 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
     let_next_grid_begin();
     const int product = static_cast<int>(blockIdx.y);
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    __shared__ block_values all_values[PIECES_WARPS];
+    __shared__ __align__(16) block_values all_values[PIECES_WARPS];
     block_values &values = all_values[warp];
     const int slabs = split_slabs(op.k), a_tiles = pieces_tiles(op.side[0].lines);
-    const int in_slab = a_tiles + pieces_tiles(op.side[1].lines), tiles = in_slab * slabs;
+    const int in_slab = a_tiles + pieces_tiles(op.side[1].lines),
+              tiles = in_slab * slabs; // (6 KB or more of the workspace each: 32 bits are enough)
     const auto at_most = [](int i, int most) { return i < most ? i : most; };
     // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
@@ -121,7 +126,7 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         };
         const bool few_small =
             PIECES == 3 || (depth >= SPLIT_DEPTH / 2 && all_small() - (SPLIT_LINES * SPLIT_DEPTH - inside) <= 7);
-        if (__any_sync(0xffffffffu, least < bottom) || !few_small) {
+        if (largest != 0 && (__any_sync(0xffffffffu, least < bottom) || !few_small)) {
 #pragma unroll
             for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
             __syncwarp();

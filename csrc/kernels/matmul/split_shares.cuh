@@ -77,8 +77,9 @@ struct split_product_operands {
     const unsigned *findings;           // as in split_operands
     unsigned *arrivals;                 // in_step.cuh; and behind that, of warps that have parts of a tile
     const float *a_factors, *b_factors; // as in split_operands
-    float *sums; // of parts of tiles, two for each cluster; and behind them, if k is long, one for each
-    int axes;    // of the stack
+    float *
+        sums; // of parts of tiles, two for each cluster; and behind them, one for each, if sums are carried on there (carried_sums.cuh)
+    int axes; // of the stack
     stack_axis axis[STACK_AXES];
 
     __device__ __forceinline__ output_matrix<float, false> c_of(int product) const {
@@ -175,6 +176,8 @@ template <int COUNT> struct split_sums_of_warp {
             return false;
         }
         if (work.end == all.slabs) return true;
+#pragma unroll
+        for (float &x : sum) x += 0.0f; // -0 becomes 0, with which the sum of all parts begins if others come later
         bool complete = arrive(work.pair, 0);
         if (!complete) leave(sum, work.cluster, work.pair), complete = arrive(work.pair, 1);
         if (complete) add_parts(sum, work.cluster + 1, work.pair);

@@ -12,8 +12,7 @@ template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("defa
     using T = T_;
     enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
     enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
-    // Whether a thread has a second sum in registers, for groups of slabs. Wide tiles leave none for that; there, it is in the workspace.
-    enum { SECOND = COLUMNS <= 128 };
+    enum { SECOND = COLUMNS_ <= +SECOND_SUM_COLUMNS }; // in registers (carried_sums.cuh)
     static __device__ __forceinline__ int group_slabs(int slabs) {
         return PIECES == 3 ? +CARRY_SLABS : split_sum_slabs(slabs);
     }

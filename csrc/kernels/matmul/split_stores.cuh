@@ -2,8 +2,8 @@
 //
 // Of every 16 columns of a tile, a thread has four neighbors (split_place), and three other threads of its warp have the others. Where rows of
 // C do not begin at multiples of 16 bytes, one store of four neighbors is not possible. Four stores of single elements write each 32 bytes of
-// the L2 cache four times, which takes longer than the rest of a short product. So threads pass elements to their neighbors, until each
-// has four at an aligned address. With two elements before the first such address:
+// the L2 cache four times, which may take half as long as the rest of a short product. So threads pass elements to their neighbors, and then
+// each has four at an aligned address. With two elements before the first such address:
 //
 //     column     0 1 2 3 4 5 6 7 8 9 ...
 //     has        0 0 0 0 1 1 1 1 2 2 ...
