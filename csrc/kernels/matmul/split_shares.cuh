@@ -99,7 +99,8 @@ __device__ __forceinline__ void add_four(float *sum, const float4 &more) { // wh
     const float x[4] = {more.x, more.y, more.z, more.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-        if (fabsf(sum[i]) < HUGE_VALF) sum[i] += x[i];
+        if (fabsf(sum[i]) < HUGE_VALF)
+            sum[i] += x[i] + 0.0f; // -0 becomes 0, as it does where several parts are added
 }
 
 // The sums of one warp of a tile in the workspace, COUNT for each of its threads.
@@ -176,8 +177,6 @@ template <int COUNT> struct split_sums_of_warp {
             return false;
         }
         if (work.end == all.slabs) return true;
-#pragma unroll
-        for (float &x : sum) x += 0.0f; // -0 becomes 0, with which the sum of all parts begins if others come later
         bool complete = arrive(work.pair, 0);
         if (!complete) leave(sum, work.cluster, work.pair), complete = arrive(work.pair, 1);
         if (complete) add_parts(sum, work.cluster + 1, work.pair);
