@@ -53,15 +53,15 @@ template <typename T> __device__ __forceinline__ unsigned counted(float x, float
                                                        : 0x100;
 }
 
-// For all lines of a block; eight threads share a line. `before`: for a last block with fewer than 32 elements along k, the block in the slab
-// before; otherwise null. Its elements count, too, after the same scaling, but none of them as lossy. (A function, so that the rare path takes
-// no registers.)
-template <typename T>
-__device__ __noinline__ unsigned check_lines(block_values &values, float factor, const float *before,
-                                             int64_t line_stride, int64_t k_stride, int lines) {
+// For all lines of a block; eight threads share a line. LAST: the block has fewer than 32 elements along k, and `before` is the block in the slab
+// before. Its elements count, too, after the same scaling, but none of them as lossy. (These are functions, so that the rare paths take no
+// registers; and they are short, because their instructions come from memory.)
+template <typename T, bool LAST>
+__device__ __noinline__ unsigned check_lines(block_values &values, float factor, const float *before = nullptr,
+                                             int64_t line_stride = 0, int64_t k_stride = 0, int lines = 0) {
     constexpr int GROUPS = PIECES_FOURS / 2, EACH = SPLIT_DEPTH / 8;
     float more[GROUPS][EACH] = {};
-    if (before != nullptr) {
+    if (LAST) {
         const float *from = before + own_line(0) * line_stride + static_cast<int>(threadIdx.x) % 8 * k_stride;
 #pragma unroll
         for (int i = 0; i < GROUPS; ++i, from += 4 * line_stride)
@@ -70,7 +70,7 @@ __device__ __noinline__ unsigned check_lines(block_values &values, float factor,
                 if (own_line(i * 2) < lines) more[i][j] = from[j * 8 * k_stride];
     }
     unsigned findings = 0;
-#pragma unroll
+#pragma unroll(LAST ? GROUPS : 1)
     for (int i = 0; i < GROUPS; ++i) {
         unsigned own = 0;
 #pragma unroll
@@ -78,8 +78,9 @@ __device__ __noinline__ unsigned check_lines(block_values &values, float factor,
             const float4 x = four_of(values, i * 2 + half);
             for (const float y : {x.x, x.y, x.z, x.w}) own += counted<T>(y, factor);
         }
+        if (LAST)
 #pragma unroll
-        for (int j = 0; j < EACH; ++j) own += counted<T>(more[i][j], factor) & ~0xffu;
+            for (int j = 0; j < EACH; ++j) own += counted<T>(more[i][j], factor) & ~0xffu;
 #pragma unroll
         for (int lanes = 1; lanes < 8; lanes *= 2) own += __shfl_xor_sync(0xffffffffu, own, lanes);
         findings |= line_counts<T>{static_cast<int>(own & 255), static_cast<int>(own >> 8 & 255),

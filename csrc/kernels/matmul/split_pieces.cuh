@@ -130,9 +130,10 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
 #pragma unroll
             for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
             __syncwarp();
-            const float *const before =
-                depth < SPLIT_DEPTH / 2 && slab > 0 ? data - SPLIT_DEPTH * side.k_stride : nullptr;
-            findings |= check_lines<T>(values, factor, before, side.line_stride, side.k_stride, lines);
+            findings |= depth < SPLIT_DEPTH / 2 && slab > 0
+                            ? check_lines<T, true>(values, factor, data - SPLIT_DEPTH * side.k_stride,
+                                                   side.line_stride, side.k_stride, lines)
+                            : check_lines<T, false>(values, factor);
             __syncwarp();
         }
         if (lane == 0) side.factors[static_cast<int64_t>(slab) * blocks + block] = power_of_two(-scale);

@@ -22,7 +22,26 @@ __device__ __forceinline__ void store_split_rows(const output_matrix<float, fals
     const int lane = static_cast<int>(threadIdx.x) % 32, own = lane % 4;
     float *const to = c.data + row * c.row_stride + column * c.column_stride;
     const int lead = static_cast<int>(-(reinterpret_cast<uintptr_t>(to) / sizeof(float)) % 4); // of both rows
-    if (c.column_stride != 1 || __all_sync(0xffffffffu, lead == 0)) {
+    const int end = n - column < COLUMNS ? n - column : COLUMNS;
+    const auto store = [&](int half, int at, const float(&x)[4]) {
+        float *const line = to + half * 8 * c.row_stride;
+        if (row + half * 8 >= m) return;
+        if (at + 3 < end)
+            *reinterpret_cast<float4 *>(line + at) = make_float4(x[0], x[1], x[2], x[3]);
+        else
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (at + i < end) line[at + i] = x[i];
+    };
+    if (__builtin_expect(c.column_stride == 1 && __all_sync(0xffffffffu, lead == 0), 1)) {
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 8; ++i) {
+            const float *const x = &sum[i / 2 * 8 + i % 2 * 2];
+            store(i % 2, i / 2 * 16 + own * 4, {x[0], x[1], x[4], x[5]});
+        }
+        return;
+    }
+    if (c.column_stride != 1) {
 #pragma unroll
         for (int i = 0; i < COLUMNS / 8; ++i) {
             const float *const x = &sum[i / 2 * 8 + i % 2 * 2];
@@ -30,15 +49,12 @@ __device__ __forceinline__ void store_split_rows(const output_matrix<float, fals
         }
         return;
     }
-    const int end = n - column < COLUMNS ? n - column : COLUMNS;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        float *const line = to + half * 8 * c.row_stride;
-        const bool inside = row + half * 8 < m;
-        if (inside && own == 0)
+        if (own == 0 && row + half * 8 < m)
 #pragma unroll
             for (int i = 0; i < 3; ++i)
-                if (i < lead && i < end) line[i] = sum[half * 2 + i % 2 + i / 2 * 4];
+                if (i < lead && i < end) to[half * 8 * c.row_stride + i] = sum[half * 2 + i % 2 + i / 2 * 4];
 #pragma unroll
         for (int first = 0; first < COLUMNS; first += 16) {
             const float *const x = &sum[first / 2 + half * 2], *const next = first + 16 < COLUMNS ? x + 8 : x;
@@ -55,13 +71,7 @@ __device__ __forceinline__ void store_split_rows(const output_matrix<float, fals
             if (lead & 2)
 #pragma unroll
                 for (int i = 0; i < 4; ++i) y[i] = y[i + 2];
-            const int at = first + own * 4 + lead;
-            if (inside && at + 3 < end)
-                *reinterpret_cast<float4 *>(line + at) = make_float4(y[0], y[1], y[2], y[3]);
-            else if (inside)
-#pragma unroll
-                for (int i = 0; i < 4; ++i)
-                    if (at + i < end) line[at + i] = y[i];
+            store(half, first + own * 4 + lead, {y[0], y[1], y[2], y[3]});
         }
     }
 }
