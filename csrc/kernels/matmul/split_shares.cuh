@@ -77,8 +77,8 @@ struct split_product_operands {
     const unsigned *findings;           // as in split_operands
     unsigned *arrivals;                 // in_step.cuh; and behind that, of warps that have parts of a tile
     const float *a_factors, *b_factors; // as in split_operands
-    float *
-        sums; // of parts of tiles, two for each cluster; and behind them, one for each, if sums are carried on there (carried_sums.cuh)
+    // Of parts of tiles, two for each cluster; and behind them, one for each, if sums are carried on there (carried_sums.cuh).
+    float *sums;
     int axes; // of the stack
     stack_axis axis[STACK_AXES];
 
