@@ -541,6 +541,7 @@ _HANDLERS: tuple[tuple[re.Pattern[str], _Handler], ...] = tuple(
         (r"match\.all\.sync\.(?P<t>b32|b64)", _match_all),
         (r"vote\.sync\.uni\.pred", _uniform),
         (r"(?:bar|barrier)(?:\.cta)?\.sync(?:\.aligned)?", _barrier),
+        (r"(?:bar|barrier)(?:\.cta)?\.arrive(?:\.aligned)?", _call("emu_ptx::arrive")),
         (r"bar\.warp\.sync", _call("__syncwarp")),
         (r"(?:membar\.cta|fence(?:\.(?:sc|acq_rel))?\.cta)", _call("__threadfence_block")),
         (r"(?:membar\.(?:gl|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:gpu|sys|cluster))", _call("__threadfence")),

@@ -679,11 +679,11 @@ EXERCISES = {
         "The sum of positive numbers is too small by half of a last bit in each step, on average: k steps, k errors. "
         "Roundings to nearest are up or down at random, and their sum grows like the square root of k.",
     ),
-    "float32 additions": Exercise(
-        64,
-        "One for each 64 elements of k.",
-        "4096 / 64. The sum in the order of k has 4096 roundings. That many bits are cut off in the tensor cores as well, "
-        "but from sums of at most 64 elements.",
+    "sums of 32": Exercise(
+        128,
+        "One for each 32 elements of k.",
+        "4096 / 32. Each is added with one rounding to nearest, and so is each of the 8 sums of 512 elements. The sum in the "
+        "order of k has 4096 roundings. Bits are cut off in the tensor cores as well, but from sums of at most 32 elements.",
     ),
     "products of three pieces": Exercise(
         6,

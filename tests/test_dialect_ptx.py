@@ -390,6 +390,14 @@ __global__ void block(const int *x, int *out) {
     asm volatile("red.shared.add.u32 [%0], 1;" :: "r"(at) : "memory");
     __syncthreads();
     if (t == 0) out[64] = first[0];
+    __syncthreads();
+    if (t < 32) { // the second warp waits for the first one, which goes on
+        second[t] = ~t;
+        asm volatile("bar.arrive 5, 64;" ::: "memory");
+    } else {
+        asm volatile("barrier.cta.sync 5, 64;" ::: "memory");
+        out[33 + t] = second[t - 32];
+    }
 }
 __global__ void copies(const float4 *x, float4 *out) {
     __shared__ float4 tile[64];
@@ -404,11 +412,12 @@ __global__ void copies(const float4 *x, float4 *out) {
 
 def test_shared_memory_and_barriers():
     program = cudakern.compile(BLOCKS)
-    x, out = np.arange(64, dtype=np.int32) * 3, np.zeros(65, np.int32)
+    x, out = np.arange(64, dtype=np.int32) * 3, np.zeros(97, np.int32)
     program.block[1, 64](x, out)
     reverse = x[::-1]
     assert out[:64].tolist() == [*reverse[31::-1], *reverse[63:31:-1]]
     assert out[64] == x[0] + 64
+    assert out[65:].tolist() == [~t for t in range(32)]
     tiles = np.random.default_rng(4).random((64, 4), np.float32)
     back = np.zeros_like(tiles)
     program.copies[1, 64](tiles, back)

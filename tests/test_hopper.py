@@ -383,10 +383,11 @@ def test_pipeline(library, order, order_name, tiles):
 
 
 @pytest.mark.parametrize("order_name", ORDERS)
-def test_turns(library, order, order_name):
+@pytest.mark.parametrize("entry", ["run_turns", "run_turns_of_parts"])
+def test_turns(library, order, order_name, entry):
     order(order_name)
     out = library.buffer(np.zeros(20, np.int32))
-    library.launch("run_turns", out, block=128)
+    library.launch(entry, out, block=128, grid=3)  # one block after another on some multiprocessors
     np.testing.assert_array_equal(out.get(), np.arange(20))
 
 
@@ -423,6 +424,9 @@ RULES = {
     "incomplete_warpgroup": (96, "warpgroups of 128 threads.*96"),
     "part_of_other_size": (96, "same number"),
     "part_that_never_comes": (160, r"sync_threads_of\(5, 64\) .*32 of 64"),
+    "arrivals_that_are_too_few": (96, r"sync_threads_of\(5, 96\) .*64 of 96"),
+    "arrivals_of_half_warps": (96, r"all lanes of a warp .*16 lanes of warp"),
+    "arrival_of_other_size": (96, r"same number.*arrive_threads_of\(5, \d\d\)"),
     "part_with_wrong_number": (64, "1 to 15, not 16"),
     "part_of_a_warp": (64, "multiple of 32"),
     "part_of_half_warps": (64, "all lanes of a warp"),

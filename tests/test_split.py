@@ -136,15 +136,17 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
 
 @pytest.mark.parametrize("tile", [208, 128, 64])
 @pytest.mark.parametrize("kind", ["half zero", "uniform"])
-def test_sums_that_are_divided_once(chip, seed, kind, tile):
-    """All terms are positive, so that the tensor cores always cut off in the same direction. For k from 961 to 1984,
-    a tile's sums consist of two, and up to 1727, they leave the tensor cores twice as often."""
+def test_sums_of_positive_terms(chip, seed, kind, tile):
+    """All terms are positive, so that the tensor cores always cut off in the same direction. In tiles of 64 and 128
+    columns, sums leave the tensor cores for each 32 elements of k, and a new sum begins for each 512. In wider ones,
+    the former ends at 1727, and for k from 961 to 1984, a sum consists of two."""
     for k in (1024, 1400, 1727, 1728, 1984, 2048):
         a, b = operands(kind, seed, k=k)
         reference, _ = exact(a, b)
         results = product(a, b, "split_fp16", tile=tile, shares=1), product(a, b, "naive")
         split, naive = (np.linalg.norm(x - reference) for x in results)
-        assert split <= 0.4 * naive, (kind, tile, k, seed, split / naive)
+        limit = 0.4 if tile == 208 or k < 1984 else 0.27
+        assert split <= limit * naive, (kind, tile, k, seed, split / naive)
 
 
 @pytest.mark.parametrize("kind", [*FEW, *(pytest.param(kind, marks=full) for kind in KINDS if kind not in FEW)])
@@ -560,7 +562,8 @@ def test_every_tile_is_split_once(seed, how):
 
 
 @pytest.mark.parametrize(
-    "how, tile", [("split_fp16", 208), *(pytest.param(how, 0, marks=full) for how in (*SPLITS, INSIDE))]
+    "how, tile",
+    [("split_fp16", 208), ("split_fp16", 64), *(pytest.param(how, 0, marks=full) for how in (*SPLITS, INSIDE))],
 )
 @pytest.mark.parametrize("kind", ["uniform", pytest.param("lognormal 6", marks=full)])
 def test_long_sums_do_not_lose_more(chip, seed, how, tile, kind):

@@ -92,6 +92,10 @@ template <int COUNT> __device__ __forceinline__ void get_registers() {
 __device__ __forceinline__ void sync_threads_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
+// The calling threads count as if they had come there, and go on.
+__device__ __forceinline__ void arrive_threads_of(int number, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
 
 // clang-format off
 #define CK_REGISTERS_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"

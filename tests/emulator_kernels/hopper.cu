@@ -400,6 +400,23 @@ ENTRY run_turns(const Shape *shape, int *out) {
     return launch(shape, turns, out);
 }
 
+// The same with numbered barriers: each half arrives where the other one waits. The last arrival is one that nobody waits for.
+__global__ void turns_of_parts(int *out) {
+    __shared__ int count;
+    const int threads = static_cast<int>(blockDim.x), half = threads / 2, own = static_cast<int>(threadIdx.x) / half;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    if (own == 1) arrive_threads_of(2, threads);
+    for (int i = 0; i < 10; ++i) {
+        sync_threads_of(2 + own, threads);
+        if (static_cast<int>(threadIdx.x) % half == 0) out[2 * i + own] = count++;
+        arrive_threads_of(3 - own, threads);
+    }
+}
+ENTRY run_turns_of_parts(const Shape *shape, int *out) {
+    return launch(shape, turns_of_parts, out);
+}
+
 // Thread 0 waits for a box, and another warp for thread 0, by attempts: the box must arrive all the same.
 __global__ void attempts(const __grid_constant__ tensor_map map, int *out) {
     int *box = reinterpret_cast<int *>(boxes());

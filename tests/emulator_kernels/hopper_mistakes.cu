@@ -167,6 +167,30 @@ __global__ void part_that_never_comes(const __grid_constant__ tensor_map, float 
 }
 BROKEN(part_that_never_comes)
 
+__global__ void arrivals_that_are_too_few(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        sync_threads_of(5, 96); // HERE: arrivals_that_are_too_few
+    else if (threadIdx.x < 64)
+        arrive_threads_of(5, 96);
+}
+BROKEN(arrivals_that_are_too_few)
+
+__global__ void arrivals_of_half_warps(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        sync_threads_of(5, 64);
+    else if (threadIdx.x % 32 < 16)
+        arrive_threads_of(5, 64); // HERE: arrivals_of_half_warps
+}
+BROKEN(arrivals_of_half_warps)
+
+__global__ void arrival_of_other_size(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        arrive_threads_of(5, 64); // HERE: arrival_of_other_size
+    else
+        arrive_threads_of(5, 96); // HERE: arrival_of_other_size
+}
+BROKEN(arrival_of_other_size)
+
 __global__ void part_with_wrong_number(const __grid_constant__ tensor_map, float *) {
     sync_threads_of(16, 64); // HERE: part_with_wrong_number
 }

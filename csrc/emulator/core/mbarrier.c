@@ -26,8 +26,9 @@ typedef struct mbarrier_state {
 
 typedef struct part { // a numbered barrier
     int threads, arrived;
-    const char *file; // where the first thread waits
+    const char *file; // where one of them came, the last one that arrived without waiting, if any did
     int line;
+    uint16_t arrivals[1024 / EMU_WARP]; // in each warp, of threads that do not wait
 } part;
 
 typedef struct waits { // of one block
@@ -247,10 +248,6 @@ static int deliver(emu_block *block) {
 
 // All threads have come: they must be whole warps.
 static void open_part(emu_block *block, part *meeting, unsigned number) {
-    emu_thread *self = block->current;
-    self->state = EMU_AT_PART;
-    self->mask = number;
-    int missing = -1, other = -1;
     for (int id = 0; id < block->thread_count; id += EMU_WARP) {
         int absent = -1, present = -1;
         for (int lane = id; lane < id + EMU_WARP && lane < block->thread_count; ++lane) {
@@ -260,14 +257,17 @@ static void open_part(emu_block *block, part *meeting, unsigned number) {
             else
                 absent = lane;
         }
-        if (present >= 0 && absent >= 0) missing = absent, other = present;
+        if (present >= 0 && absent >= 0)
+            emu_block_fail(
+                block->threads[present].file, block->threads[present].line,
+                "all lanes of a warp must meet at sync_threads_of(%u, %d); lane %d of warp %d came, lane %d did not",
+                number, meeting->threads, present % EMU_WARP, present / EMU_WARP, absent % EMU_WARP);
+        if (meeting->arrivals[id / EMU_WARP] % EMU_WARP)
+            emu_block_fail(meeting->file, meeting->line,
+                           "all lanes of a warp must call arrive_threads_of(%u, %d); %d lanes of warp %d did", number,
+                           meeting->threads, meeting->arrivals[id / EMU_WARP] % EMU_WARP, id / EMU_WARP);
     }
-    self->state = EMU_LIVE;
-    if (missing >= 0)
-        emu_block_fail(
-            meeting->file, meeting->line,
-            "all lanes of a warp must meet at sync_threads_of(%u, %d); lane %d of warp %d came, lane %d did not",
-            number, meeting->threads, other % EMU_WARP, other / EMU_WARP, missing % EMU_WARP);
+    block->current->state = EMU_LIVE;
     for (int id = 0; id < block->thread_count; ++id) {
         emu_thread *thread = &block->threads[id];
         if (thread->state == EMU_AT_PART && thread->mask == number) emu_block_make_ready(block, thread);
@@ -275,37 +275,49 @@ static void open_part(emu_block *block, part *meeting, unsigned number) {
     meeting->arrived = 0;
 }
 
-void emu_sync_part(int number, int threads, const char *file, int line) {
+// The current thread comes to a barrier, and if others are still to come, it waits for them or goes on.
+static void come_to_part(const char *call, int number, int threads, int waits_there, const char *file, int line) {
     emu_block *block = emu_current;
-    waits *own = own_waits(block);
     emu_thread *self = block->current;
     if (number < 1 || number >= PARTS)
-        emu_block_fail(file, line, "sync_threads_of: the number of a barrier is 1 to %d, not %d", PARTS - 1, number);
+        emu_block_fail(file, line, "%s: the number of a barrier is 1 to %d, not %d", call, PARTS - 1, number);
     if (threads < EMU_WARP || threads % EMU_WARP || threads > block->thread_count)
-        emu_block_fail(
-            file, line,
-            "sync_threads_of(%d, %d): the threads must be whole warps of the block, a multiple of %d up to "
-            "its %d threads",
-            number, threads, EMU_WARP, block->thread_count);
+        emu_block_fail(file, line,
+                       "%s(%d, %d): the threads must be whole warps of the block, a multiple of %d up to "
+                       "its %d threads",
+                       call, number, threads, EMU_WARP, block->thread_count);
     if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
-    part *meeting = &own->parts[number];
+    part *meeting = &own_waits(block)->parts[number];
     if (!meeting->arrived)
         *meeting = (part){.threads = threads, .file = file, .line = line};
     else if (meeting->threads != threads)
-        emu_block_fail(
-            file, line,
-            "all waits at a barrier must name the same number of threads; sync_threads_of(%d, %d), while %d "
-            "threads wait at sync_threads_of(%d, %d), %s:%d",
-            number, threads, meeting->arrived, number, meeting->threads, meeting->file, meeting->line);
+        emu_block_fail(file, line,
+                       "all calls for a barrier must name the same number of threads; %s(%d, %d), while %d threads "
+                       "have come to barrier %d of %d threads, one of them in %s:%d",
+                       call, number, threads, meeting->arrived, number, meeting->threads, meeting->file,
+                       meeting->line);
     self->file = file;
     self->line = line;
-    if (++meeting->arrived == threads) {
-        open_part(block, meeting, (unsigned)number);
-        return;
+    if (waits_there) {
+        self->mask = (unsigned)number;
+        self->state = EMU_AT_PART;
+    } else {
+        ++meeting->arrivals[(self - block->threads) / EMU_WARP];
+        meeting->file = file;
+        meeting->line = line;
     }
-    self->mask = (unsigned)number;
-    self->state = EMU_AT_PART;
-    emu_block_switch(block, block->slot + 1);
+    if (++meeting->arrived == threads)
+        open_part(block, meeting, (unsigned)number);
+    else if (waits_there)
+        emu_block_switch(block, block->slot + 1);
+}
+
+void emu_sync_part(int number, int threads, const char *file, int line) {
+    come_to_part("sync_threads_of", number, threads, 1, file, line);
+}
+
+void emu_arrive_part(int number, int threads, const char *file, int line) {
+    come_to_part("arrive_threads_of", number, threads, 0, file, line);
 }
 
 // --- Deadlocks ----------------------------------------------------------------------------------------------------
@@ -327,7 +339,7 @@ static void report(emu_block *block) {
         const part *meeting = &own->parts[waiting->mask];
         emu_block_fail(waiting->file, waiting->line,
                        "no thread of the block can continue: sync_threads_of(%u, %d) waits forever, because %d of %d "
-                       "threads came%s. Let all warps that it counts call it",
+                       "threads came%s. Let all warps that it counts call it or arrive_threads_of",
                        waiting->mask, meeting->threads, meeting->arrived, meeting->threads, others);
     }
     const mbarrier_state state = load(block, waiting->at);

@@ -74,6 +74,7 @@ EMU_API void emu_mbarrier_init(void *barrier, int arrivals, const char *file, in
 EMU_API void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
 EMU_API void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line);
 EMU_API void emu_sync_part(int number, int threads, const char *file, int line);
+EMU_API void emu_arrive_part(int number, int threads, const char *file, int line);
 
 // Clusters: the block's rank, and the number of blocks; the barrier of all their threads; where another block's variable is that
 // has this address in the calling block. An arrival at the mbarrier of another block; a copy of a box to all blocks in `mask`.

@@ -362,6 +362,9 @@ template <int COUNT> __device__ __forceinline__ void get_registers(EMU_SITE) {
 __device__ __forceinline__ void sync_threads_of(int number, int threads, EMU_SITE) {
     emu_sync_part(number, threads, file, line);
 }
+__device__ __forceinline__ void arrive_threads_of(int number, int threads, EMU_SITE) {
+    emu_arrive_part(number, threads, file, line);
+}
 
 template <typename T> using wgmma_total = typename std::conditional<std::is_same<T, int8_t>::value, int, float>::type;
 

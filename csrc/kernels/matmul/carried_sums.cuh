@@ -12,15 +12,15 @@
 
 namespace matmul {
 
-// The slabs of a group: in "split_bf16", and in "split_fp16". There, from 32 slabs on, sums of 8192 elements of k are still much more accurate
-// than SGEMM's. Fewer slabs, from 16 on, are divided once.
-enum { CARRY_SLABS = 8, SPLIT_SUM_SLABS = 128 };
-__host__ __device__ __forceinline__ int split_sum_slabs(int slabs) {
-    return slabs >= 16 && slabs < 32 ? (slabs + 1) / 2 : +SPLIT_SUM_SLABS;
-}
-
 // The widest tiles that leave a thread registers for the sum of the groups before. With wider ones, it is in the workspace.
 enum { SECOND_SUM_COLUMNS = 128 };
+
+// The slabs of a group in those tiles, and in wider ones. There, a sum of 8192 elements of k has a third of the error of SGEMM's; shorter ones, of
+// 961 to 1984 elements, are divided once. MOST_ADDED: if a sum has more slabs, what is rounded off is carried on.
+enum { CARRY_SLABS = 8, CARRY_WIDE_SLABS = 128, MOST_ADDED = 128 };
+__host__ __device__ __forceinline__ int carry_wide_slabs(int slabs) {
+    return slabs >= 16 && slabs < 32 ? (slabs + 1) / 2 : +CARRY_WIDE_SLABS;
+}
 
 // Adds `sum` to `before`; `sum` becomes what was rounded off, or 0 if the result is not finite. What has overflowed stays infinite.
 __device__ __forceinline__ void carry(float &before, float &sum) {
@@ -36,7 +36,7 @@ template <int COUNT> __device__ __forceinline__ void carry_in(float (&before)[CO
     for (int i = 0; i < COUNT; ++i) carry(before[i], sum[i]);
 }
 
-// The same for so few groups that what is rounded off need not be carried on.
+// The same where what is rounded off need not be carried on.
 template <int COUNT> __device__ __forceinline__ void add_in(float (&before)[COUNT], float (&sum)[COUNT]) {
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {

@@ -72,21 +72,6 @@ __device__ __forceinline__ void store_pair(const output_matrix<T, false> &c, int
     }
 }
 
-// Four neighbors of a row.
-template <typename T>
-__device__ __forceinline__ void store_four(const output_matrix<T, false> &c, int64_t row, int64_t column, int64_t m,
-                                           int64_t n, const T (&x)[4]) {
-    struct alignas(4 * sizeof(T)) four {
-        T x[4];
-    };
-    T *const to = c.data + row * c.row_stride + column * c.column_stride;
-    if (column + 3 < n && c.column_stride == 1 && reinterpret_cast<uintptr_t>(to) % sizeof(four) == 0) {
-        if (row < m) *reinterpret_cast<four *>(to) = {{x[0], x[1], x[2], x[3]}};
-    } else {
-        store_pair(c, row, column, m, n, x[0], x[1]), store_pair(c, row, column + 2, m, n, x[2], x[3]);
-    }
-}
-
 // One axis of a stack: the number of products along it, and the distance between their matrices.
 struct stack_axis {
     int64_t length, a, b, c;

@@ -1,8 +1,8 @@
 // matmul "split_bf16": comes after "split_fp16".
 //
 // Change  The kernel is the same, with three pieces in bfloat16 instead of two in float16, and with six products
-//         instead of three: those of pieces i and j with i + j <= 2. Tiles of 128 columns leave registers for the sums of earlier
-//         slabs, to which a thread adds the others after every eight slabs: carried_sums.cuh.
+//         instead of three: those of pieces i and j with i + j <= 2. When a thread adds the sums of eight slabs to those of the slabs
+//         before, it carries on what is rounded off: carried_sums.cuh.
 // Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only needed for
 //         elements that are less than 2^-106 of the largest in their block, or less than 2^-125: there, "warp_tiles" computes the product.
 //         Where one term is much larger than the others, the sum of a long k would lose most by being rounded after every

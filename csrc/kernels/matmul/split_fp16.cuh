@@ -3,13 +3,13 @@
 // Change  Each float32 is scaled by a power of two and split into the sum of two float16 numbers, high + low. The
 //         tensor cores add three products, low * high + high * low + high * high. (low * low is negligible.) The
 //         kernel is that of "wgmma_multicast" with two changes: a stage holds all pieces of its slabs, so that each is
-//         loaded once for all products; and every 64 elements of k (twice, if k is below 1728), the sums are scaled back
-//         and added to other sums in registers. The clusters stay in step (in_step.cuh) and share the last tiles
-//         (split_shares.cuh).
+//         loaded once for all products; and every 32 elements of k (64 in tiles of 208 columns, from k = 1728 on), the sums
+//         are scaled back and added to other sums in registers. The two warpgroups take turns (split_turns.cuh); the
+//         clusters stay in step (in_step.cuh) and share the last tiles (split_shares.cuh).
 // Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (758 and
 //         51 TFLOP/s at 4096), and the product of two float16 numbers is exact. But tensor cores cut off the bits of a
 //         sum that do not fit, which would cause most of the error of a long sum. An addition on a CUDA core rounds to
-//         nearest; one for every 64 products is cheap, and it is a multiply-add that undoes the scale at no cost.
+//         nearest; one for every 32 or 64 products is cheap, and it is a multiply-add that undoes the scale at no cost.
 // Claim   instructions of a warpgroup for 64 x 208 x 64 multiply-adds: 12 wgmma and 104 multiply-adds (208, if k is short)
 // Gain    on an H200, m = n = k = 4096: 204 to 217 TFLOP/s in float32, with the splitting (cuBLAS: 51), and less than a
 //         fifth of its error
@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     if (threadIdx.x < 128) {
         give_up_registers<size::PRODUCER_REGISTERS>();
+        split_turns::begin();
         clusters_in_step step(op.products == 1 && rank == 0 ? op.arrivals : nullptr, op.all.clusters, op.all.slabs);
         while (threadIdx.x == 0 && work.next()) {
             const int product = work.pair / per_product;
@@ -100,6 +101,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16 + t % 32 / 4;
             store_split_rows<COLUMNS>(op.c_of(pair / per_product), row, column, op.m, op.n, results);
         };
+        const split_turns turns{warpgroup};
         // Of the first pair of the share: a part has been left; and all others were there before.
         bool left = false, late = false;
         while (work.next()) {
@@ -130,13 +132,13 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                         }
                     };
                     mbarrier_wait(&full[stage], round);
-                    multiply_pieces<size, STEPS>(sum, a, own + PIECES * size::A_BYTES, promote);
+                    multiply_pieces<size, STEPS>(sum, a, own + PIECES * size::A_BYTES, turns, promote);
                     if (t % 32 < SPLIT_PAIR) mbarrier_arrive_at(&empty[stage], t % 32);
                     promote();
                     if (slab + 1 < work.end) // they are here when the next products are done
                         a_factor = op.a_factors[a_at += a_blocks], b_factor = op.b_factors[b_at += b_blocks];
                 }
-                if (size::SECOND && (PIECES == 3 || (STEPS == 4 && op.all.slabs > SPLIT_SUM_SLABS)))
+                if (size::SECOND && (PIECES == 3 || op.all.slabs > MOST_ADDED))
                     carry_in(before, total);
                 else if (size::SECOND)
                     add_in(before, total);

@@ -48,7 +48,9 @@ __device__ __forceinline__ int choice_of(unsigned findings) {
 
 enum { SPLIT_LINES = 16, SPLIT_DEPTH = 64 }; // of a block of elements that are scaled alike
 
-enum { SPLIT_LONG = 1728 }; // for a shorter k, sums leave the tensor cores twice in a slab (split_fp16.cuh)
+enum {
+    SPLIT_LONG = 1728
+}; // for a shorter k, sums also leave the tensor cores twice in a slab in tiles of 208 columns
 
 // One operand. Element (line, k) of product p is at data + p's offset + line * line_stride + k * k_stride.
 struct split_side {

@@ -118,15 +118,15 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
             findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
-        // Elements outside are zeros, and do not count as small. With few small ones, 32 elements of a line have 8 large ones among them.
+        // With few small elements, 32 of a line have 8 large ones among them. (`small` includes the zeros outside.)
         const int depth = op.k - first_k;
-        const int inside = at_most(lines, SPLIT_LINES) * at_most(depth, SPLIT_DEPTH);
-        const auto all_small = [&] {
-            return static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
-        };
-        const bool few_small =
-            PIECES == 3 || (depth >= SPLIT_DEPTH / 2 && all_small() - (SPLIT_LINES * SPLIT_DEPTH - inside) <= 7);
-        if (largest != 0 && (__any_sync(0xffffffffu, least < bottom) || !few_small)) {
+        bool check = __any_sync(0xffffffffu, least < bottom);
+        if (PIECES == 2) {
+            const int outside = SPLIT_LINES * SPLIT_DEPTH - at_most(lines, SPLIT_LINES) * at_most(depth, SPLIT_DEPTH);
+            const int all_small = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
+            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > 7;
+        }
+        if (largest != 0 && check) {
 #pragma unroll
             for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
             __syncwarp();

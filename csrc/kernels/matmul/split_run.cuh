@@ -29,11 +29,10 @@ inline int split_map(tensor_map *map, const split_side &side, const split_operan
 template <typename size>
 int launch_split_product(const split_operands &split, const split_product_operands &op, const ck_context *context,
                          ck_error *error) {
-    enum { SHORT_STEPS = 2, LONG_STEPS = size::PIECES == 3 ? 2 : 4 };
     tensor_map a_map, b_map;
     CK_TRY(split_map(&a_map, split.side[0], split, size::PIECES, size::ROWS, size::PIECES, error));
     CK_TRY(split_map(&b_map, split.side[1], split, size::PIECES, size::COLUMNS / SPLIT_PAIR, 1, error));
-    const auto kernel = op.k < SPLIT_LONG ? split_product<size, SHORT_STEPS> : split_product<size, LONG_STEPS>;
+    const auto kernel = op.k < SPLIT_LONG ? split_product<size, 2> : split_product<size, size::LONG_STEPS>;
     return ck_launch_early(SPLIT_PAIR, context, error, "split_product", kernel,
                            dim3(static_cast<unsigned>(SPLIT_PAIR * op.all.clusters)), dim3(size::THREADS),
                            size::SHARED_BYTES, a_map, b_map, op);

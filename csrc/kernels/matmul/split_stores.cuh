@@ -23,6 +23,8 @@ __device__ __forceinline__ void store_split_rows(const output_matrix<float, fals
     float *const to = c.data + row * c.row_stride + column * c.column_stride;
     const int lead = static_cast<int>(-(reinterpret_cast<uintptr_t>(to) / sizeof(float)) % 4); // of both rows
     const int end = n - column < COLUMNS ? n - column : COLUMNS;
+    // One of the thread's four sums in 16 columns of a row.
+    const auto own_sum = [&](int half, int first, int i) { return sum[first / 2 + half * 2 + i / 2 * 4 + i % 2]; };
     const auto store = [&](int half, int at, const float(&x)[4]) {
         float *const line = to + half * 8 * c.row_stride;
         if (row + half * 8 >= m) return;
@@ -36,16 +38,19 @@ __device__ __forceinline__ void store_split_rows(const output_matrix<float, fals
     if (__builtin_expect(c.column_stride == 1 && __all_sync(0xffffffffu, lead == 0), 1)) {
 #pragma unroll
         for (int i = 0; i < COLUMNS / 8; ++i) {
-            const float *const x = &sum[i / 2 * 8 + i % 2 * 2];
-            store(i % 2, i / 2 * 16 + own * 4, {x[0], x[1], x[4], x[5]});
+            const int half = i % 2, first = i / 2 * 16;
+            store(
+                half, first + own * 4,
+                {own_sum(half, first, 0), own_sum(half, first, 1), own_sum(half, first, 2), own_sum(half, first, 3)});
         }
         return;
     }
     if (c.column_stride != 1) {
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 8; ++i) {
-            const float *const x = &sum[i / 2 * 8 + i % 2 * 2];
-            store_four(c, row + i % 2 * 8, column + i / 2 * 16 + own * 4, m, n, {x[0], x[1], x[4], x[5]});
+        for (int i = 0; i < COLUMNS / 4; ++i) {
+            const int half = i / 2 % 2, first = i / 4 * 16, pair = i % 2 * 2;
+            store_pair(c, row + half * 8, column + first + own * 4 + pair, m, n, own_sum(half, first, pair),
+                       own_sum(half, first, pair + 1));
         }
         return;
     }
@@ -54,17 +59,17 @@ __device__ __forceinline__ void store_split_rows(const output_matrix<float, fals
         if (own == 0 && row + half * 8 < m)
 #pragma unroll
             for (int i = 0; i < 3; ++i)
-                if (i < lead && i < end) to[half * 8 * c.row_stride + i] = sum[half * 2 + i % 2 + i / 2 * 4];
+                if (i < lead && i < end) to[half * 8 * c.row_stride + i] = own_sum(half, 0, i);
 #pragma unroll
         for (int first = 0; first < COLUMNS; first += 16) {
-            const float *const x = &sum[first / 2 + half * 2], *const next = first + 16 < COLUMNS ? x + 8 : x;
-            float y[7] = {x[0], x[1], x[4], x[5]}; // and three of the next thread, which may be the first one again
+            float y[7]; // the thread's four, and three of the next thread, which may be the first one again
 #pragma unroll
-            for (int i = 0; i < 3; ++i) {
-                const int element = i % 2 + i / 2 * 4;
+            for (int i = 0; i < 4; ++i) y[i] = own_sum(half, first, i);
+            const int next = first + 16 < COLUMNS ? first + 16 : first;
+#pragma unroll
+            for (int i = 0; i < 3; ++i)
                 y[4 + i] =
-                    __shfl_sync(0xffffffffu, own == 0 ? next[element] : x[element], lane / 4 * 4 + (own + 1) % 4);
-            }
+                    __shfl_sync(0xffffffffu, own == 0 ? own_sum(half, next, i) : y[i], lane / 4 * 4 + (own + 1) % 4);
             if (lead & 1)
 #pragma unroll
                 for (int i = 0; i < 6; ++i) y[i] = y[i + 1];
