@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 
     if (threadIdx.x < 128) {
         give_up_registers<size::PRODUCER_REGISTERS>();
-        split_turns::begin();
+        if (size::TURNS) split_turns::begin();
         clusters_in_step step(op.products == 1 && rank == 0 ? op.arrivals : nullptr, op.all.clusters, op.all.slabs);
         while (threadIdx.x == 0 && work.next()) {
             const int product = work.pair / per_product;

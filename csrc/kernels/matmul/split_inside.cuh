@@ -24,7 +24,6 @@
 #include "split_columns.cuh"
 #include "split_operands.cuh" // the choice of "split_fp16"
 #include "split_sums.cuh"
-#include "split_turns.cuh"
 
 namespace matmul {
 
@@ -83,12 +82,13 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     constexpr int ROWS = size::ROWS, COLUMNS = size::COLUMNS, SUMS = COLUMNS / 2;
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
-    __shared__ mbarrier full[size::STAGES], empty[size::STAGES], checked;
+    __shared__ mbarrier full[size::STAGES], empty[size::STAGES], turn[2], checked;
     // The bits of what bounds the magnitudes of A and B: integers have the same order.
     __shared__ int failed, largest[2];
     if (threadIdx.x == 0) {
         for (int i = 0; i < size::STAGES; ++i)
             mbarrier_init(&full[i], size::SPLITTERS / 32), mbarrier_init(&empty[i], size::CONSUMERS * 4);
+        for (mbarrier &each : turn) mbarrier_init(&each, 4); // warps
         mbarrier_init(&checked, size::SPLITTERS / 32);
         failed = largest[0] = largest[1] = 0;
     }
@@ -120,7 +120,6 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     };
     if (threadIdx.x < size::SPLITTERS) {
         give_up_registers<size::SPLITTER_REGISTERS>();
-        if (threadIdx.x < 128) split_turns::begin();
         const int first_column = static_cast<int>(threadIdx.x) / 128 * size::SPLIT_WIDTH; // of the warpgroup
         split_columns<size::SPLIT_WIDTH, B_ALONG_K> columns(op.b, first.column + first_column, op.n, op.k);
         typename decltype(columns)::slab x;
@@ -152,20 +151,21 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     if (slabs > 0) rows.load(x);
     prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
     if (size::PREFETCH && slabs > 2) prefetched.load(); // slab 1
-    const split_turns turns{thread / 128};
+    const int warpgroup = thread / 128;
     for (int slab = 0; slab < slabs; ++slab, next_stage()) {
         if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
         unsigned pieces[size::PIECES][SPLIT_STEPS][4];
         rows.split(x, elements, pieces);
         if (slab + 1 < slabs) rows.load(x);
         mbarrier_wait(&full[stage], round);
-        turns.wait();
+        // The warpgroups take turns: one splits while the other one multiplies.
+        mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
 #pragma unroll
         for (int part = 0; part < size::PARTS; ++part) {
             float sum[size::WIDTH / 2], last[size::WIDTH / 2];
             multiply_split<size>(sum, last, pieces,
                                  stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
-            if (part == 0) turns.pass();
+            if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
             wgmma_wait<0>();
             if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll

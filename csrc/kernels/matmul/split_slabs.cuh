@@ -14,6 +14,7 @@ template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("defa
     enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
     enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
     enum { SECOND = COLUMNS_ <= +SECOND_SUM_COLUMNS }; // in registers (carried_sums.cuh)
+    enum { TURNS = COLUMNS > 64 }; // (in narrower tiles, products take so little time that turns cost 1 to 3 %)
     static __device__ __forceinline__ int group_slabs(int slabs) {
         return SECOND ? +CARRY_SLABS : carry_wide_slabs(slabs);
     }
@@ -42,7 +43,7 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
 #pragma unroll
     for (int first = 0; first < 4; first += STEPS) {
         if (first > 0) promote();
-        turns.wait();
+        if (size::TURNS) turns.wait();
         wgmma_fence();
 #pragma unroll
         for (int order = size::PIECES - 1; order >= 0; --order) // i + j
@@ -52,7 +53,7 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
                 for (int step = first; step < first + STEPS; ++step)
                     multiply(i, order - i, step, order < size::PIECES - 1 || i > 0 || step > first);
         wgmma_commit();
-        turns.pass();
+        if (size::TURNS) turns.pass();
         wgmma_wait<0>();
     }
 }
