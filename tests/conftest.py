@@ -6,6 +6,7 @@ import math
 import os
 
 import hypothesis
+import numpy as np
 import pytest
 
 # CUDA loads a kernel at its first launch, and waits for running ones to do so: a test whose kernel waits for another
@@ -167,3 +168,18 @@ def fault():
     yield inject
     for name in used:
         cases.native(name).inject_fault(0, 1)
+
+
+@pytest.fixture
+def chip(backend):
+    """A chip that multiplies by wgmma: each backend that is one."""
+    why_not = cudakern.variants("matmul")["split_fp16"].why_not(cudakern.backend())
+    if why_not:
+        pytest.skip(why_not)
+    return backend
+
+
+@pytest.fixture
+def seed():
+    """Of data that is new in each run. A failed assertion prints it."""
+    return np.random.SeedSequence().entropy % 2**32

@@ -11,42 +11,23 @@ import cudakern
 from cases import emulated_chip, smallest
 from cudakern._resources import launches_of
 from matrices import operands
+from splits import (
+    ALL,
+    BF16,
+    FP16,
+    INSIDE,
+    LONG,
+    SMALL,
+    SPLITS,
+    WAYS,
+    bits,
+    exact,
+    product,
+    six_products,
+)
 
 pytestmark = pytest.mark.proves()
 full = pytest.mark.full
-
-SPLITS = ("split_fp16", "split_bf16")
-INSIDE = "split_inside"  # without scales: it has no statistics, and hence no check
-SMALL = "split_small"  # likewise, and without parts of k
-ALL = (*SPLITS, INSIDE, SMALL)
-WAYS = (*ALL, "auto", "strict")
-FP16, BF16, PLAIN = "fp16", "bf16", "plain"  # what split_fp16 may take: three products, six, or float32 itself
-LONG = 65_600  # from here on, split_bf16 computes the six products; for a shorter k and a small C, split_inside
-
-
-@pytest.fixture
-def chip(backend):
-    """A chip that multiplies by wgmma."""
-    why_not = cudakern.variants("matmul")["split_fp16"].why_not(cudakern.backend())
-    if why_not:
-        pytest.skip(why_not)
-    return backend
-
-
-@pytest.fixture
-def seed():
-    return np.random.SeedSequence().entropy % 2**32
-
-
-def product(a, b, how, **parameters):
-    how = {"accuracy": "strict"} if how == "strict" else {"variant": how}
-    return cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), **how, **parameters).get()
-
-
-def exact(a, b):
-    """The product in double, and that of the magnitudes."""
-    a, b = a.astype(np.float64), b.astype(np.float64)
-    return a @ b, np.abs(a) @ np.abs(b)
 
 
 def check(a, b, how, seed, **parameters):
@@ -60,23 +41,6 @@ def check(a, b, how, seed, **parameters):
     additions = a.shape[1] + (24 * -(-a.shape[1] // 64) if unscaled else 0)
     most = bound * magnitude + additions * smallest("float32")
     assert np.all(np.abs(result - reference) <= most), (seed, how, a.shape, b.shape, parameters)
-
-
-def bits(x):
-    return np.ascontiguousarray(x).view(np.uint32).tobytes()
-
-
-def six_products(a, b):
-    """What split_fp16 computes where its check fails."""
-    return product(a, b, "split_bf16") if a.shape[-1] >= LONG else product(a, b, INSIDE, groups=1)
-
-
-def path(a, b):
-    """What split_fp16 takes for these operands: the other paths have other bits, unless all results are exact."""
-    result = bits(product(a, b, "split_fp16"))
-    if a.shape[-1] >= LONG and bits(product(a, b, "warp_tiles")) == result:
-        return PLAIN
-    return BF16 if bits(six_products(a, b)) == result else FP16
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
@@ -250,110 +214,6 @@ def test_c_with_other_strides(chip, seed, how):
     for out in (memory[0][36::-1, :130], memory[0][:37, 129::-1], memory[0][::2, ::-2], memory[1].T[1::2, ::2]):
         cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b), variant=how, out=out)
         assert bits(out.get()) == bits(result), (out.strides, seed)
-
-
-# --- the check on the device -----------------------------------------------------------------------------------------
-def test_small_elements_are_lossy_only_where_they_count(chip, seed):
-    """An element below 2^-17 of the largest in its block of 16 lines by 64 along k has lost digits in float16. A line
-    may have one such for eight of 2^-4 or more, and seven of less than 2^-12."""
-    a, b = operands("uniform", seed, 40, 40, 128)
-    a, b = a + 1, b + 1
-    assert path(a, b) == FP16, seed
-    tiny = np.float32(2.0**-30)
-    a[3, 5] *= tiny
-    assert path(a, b) == FP16, seed
-    a[3, 5:13] *= tiny  # more than seven
-    assert path(a, b) == BF16, seed
-    a[3, 5:13] = 0  # zeros lose nothing
-    assert path(a, b) == FP16, seed
-    a[3, 5:64], a[3, 7] = 0, tiny  # one, and five large ones
-    assert path(a, b) == BF16, seed
-    a[3, 8:11] = 1  # eight
-    assert path(a, b) == FP16, seed
-    b[9:64, 6] = 0  # a line that has few elements, besides the lossy one
-    assert path(a, b) == FP16, seed
-    b[1:64, 6] = 0
-    assert path(a, b) == BF16, seed
-    b[:, 6] = b[:, 5] * tiny  # a line of other size in its block
-    assert path(a, b) == BF16, seed
-    b[:, :16] *= tiny  # a block of other size
-    b[:, 6] = b[:, 5]
-    assert path(a, b) == FP16, seed
-    a[4, :13], a[4, 60:], b[13:60, :20] = a[4, :13] * tiny, 0, 0  # the large elements meet zeros only
-    assert path(a, b) == BF16, seed
-
-
-@pytest.mark.parametrize("k", [64 + 3, pytest.param(128 + 1, marks=full)])
-def test_small_elements_in_the_last_few_along_k(chip, seed, k):
-    """Those of the 64 before count, too."""
-    a, b = operands("uniform", seed, 40, 40, k)
-    a, b = a + 1, b + 1
-    a[3, -1] *= np.float32(2.0**-30)
-    assert path(a, b) == FP16, seed
-    a[3, -60:-1] = 0
-    assert path(a, b) == BF16, seed
-
-
-@pytest.mark.parametrize("last", [6, 14, 15, 31, 32, 33, 40])
-def test_large_elements_in_the_last_few_along_k(chip, seed, last):
-    """They may meet just lossy ones: of A, if all those before are small, or if all are zeros and these are fewer than
-    eight."""
-    tiny = np.float32(2.0**-25)
-    a, b = operands("uniform", seed, 40, 40, 64 + last)
-    a, b = a + 1, b + 1
-    assert path(a, b) == FP16, seed
-    b[64, 3] *= tiny
-    assert path(a, b) == FP16, seed
-    a[3, :64] = 0
-    assert path(a, b) == (BF16 if last < 8 else FP16), seed
-    a[3, 64:] = 0  # nothing is nothing: it may be small
-    assert path(a, b) == FP16, seed
-    a[35, 69:], a[35, :64] = 0, 0  # in a block that has eight lines
-    assert path(a, b) == BF16, seed
-    a[35] = 1
-    a[:, :64] *= np.float32(2.0**-40)
-    b[64 : 64 + min(last, 7), 3] *= tiny
-    b[64 + 7 :, 3] = 0
-    assert path(a, b) == BF16, seed
-
-
-def test_zeros_at_the_end_of_k(chip, seed):
-    """A block of zeros has no size, so nothing else is small beside it."""
-    a, b = operands("uniform", seed, 40, 40, 64 + 6)
-    a, b = (a + 1) * np.float32(1e-6), b + 1
-    a[:, 64:] = 0
-    assert path(a, b) == FP16, seed
-
-
-def test_what_bf16_cannot_hold(chip, seed):
-    """An element below 2^-106 of the largest in its block sends the product to float32, which a larger one does not."""
-    a, b = operands("uniform", seed, 40, 40, 200)
-    a, b = a + 1, b + 1
-    for power, lost in ((104, False), (108, True)):
-        a[5, 7], a[5, 9] = 2.0 ** (power // 2), 2.0 ** -(power - power // 2)
-        same = bits(product(a, b, "split_bf16")) == bits(product(a, b, "warp_tiles"))
-        assert same == lost, (power, seed)
-
-
-@full
-def test_the_paths_of_a_long_k(chip, seed):
-    """Six products in float16's place, and float32 itself in theirs."""
-    a, b = operands("normal", seed, 4, 4, LONG)
-    assert path(a, b) == FP16, seed
-    a[1] *= np.float32(2.0**-30)
-    assert path(a, b) == BF16, seed
-    a[2, 7] = np.inf
-    assert path(a, b) == PLAIN, seed
-
-
-@pytest.mark.parametrize("value", [np.nan, pytest.param(np.inf, marks=full)])
-def test_each_product_of_a_stack_has_a_path_of_its_own(chip, seed, value):
-    one = [operands(kind, seed, 40, 40, 60) for kind in ("normal", "lognormal 6", "uniform")]
-    one[2][0][7, 9] = value
-    assert [path(a, b) for a, b in one] == [FP16, BF16, BF16], seed
-    a, b = (np.stack(operand) for operand in zip(*one, strict=True))
-    for how in ALL:
-        assert bits(product(a, b, how)) == b"".join(bits(product(*each, how)) for each in one), (how, seed)
 
 
 # --- special values --------------------------------------------------------------------------------------------------
