@@ -426,6 +426,7 @@ RULES = {
     "part_that_never_comes": (160, r"sync_threads_of\(5, 64\) .*32 of 64"),
     "arrivals_that_are_too_few": (96, r"sync_threads_of\(5, 96\) .*64 of 96"),
     "arrivals_of_half_warps": (96, r"all lanes of a warp .*16 lanes of warp"),
+    "arrivals_of_half_a_warp": (64, r"all lanes of a warp .*16 lanes of warp 1"),
     "arrival_of_other_size": (96, r"same number.*arrive_threads_of\(5, \d\d\)"),
     "part_with_wrong_number": (64, "1 to 15, not 16"),
     "part_of_a_warp": (64, "multiple of 32"),

@@ -529,14 +529,23 @@ def test_auto_splits_products_with_a_long_k(chip, seed):
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "complex64", "int32"])
 def test_strict_is_split_bf16_or_compensated(backend, seed, dtype):
-    """Small products have the smaller error of compensated sums."""
+    """Short sums have the smaller error of compensated sums."""
     wgmma = not cudakern.variants("matmul")["split_bf16"].why_not(cudakern.backend())
-    for m, n, k in ((40, 40, 100), (3, 5, 1025), (128, 129, 128)):
+    for m, n, k in ((140, 40, 64), (3, 5, 65), (128, 129, 128)):
         a, b = (x.astype(dtype) for x in operands("normal", seed, m, n, k))
-        way = "split_bf16" if wgmma and dtype == "float32" and m != 40 else "tiled"
+        way = "split_bf16" if wgmma and dtype == "float32" and k > 64 else "tiled"
         assert product(a, b, "strict").tobytes() == product(a, b, way).tobytes()
     with cudakern.use_backend("emulator"), emulated_chip("A100"):  # which has no wgmma
         assert product(a, b, "strict").tobytes() == product(a, b, "tiled").tobytes()
+
+
+@pytest.mark.parametrize("k", [100, 256, 1024])
+def test_strict_loses_less_where_terms_cancel(chip, seed, k):
+    """In small products, too: a compensated sum of rounded products loses as much as any float32."""
+    a, b = operands("pairs cancel", seed, 32, 48, k)
+    reference, _ = exact(a, b)
+    strict, naive = (np.linalg.norm(product(a, b, how) - reference) for how in ("strict", "naive"))
+    assert strict <= 0.6 * naive, (seed, strict / naive)
 
 
 def test_accuracy_is_fast_or_strict(backend):

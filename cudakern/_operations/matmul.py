@@ -239,11 +239,11 @@ RULE = Rule(
 )
 
 
-#: With accuracy="strict": compensated sums. Large products of float32 have three pieces of bfloat16 instead, with an
-#: error that is smaller than that of a library's float32, but larger than that of compensated sums.
+#: With accuracy="strict": compensated sums if k is SHORT or less. For a longer k, float32 has three pieces of bfloat16:
+#: where terms cancel, their exact products lose less than compensated sums of rounded products.
 STRICT = replace(RULE, preferred=("tiled",), small=None)
-STRICT_LARGE = replace(STRICT, preferred=("split_bf16", "tiled"))
-COMPENSATED, SHORT = 1 << 21, 1024  #: multiply-adds, and k, up to which compensated sums take about as long
+STRICT_LONG = replace(STRICT, preferred=("split_bf16", "tiled"))
+SHORT = 64
 
 
 # --- the public function ---------------------------------------------------------------------------------------------
@@ -297,7 +297,8 @@ def matmul(
         How accurate "auto" is on a GPU. With "fast", a product of float32 is at least as accurate as that of the GPU's
         library, except where the terms of a sum nearly cancel, or a few of them are much larger than all others, or
         where the product is narrow or k short, and the library's sums are short, too. "strict" keeps all bits of the
-        elements, also where terms cancel; sums of other floating-point types are compensated.
+        elements, also where terms cancel, unless neighbors differ by a factor of 2^106 or more. Sums of other
+        floating-point types, and of up to 64 terms, are compensated.
     <call>
 
     Returns
@@ -368,9 +369,7 @@ def _strict(accuracy: Any, variant: str, a: Any, b: Any) -> Rule:
         raise ValueError(f"matmul: accuracy must be 'fast' or 'strict', not {accuracy!r}")
     if variant != AUTO:
         raise TypeError(f"matmul: accuracy='strict' is for variant='auto'; {variant!r} has an accuracy of its own")
-    rows, columns = np.shape(a), np.shape(b)[-1:]
-    few = math.prod(rows + columns) <= COMPENSATED and math.prod(rows[-1:]) <= SHORT
-    return STRICT if few else STRICT_LARGE
+    return STRICT if math.prod(np.shape(a)[-1:]) <= SHORT else STRICT_LONG
 
 
 DeviceArray._matmul = staticmethod(matmul)  # for @, whose module cannot import this one, which needs it

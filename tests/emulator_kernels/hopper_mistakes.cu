@@ -183,6 +183,14 @@ __global__ void arrivals_of_half_warps(const __grid_constant__ tensor_map, float
 }
 BROKEN(arrivals_of_half_warps)
 
+__global__ void arrivals_of_half_a_warp(const __grid_constant__ tensor_map, float *) {
+    if (threadIdx.x < 32)
+        sync_threads_of(5, 64);
+    else if (threadIdx.x < 48)
+        arrive_threads_of(5, 64); // HERE: arrivals_of_half_a_warp
+}
+BROKEN(arrivals_of_half_a_warp)
+
 __global__ void arrival_of_other_size(const __grid_constant__ tensor_map, float *) {
     if (threadIdx.x < 32)
         arrive_threads_of(5, 64); // HERE: arrival_of_other_size

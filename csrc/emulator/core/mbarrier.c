@@ -246,6 +246,15 @@ static int deliver(emu_block *block) {
 
 // --- Barriers of a part of the block's warps ----------------------------------------------------------------------
 
+// Fails if only some lanes of a warp have arrived.
+static void check_arrivals(const emu_block *block, const part *meeting, unsigned number) {
+    for (int warp = 0; warp * EMU_WARP < block->thread_count; ++warp)
+        if (meeting->arrivals[warp] % EMU_WARP)
+            emu_block_fail(meeting->file, meeting->line,
+                           "all lanes of a warp must call arrive_threads_of(%u, %d); %d lanes of warp %d did", number,
+                           meeting->threads, meeting->arrivals[warp] % EMU_WARP, warp);
+}
+
 // All threads have come: they must be whole warps.
 static void open_part(emu_block *block, part *meeting, unsigned number) {
     for (int id = 0; id < block->thread_count; id += EMU_WARP) {
@@ -262,11 +271,8 @@ static void open_part(emu_block *block, part *meeting, unsigned number) {
                 block->threads[present].file, block->threads[present].line,
                 "all lanes of a warp must meet at sync_threads_of(%u, %d); lane %d of warp %d came, lane %d did not",
                 number, meeting->threads, present % EMU_WARP, present / EMU_WARP, absent % EMU_WARP);
-        if (meeting->arrivals[id / EMU_WARP] % EMU_WARP)
-            emu_block_fail(meeting->file, meeting->line,
-                           "all lanes of a warp must call arrive_threads_of(%u, %d); %d lanes of warp %d did", number,
-                           meeting->threads, meeting->arrivals[id / EMU_WARP] % EMU_WARP, id / EMU_WARP);
     }
+    check_arrivals(block, meeting, number);
     block->current->state = EMU_LIVE;
     for (int id = 0; id < block->thread_count; ++id) {
         emu_thread *thread = &block->threads[id];
@@ -337,6 +343,7 @@ static void report(emu_block *block) {
                  emu_barrier_names[block->barrier], block->site_file, block->site_line);
     if (waiting->state == EMU_AT_PART) {
         const part *meeting = &own->parts[waiting->mask];
+        check_arrivals(block, meeting, waiting->mask);
         emu_block_fail(waiting->file, waiting->line,
                        "no thread of the block can continue: sync_threads_of(%u, %d) waits forever, because %d of %d "
                        "threads came%s. Let all warps that it counts call it or arrive_threads_of",
