@@ -96,10 +96,17 @@ static void read_box(const box *b, char *data) {
                        b->map.shape.swizzle ? swizzle_of(b->shared + i, b->map.shape.swizzle) : b->shared + i);
 }
 
+// A kernel's own copy of a parameter may be anywhere on 64-bit Arm, where calls align copies to 16 bytes only.
+#ifdef __aarch64__
+enum { MAP_ALIGNMENT = 16 };
+#else
+enum { MAP_ALIGNMENT = 64 };
+#endif
+
 static void check_map(const char *call, const tensor_map *map, const char *file, int line) {
-    if (!map || (uintptr_t)map % 64)
-        emu_block_fail(file, line, "%s: the tensor_map must be at an address that is a multiple of 64, not at %p",
-                       call, (const void *)map);
+    if (!map || (uintptr_t)map % MAP_ALIGNMENT)
+        emu_block_fail(file, line, "%s: the tensor_map must be at an address that is a multiple of %d, not at %p",
+                       call, MAP_ALIGNMENT, (const void *)map);
     if (map->mark != EMU_TENSOR_MAP)
         emu_block_fail(file, line, "%s: the tensor_map is not one that tensor_map_make has filled in", call);
 }
