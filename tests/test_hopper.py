@@ -387,7 +387,7 @@ def test_pipeline(library, order, order_name, tiles):
 def test_turns(library, order, order_name, entry):
     order(order_name)
     out = library.buffer(np.zeros(20, np.int32))
-    library.launch(entry, out, block=128, grid=3)  # one block after another on some multiprocessors
+    library.launch(entry, out, block=128, grid=3)  # an arrival that is left concerns no other block
     np.testing.assert_array_equal(out.get(), np.arange(20))
 
 

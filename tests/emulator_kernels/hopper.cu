@@ -400,7 +400,8 @@ ENTRY run_turns(const Shape *shape, int *out) {
     return launch(shape, turns, out);
 }
 
-// The same with numbered barriers: each half arrives where the other one waits. The last arrival is one that nobody waits for.
+// Turns at numbered barriers: each half of the block waits at its own barrier, and arrives at that of the other half. Nobody waits for the
+// last arrival.
 __global__ void turns_of_parts(int *out) {
     __shared__ int count;
     const int threads = static_cast<int>(blockDim.x), half = threads / 2, own = static_cast<int>(threadIdx.x) / half;

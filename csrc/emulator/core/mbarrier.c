@@ -26,9 +26,9 @@ typedef struct mbarrier_state {
 
 typedef struct part { // a numbered barrier
     int threads, arrived;
-    const char *file; // where one of them came, the last one that arrived without waiting, if any did
+    const char *file; // where one of them came: if any arrived without waiting, the last of those
     int line;
-    uint16_t arrivals[1024 / EMU_WARP]; // in each warp, of threads that do not wait
+    uint16_t arrivals[EMU_MAX_WARPS]; // in each warp, of threads that do not wait
 } part;
 
 typedef struct waits { // of one block

@@ -96,7 +96,7 @@ static void read_box(const box *b, char *data) {
                        b->map.shape.swizzle ? swizzle_of(b->shared + i, b->map.shape.swizzle) : b->shared + i);
 }
 
-// A kernel's own copy of a parameter may be anywhere on 64-bit Arm, where calls align copies to 16 bytes only.
+// On 64-bit Arm, a kernel's copy of a parameter is aligned to 16 bytes only, whatever its type requires.
 #ifdef __aarch64__
 enum { MAP_ALIGNMENT = 16 };
 #else

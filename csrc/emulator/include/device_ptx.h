@@ -252,9 +252,9 @@ __forceinline__ void barrier(unsigned number, unsigned count, EMU_SITE) {
     else
         __barrier_sync_count(number, count, file, line);
 }
+// (Not at barrier 0, where all threads of the block wait.)
 __forceinline__ void arrive(unsigned number, unsigned count, EMU_SITE) {
-    emu_arrive_part(static_cast<int>(number), static_cast<int>(count), file,
-                    line); // (number 0 is for all threads, which wait)
+    emu_arrive_part(static_cast<int>(number), static_cast<int>(count), file, line);
 }
 enum shuffle_kind { up, down, bfly, idx };
 __forceinline__ unsigned shuffle(shuffle_kind kind, unsigned value, unsigned by, unsigned limits, unsigned mask,

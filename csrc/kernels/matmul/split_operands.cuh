@@ -48,9 +48,8 @@ __device__ __forceinline__ int choice_of(unsigned findings) {
 
 enum { SPLIT_LINES = 16, SPLIT_DEPTH = 64 }; // of a block of elements that are scaled alike
 
-enum {
-    SPLIT_LONG = 1728
-}; // for a shorter k, sums also leave the tensor cores twice in a slab in tiles of 208 columns
+// For a shorter k, sums leave the tensor cores twice in a slab in tiles of 208 columns, too.
+enum { SPLIT_LONG = 1728 };
 
 // One operand. Element (line, k) of product p is at data + p's offset + line * line_stride + k * k_stride.
 struct split_side {
