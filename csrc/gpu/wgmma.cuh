@@ -55,6 +55,11 @@ __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_
            swizzle_128 << 62;
 }
 
+// The descriptor of what lies `bytes` after it, without a new check of the address.
+__device__ __forceinline__ uint64_t wgmma_descriptor_after(uint64_t descriptor, int bytes) {
+    return (descriptor & ~uint64_t{0xffffffff}) | static_cast<uint32_t>(descriptor + bytes / 16);
+}
+
 __device__ __forceinline__ void wgmma_fence() {
 #if CK_HAS_WGMMA
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");

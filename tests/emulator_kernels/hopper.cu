@@ -137,7 +137,7 @@ __global__ void product(const __grid_constant__ tensor_map a_map, const __grid_c
         mbarrier_wait(&full, k / STEP % 2);
         wgmma_fence();
         for (int i = 0; i < 4; ++i) {
-            const uint64_t left = wgmma_descriptor(a + i * (A_TRANSPOSED ? 2048 : 32), 8192);
+            const uint64_t left = wgmma_descriptor_after(wgmma_descriptor(a, 8192), i * (A_TRANSPOSED ? 2048 : 32));
             const uint64_t right = wgmma_descriptor(b + i * (B_TRANSPOSED ? 2048 : 32), 8192);
             wgmma<T, N, A_TRANSPOSED, B_TRANSPOSED>(sum, left, right, add || k > 0 || i > 0);
             if (GROUPS) wgmma_commit();

@@ -333,6 +333,10 @@ __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_
     return address >> 4 | static_cast<uint64_t>(box_bytes >> 4) << 44 | emu::WGMMA_MARK << 58;
 }
 
+__device__ __forceinline__ uint64_t wgmma_descriptor_after(uint64_t descriptor, int bytes) {
+    return descriptor + static_cast<uint64_t>(bytes / 16);
+}
+
 __device__ __forceinline__ void wgmma_fence(EMU_SITE) {
     emu_together own = {"wgmma_fence", emu::wgmma_fence_warp};
     emu_warp_together(&own, file, line);

@@ -77,17 +77,19 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
     float total[size::SUMS] = {};
     // Those of the warpgroup's columns. (The shuffle tells the compiler that all threads of a warp have the same.)
     const unsigned warpgroup = size::GROUPS > 1 ? __shfl_sync(0xffffffffu, threadIdx.x / 128, 0) : 0;
-    const unsigned char *const own_pieces_of_b = pieces_of_b + warpgroup * b_pieces::PART;
-    const auto load = [&](int64_t left) { // of k, from the next step on
+    const uint64_t a_first = wgmma_descriptor(pieces, BOX_BYTES);
+    const uint64_t b_first = wgmma_descriptor(pieces_of_b + warpgroup * b_pieces::PART, BOX_BYTES);
+    const auto load = [&](int64_t left, auto first_step) { // of k, from the next step on
+        constexpr bool FIRST_STEP = decltype(first_step)::value;
         const int depth = left < SMALL_STEP ? static_cast<int>(left) : SMALL_STEP;
-        a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
-        if (MORE > 0) more.template load<WHOLE>(depth);
-        if (LAST > 0) last.template load<WHOLE>(depth);
+        a.template load<WHOLE, FIRST_STEP>(depth), b.template load<WHOLE, FIRST_STEP>(depth);
+        if (MORE > 0) more.template load<WHOLE, FIRST_STEP>(depth);
+        if (LAST > 0) last.template load<WHOLE, FIRST_STEP>(depth);
     };
     const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
     const int depth = REST ? static_cast<int>(op.k % SMALL_STEP) : 0; // of the rest
     const int64_t steps_end = op.k - depth;
-    if (WHOLE || REST || op.k > 0) load(steps_end);
+    if (WHOLE || REST || op.k > 0) load(steps_end, std::true_type());
     split_small_rest<size> rest;
     if (REST) rest.load(op, first, depth, a.extent, columns);
     int half = 0;
@@ -100,7 +102,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
         b.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
         if (MORE > 0) more.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
         if (LAST > 0) last.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
-        if (k + SMALL_STEP < steps_end) load(steps_end - k - SMALL_STEP);
+        if (k + SMALL_STEP < steps_end) load(steps_end - k - SMALL_STEP, std::false_type());
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
         // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so 16 elements along k have a sum of
@@ -115,8 +117,8 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
 #pragma unroll
                 for (int i = 0; i <= order; ++i) // piece i by piece order - i
                     wgmma<__nv_bfloat16, size::OWN, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
-                        sum, a_pieces::descriptor(pieces, i, sixteen),
-                        b_pieces::descriptor(own_pieces_of_b, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
+                        sum, a_pieces::descriptor(a_first, i, sixteen),
+                        b_pieces::descriptor(b_first, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
             wgmma_commit();
             wgmma_wait<0>();
 #pragma unroll

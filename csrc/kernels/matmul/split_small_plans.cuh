@@ -37,7 +37,7 @@ inline double time_of_split_small(const ck_call *call, const split_small_tiling 
     const double few = sixteens * (0.216 + 0.154 * own) * tiling.few;
     const bool whole =
         tiling.columns == 64 && tiling.warpgroups == 1 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
-    const double slower = whole ? 1 : aligned ? 1.09 : 1.32;
+    const double slower = whole ? 1 : aligned ? 1.09 : tiling.warpgroups == 2 ? 1.28 : 1.32;
     const double compute = (many > few ? many : few) * slower, move = bytes_of_floats(call) / 3.84e6;
     return (whole ? 4.7 : 5.1) + compute + move - 0.54 * (compute < move ? compute : move);
 }

@@ -52,11 +52,26 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
     // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of elements outside, some inside
     // are loaded again (the last line of the thread that is inside, or the last elements of a line), which takes fewer instructions than a
     // branch: so C gets rows and columns that are not stored.
-    template <bool WHOLE> __device__ __forceinline__ void load(int depth) {
+    //
+    // Where single elements are loaded, and all lines are inside, a second copy of the loads has three instructions for each instead of
+    // seven. It is not worth it for the first step, whose instructions come from memory, nor for blocks of one warpgroup.
+    template <bool WHOLE, bool FIRST_STEP> __device__ __forceinline__ void load(int depth) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
         const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
-        constexpr int NEXT = ALIGNED ? APART : 1; // line
-        const float *there = from + at_most(at, length - VECTOR) + at_most(line, lines - 1) * pitch;
+        const char *const there =
+            reinterpret_cast<const char *>(from + at_most(at, length - VECTOR) + at_most(line, lines - 1) * pitch);
+        constexpr bool TWO_COPIES = !ALIGNED && !FIRST_STEP && THREADS == 256;
+        if (WHOLE || (TWO_COPIES && lines == LINES))
+            load_lines<true>(there, lines);
+        else
+            load_lines<false>(there, lines);
+        from += SMALL_STEP * (ALONG_K ? 1 : pitch);
+    }
+
+    // INSIDE: all lines are.
+    template <bool INSIDE> __device__ __forceinline__ void load_lines(const char *there, int lines) {
+        constexpr int NEXT = ALIGNED ? APART : 1;                                // line
+        const int64_t next = NEXT * pitch * static_cast<int64_t>(sizeof(float)); // bytes
 #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
             if constexpr (VECTOR == 2) {
@@ -66,11 +81,10 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
                 const float4 four = __ldg(reinterpret_cast<const float4 *>(there));
                 x[i * 4] = four.x, x[i * 4 + 1] = four.y, x[i * 4 + 2] = four.z, x[i * 4 + 3] = four.w;
             } else {
-                x[i] = __ldg(there);
+                x[i] = __ldg(reinterpret_cast<const float *>(there));
             }
-            if (WHOLE || line + (i + 1) * NEXT < lines) there += NEXT * pitch;
+            if (INSIDE || line + (i + 1) * NEXT < lines) there += next;
         }
-        from += SMALL_STEP * (ALONG_K ? 1 : pitch);
     }
 
     // Clears the elements from `depth` on along k.
@@ -118,9 +132,9 @@ template <int EXTENT, int OWN, bool ALONG_K> struct split_small_pieces {
     enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : BOXES * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
     enum { PART = ALONG_K ? OWN * SLAB_BYTES : BOX_BYTES }; // bytes from one warpgroup's pieces to another's
 
-    // Where 16 elements along k of a piece begin.
-    static __device__ __forceinline__ uint64_t descriptor(const unsigned char *pieces, int piece, int sixteen) {
-        return wgmma_descriptor(pieces + piece * PIECE + sixteen * 16 * (ALONG_K ? 2 : SLAB_BYTES), BOX_BYTES);
+    // Where 16 elements along k of a piece begin. (It takes one instruction to add to a descriptor, and several to make one.)
+    static __device__ __forceinline__ uint64_t descriptor(uint64_t first, int piece, int sixteen) {
+        return wgmma_descriptor_after(first, piece * PIECE + sixteen * 16 * (ALONG_K ? 2 : SLAB_BYTES));
     }
 };
 
