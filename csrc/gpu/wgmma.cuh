@@ -55,7 +55,8 @@ __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_
            swizzle_128 << 62;
 }
 
-// The descriptor of what lies `bytes` after it, without a new check of the address.
+// The descriptor of what lies `bytes`, a multiple of 16, after that. (The sum of addresses in shared memory has no carry, and an addition of
+// 32 bits takes one instruction instead of two.)
 __device__ __forceinline__ uint64_t wgmma_descriptor_after(uint64_t descriptor, int bytes) {
     return (descriptor & ~uint64_t{0xffffffff}) | static_cast<uint32_t>(descriptor + bytes / 16);
 }
