@@ -4,8 +4,8 @@ bench_gpu.py FILE.json bench|matmul
 
 bench: every operation of CASES, with uniform random numbers (matmul: normal ones); then arrays of LARGE elements, whose
 results are not checked, beside a loop that only reads and a copy. matmul: the steps of matmul by shape and type, with
-ten new shapes in each run, and geometric means over the shapes. ratio: the time of the fastest other
-library / ours, so that above 1 we are faster."""
+ten new shapes in each run, and geometric means over the shapes; then what auto takes for small products, and for data
+whose range forces six products. ratio: the time of the fastest other library / ours, so that above 1 we are faster."""
 
 import functools
 import json
@@ -19,6 +19,9 @@ import numpy as np
 import cudakern as ck
 from cudakern._bench import TIMING, _library_calls, _taken, bench, timed
 from cudakern._operations import operation
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from matrices import operands
 
 SIZES = [1 << power for power in (16, 18, 20, 22, 26)]  #: and 24, with more variants
 LARGE = [1 << 28, 1 << 30]
@@ -59,6 +62,12 @@ SMALL = [
     *((16, n, n, n) for n in (129, 255)),
     (64, 101, 99, 103),
 ]
+#: Products of float32 with the data WIDE of tests/matrices.py, whose check auto makes, and which fails.
+SIX = [
+    *((1, n, n, n) for n in (4096, 5000, 8192, 16384)),
+    *((1, 4096, 14336, 4096), (1, 4096, 4096, 1024)),
+]
+WIDE = "lognormal 6"
 #: Types that are also measured with ten shapes of random lengths, at least so long.
 RANDOM = {"float32": 512, "float16": 64, "bfloat16": 64}
 #: The variants that are measured for other shapes than the first one, where not all.
@@ -104,22 +113,23 @@ def of_matmul():
             yield bench("matmul", [shape], dtype, variants=[*some, "auto"], progress=False), {"kind": kind}
 
 
-def of_small():
-    """What auto takes for SMALL, beside other libraries."""
-    for products, *lengths in SMALL:
+def of_auto(shapes, data="normal"):
+    """What auto takes for these products, or stacks of them, beside other libraries."""
+    for products, *lengths in shapes:
         m, n, k = lengths
-        pair = np.random.default_rng().standard_normal((products, m * k + k * n), np.float32)
-        a, b = pair[:, : m * k].reshape(products, m, k), pair[:, m * k :].reshape(products, k, n)
-        arrays = [ck.asarray(x if products > 1 else x[0]) for x in (a, b)]
+        a, b = operands(data, int(np.random.default_rng().integers(2**32)), products * m, products * n, k)
+        stacks = (a.reshape(products, m, k), b.reshape(products, k, n))
+        arrays = [ck.asarray(x if products > 1 else x[0]) for x in stacks]
         others, ours = _library_calls("matmul", arrays)[0], functools.partial(ck.matmul, *arrays)
         times = {who: float(np.median(ns)) for who, ns in timed(others | {"cudakern: auto": ours}, 15).items()}
         variant = _taken(operation("matmul"), arrays)
         best = min((times[who] for who in others), default=math.nan)
         for who, ns in times.items():
             row = {"products": products, "m": m, "n": n, "k": k, "who": who, "kernel_ns": ns, "ratio": best / ns}
-            yield row | {"variant": "" if who in others else variant}
+            yield row | {"data": data, "variant": "" if who in others else variant}
         print(
-            f"{products} x {m} x {n} x {k}: {variant} {ns / 1e3:.1f} us, {best / ns:.2f} of the best other", flush=True
+            f"{products} x {m} x {n} x {k}, {data}: {variant} {ns / 1e3:.1f} us, {best / ns:.2f} of the best other",
+            flush=True,
         )
 
 
@@ -241,7 +251,8 @@ def main():
         record["large"] = list(of_large())
         Path(path).write_text(json.dumps(record, default=str))
     if step == "matmul":
-        record["small"] = list(of_small())
+        record["small"] = list(of_auto(SMALL))
+        record["six"] = list(of_auto(SIX, WIDE))
         record["on_request"] = list(on_request())
         Path(path).write_text(json.dumps(record, default=str))
 

@@ -13,7 +13,8 @@ changing a kernel must not require the GPU of the measurement. Before a release,
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
 (matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
 a call, compared with theirs), host_copies and host_calls (copies, and calls on NumPy arrays), clock (how repeatable
-times are), matmul and matmul_counters (rates by shape, and Nsight Compute's counters), or emulator_speed."""
+times are), matmul and its like (rates by shape, goals, errors, Nsight Compute's counters), crossover, or
+emulator_speed."""
 
 import inspect
 import json
@@ -23,7 +24,6 @@ import statistics
 import sys
 
 import cudakern
-import records
 from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
@@ -32,6 +32,7 @@ from cudakern._recorded import sizes
 from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
 from cudakern.lab._experiment import H200
+from matmul_tables import counters_table, crossover_table, errors_table, goals_table, matmul_table
 from pictures import (
     MATMUL,
     OPERATIONS,
@@ -47,12 +48,11 @@ from pictures import (
     measured,
     rate,
 )
+from table import BENCH, NOTICE, changes, dated, error, markdown, notice
 
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
 KERNELS = "gpu_kernels.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
-BENCH = "gpu_bench.json"
-NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
 
@@ -74,18 +74,6 @@ def find(name):
     if not files:
         sys.exit(f"tables: a page has a table {name}, but docs/results/ has no ladder_{name}*.json")
     return json.loads(files[0].read_text()), files[0]
-
-
-def error(value):
-    return "-" if value is None else "exact" if value == 0 else f"{value:.1e}"
-
-
-def markdown(heads, rows, source):
-    lines = [
-        "| " + " | ".join(heads) + " |",
-        "|" + "|".join("---:" if i > 1 else "---" for i in range(len(heads))) + "|",
-    ]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), "", source, ""])
 
 
 def ladder_table(name):
@@ -184,11 +172,6 @@ def bench_table():
     return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
 
 
-def dated(record):
-    """The date and commit of a record."""
-    return f"{record['date'][:10]}, commit {record['commit'][:10]}"
-
-
 def emulator_table():
     path = RESULTS / "emulator_speed.json"
     record = json.loads(path.read_text())
@@ -206,151 +189,6 @@ def emulator_table():
         rows,
         f"The emulator runs at {record['over_numba_simulator']:,.0f} times the rate of Numba's simulator "
         f"({record['numba_simulator_mflop_per_s']} MFLOP/s). From `{path.relative_to(ROOT)}`.",
-    )
-
-
-def matmul_table():
-    """The steps of matmul by type and shape: TFLOP/s, and the best time relative to the fastest library's."""
-    path = RESULTS / MATMUL
-    record = json.loads(path.read_text())
-    tables = []
-    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
-        own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
-        steps = {row["who"]: row["variant"] for row in own if row["who"].startswith("cudakern")}
-        cuts = {name: cudakern.variants("matmul")[variant].cuts_inputs for name, variant in steps.items()}
-        shapes = [{(row["m"], row["n"], row["k"]) for row in own if row["who"] == name} for name in steps]
-        names = [name for name, some in zip(steps, shapes, strict=True) if len(some) > 1]  # (the rest: ladders.md)
-        rows, errors = [], {}
-        for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
-            here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
-            other = min((row for row in here if row["who"] not in steps), key=lambda row: row["kernel_ns"])
-            ours = {row["who"]: row for row in here if row["who"] in steps}
-            best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
-            cells = [other, *(ours.get(name) for name in names)]
-            for column, row in enumerate(cells):
-                errors[column] = max(errors.get(column, 0), row["error"] if row else 0)
-            rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
-            rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
-        rows.append([dtype, "largest error", *map(error, errors.values()), ""])
-        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "best / library"]
-        tables.append(markdown(heads, rows, ""))
-    if small := record.get("small"):
-        rows = []
-        for row in small:
-            if row["variant"]:
-                lengths = " x ".join(f"{row[axis]:,}" for axis in "mnk")
-                times = [f"{row['kernel_ns'] * x / 1e3:.1f}" for x in (row["ratio"], 1)]
-                rows.append([f"{row['products']:,}", lengths, *times, f"`{row['variant']}`", f"{1 / row['ratio']:.2f}"])
-        heads = ["small, float32: products", "m x n x k", "library, us", "`auto`, us", "it takes", "`auto` / library"]
-        tables.append(markdown(heads, rows, ""))
-    if asked := record.get("on_request"):
-        rows = []
-        for row in asked:
-            if row["who"].startswith("cudakern"):
-                (other,) = (x for x in asked if x is not row and (x["m"], x["dtype"]) == (row["m"], row["dtype"]))
-                rates = (f"{line['rate']:.1f}" for line in (other, row))
-                times = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
-                what = [f"`{row['variant']}`", f"{row['m']:,}", other["who"].partition(": ")[2], *rates, times]
-                rows.append([*what, error(other["error"]), error(row["error"])])
-        heads = ["on request; TFLOP/s", "m = n = k", "PyTorch", "its rate", "cudakern", "time / PyTorch's"]
-        tables.append(markdown([*heads, "PyTorch's error", "cudakern's error"], rows, ""))
-    if means := record.get("means"):
-        groups = {}
-        for mean in means:
-            groups.setdefault((mean["dtype"], mean["kind"], str(mean["shapes"])), {})[mean["variant"]] = (
-                1 / mean["ratio"]
-            )
-        words = [
-            [*group, ", ".join(f"{name if name == 'best' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
-            for group, some in groups.items()
-        ]
-        heads = [
-            "type",
-            "shapes",
-            "number",
-            "time / library's time, geometric mean; best: of our fastest for each shape",
-        ]
-        tables.append(markdown(heads, words, ""))
-    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    what = (
-        "library: the faster of PyTorch and CuPy, which call cuBLAS. best / library: the times, without variants "
-        "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
-    )
-    source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"
-    return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
-
-
-def errors_table():
-    """Errors of products of float32 by kind of data: auto, strict, the GPU's library, NumPy."""
-    path = RESULTS / "gpu_accuracy.json"
-    record = json.loads(path.read_text())
-    rows = []
-    for kind in dict.fromkeys(row["kind"] for row in record["kinds"]):
-        of = {row["way"]: row for row in record["kinds"] if row["kind"] == kind}
-        ratio = f"{of['auto']['frobenius'] / of['library']['frobenius']:.2f}"
-        cells = [error(of[way]["frobenius"]) for way in ("library", "auto", "strict", "numpy")]
-        rows.append([kind, cells[0], ratio, *cells[1:], *(error(of[way]["element"]) for way in ("library", "auto"))])
-    heads = ["data", "cuBLAS", "`auto` / cuBLAS", "`auto`", "`strict`", "NumPy", "an element: cuBLAS", "`auto`"]
-    # (Records without the variant that "strict" took compare it with the bound of another one.)
-    shapes = [row for row in record["shapes"] if row["way"] == "auto" or "variant" in row]
-    beyond = sum(not row["element"] <= row["bound"] for row in shapes)
-    closest = max(row["element"] / row["bound"] for row in shapes)
-    what = (
-        f"m = n = k = {record['size']:,}. Errors relative to float64: the Frobenius norm, and the largest error of an "
-        f"element relative to |A||B|. Of {len(shapes):,} products of random lengths and kinds of data, "
-        f"{beyond or 'none'} exceeded the bound of the variant (the largest error was {closest:.2f} of it)."
-    )
-    source = (
-        f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu accuracy`).{notice(path)}"
-    )
-    return markdown(heads, rows, source)
-
-
-def crossover_table():
-    """Products of NumPy arrays by NumPy and by a kernel, copies included."""
-    path = RESULTS / "gpu_crossover.json"
-    record = json.loads(path.read_text())
-    shapes = dict.fromkeys((row["m"], row["k"], row["n"]) for row in record["rows"])
-    types = dict.fromkeys(row["dtype"] for row in record["rows"])
-    times = {(row["dtype"], row["m"], row["k"], row["n"]): row for row in record["rows"]}
-    cells = {
-        key: f"{duration(row['numpy_us'] * 1e3)} / {duration(row['kernel_us'] * 1e3)}" for key, row in times.items()
-    }
-    rows = [[" x ".join(map(str, (m, n, k))), *(cells.get((t, m, k, n), "-") for t in types)] for m, k, n in shapes]
-    what = f"NumPy / kernel. {record['timing']} {record['chip']}, 16 processors, {dated(record)}."
-    return markdown(["m x n x k", *types], rows, f"{what} From `{path.relative_to(ROOT)}` (`.ci/gpu crossover`).")
-
-
-STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
-
-
-def counters_table():
-    """Nsight Compute's counters of the steps of matmul."""
-    path = RESULTS / "gpu_ncu.json"
-    record = json.loads(path.read_text())
-    rows = []
-    for row in record["rows"]:
-        counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}
-        largest = max(STALLS, key=lambda name: counts[f"stall_{name}"])
-        rows.append(
-            [
-                row["dtype"],
-                f"`{row['variant']}`",
-                duration(counts["ns"]),
-                figure(counts["instructions"] / 1e9),
-                *(f"{counts[f'{name}_percent']:.1f}" for name in ("issue", "fma", "tensor")),
-                *(figure(count / 1e9) for count in (counts["l2_read_sectors"] * 32, counts["dram_read_bytes"])),
-                figure(counts["shared_wavefronts"] / 1e9),
-                f"{largest.replace('_', ' ')} {counts[f'stall_{largest}']:.1f}",
-            ]
-        )
-    heads = ["type", "variant", "time", "instructions, 10^9", "issue slots, %", "FMA pipe, %", "tensor cores, %"]
-    heads += ["read from L2, GB", "read from DRAM, GB", "shared memory, 10^9 wavefronts", "largest stall"]
-    size = f"m = n = k = {record['size']:,}"
-    return markdown(
-        heads,
-        rows,
-        f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu ncu`).{notice(path)}",
     )
 
 
@@ -469,6 +307,7 @@ def table(name):
     special = {
         "bench": bench_table,
         "matmul": matmul_table,
+        "matmul_goals": goals_table,
         "matmul_counters": counters_table,
         "matmul_errors": errors_table,
         "crossover": crossover_table,
@@ -600,26 +439,6 @@ def overhead():
             markdown(heads, rows, f"{dated(record)}. From `{path.relative_to(ROOT)}`.").rstrip(),
         ]
     return "\n".join(lines) + "\n"
-
-
-def changes(path):
-    """Why a record in docs/results/ does not match the kernels in csrc/; "" if it does."""
-    record = json.loads(path.read_text())
-    one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
-    digests = one or record.get("digests", {})
-    if record["commit"] == records.UNKNOWN:
-        return "the record has no commit"
-    if not digests or None in digests.values():
-        return "the record has no digest of its kernels"
-    changed = [
-        op for op, digest in digests.items() if digest != records.digest(op, ours=path.name not in (BENCH, MATMUL))
-    ]
-    return f"the kernels of {' and '.join(changed)} have changed since" if changed else ""
-
-
-def notice(path):
-    """The notice below a table whose record is older than its kernels, or ""."""
-    return NOTICE.format(json.loads(path.read_text())["commit"][:10]) if changes(path) else ""
 
 
 def without_notices(text):

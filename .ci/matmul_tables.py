@@ -1,0 +1,206 @@
+"""The tables of docs/ on matrix products, for tables.py."""
+
+import json
+import math
+import statistics
+
+import cudakern
+from cudakern._display import duration, figure
+from pictures import MATMUL, RESULTS, ROOT
+from table import dated, error, markdown, notice
+
+
+def matmul_table():
+    """The steps of matmul by type and shape: TFLOP/s, and the best time relative to the fastest library's."""
+    path = RESULTS / MATMUL
+    record = json.loads(path.read_text())
+    tables = []
+    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
+        own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
+        steps = {row["who"]: row["variant"] for row in own if row["who"].startswith("cudakern")}
+        cuts = {name: cudakern.variants("matmul")[variant].cuts_inputs for name, variant in steps.items()}
+        shapes = [{(row["m"], row["n"], row["k"]) for row in own if row["who"] == name} for name in steps]
+        names = [name for name, some in zip(steps, shapes, strict=True) if len(some) > 1]  # (the rest: ladders.md)
+        rows, errors = [], {}
+        for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
+            here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
+            other = min((row for row in here if row["who"] not in steps), key=lambda row: row["kernel_ns"])
+            ours = {row["who"]: row for row in here if row["who"] in steps}
+            best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
+            cells = [other, *(ours.get(name) for name in names)]
+            for column, row in enumerate(cells):
+                errors[column] = max(errors.get(column, 0), row["error"] if row else 0)
+            rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
+            rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
+        rows.append([dtype, "largest error", *map(error, errors.values()), ""])
+        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "best / library"]
+        tables.append(markdown(heads, rows, ""))
+    if small := record.get("small"):
+        rows = []
+        for row in small:
+            if row["variant"]:
+                lengths = " x ".join(f"{row[axis]:,}" for axis in "mnk")
+                times = [f"{row['kernel_ns'] * x / 1e3:.1f}" for x in (row["ratio"], 1)]
+                rows.append([f"{row['products']:,}", lengths, *times, f"`{row['variant']}`", f"{1 / row['ratio']:.2f}"])
+        heads = ["small, float32: products", "m x n x k", "library, us", "`auto`, us", "it takes", "`auto` / library"]
+        tables.append(markdown(heads, rows, ""))
+    if asked := record.get("on_request"):
+        rows = []
+        for row in asked:
+            if row["who"].startswith("cudakern"):
+                (other,) = (x for x in asked if x is not row and (x["m"], x["dtype"]) == (row["m"], row["dtype"]))
+                rates = (f"{line['rate']:.1f}" for line in (other, row))
+                times = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
+                what = [f"`{row['variant']}`", f"{row['m']:,}", other["who"].partition(": ")[2], *rates, times]
+                rows.append([*what, error(other["error"]), error(row["error"])])
+        heads = ["on request; TFLOP/s", "m = n = k", "PyTorch", "its rate", "cudakern", "time / PyTorch's"]
+        tables.append(markdown([*heads, "PyTorch's error", "cudakern's error"], rows, ""))
+    if means := record.get("means"):
+        groups = {}
+        for mean in means:
+            groups.setdefault((mean["dtype"], mean["kind"], str(mean["shapes"])), {})[mean["variant"]] = (
+                1 / mean["ratio"]
+            )
+        words = [
+            [*group, ", ".join(f"{name if name == 'best' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
+            for group, some in groups.items()
+        ]
+        heads = [
+            "type",
+            "shapes",
+            "number",
+            "time / library's time, geometric mean; best: of our fastest for each shape",
+        ]
+        tables.append(markdown(heads, words, ""))
+    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
+    what = (
+        "library: the faster of PyTorch and CuPy, which call cuBLAS. best / library: the times, without variants "
+        "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
+    )
+    source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"
+    return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
+
+
+def goals_table():
+    """What was to be reached in float32, and the multiples of the library's rate that `auto` reaches."""
+    path = RESULTS / MATMUL
+    record = json.loads(path.read_text())
+    rows = [row | {"products": 1} for row in record["rows"] if row["dtype"] == "float32"]
+    large, small, six = (
+        [row for row in part if row["who"] == "cudakern: auto"] for part in (rows, record["small"], record["six"])
+    )
+    squares = [row for row in large + small if row["products"] == 1 and row["m"] == row["n"] == row["k"]]
+    lengths = [(row, sorted(row[axis] for axis in "mnk")) for row in large + small if row["products"] == 1]
+    few = [row for row, (least, _, most) in lengths if least <= 128 and most >= 4096]
+    stacks = [row for row in small if row["products"] > 1 and row["k"] >= 64]
+    goals = [
+        ("4,096 x 4,096 x 4,096", 3.5, [row for row in squares if row["n"] == 4096]),
+        ("larger squares", 3.8, [row for row in squares if row["n"] > 4096]),
+        ("data whose range forces six products", 2.0, six),
+        ("few rows or columns", 1.2, few),
+        ("squares of 64 to 512", 1.2, [row for row in squares if row in small and row["n"] >= 64]),
+        ("stacks", 1.2, stacks),
+        ("the lowest of all", 0.95, [min(large + small, key=lambda row: row["ratio"])]),
+    ]
+    lines = [
+        [what, "; ".join(f"{shape_of(row)}: {reached(row['ratio'], goal)}" for row in some), f"{goal}"]
+        for what, goal, some in goals
+    ]
+    means = []
+    for words, kinds in (
+        ("all", ("even", "odd", "random")),
+        ("with those that divide unevenly", ("even", "odd", "random", "uneven")),
+        ("the random ones", ("random",)),
+    ):
+        ratios = [row["ratio"] for row in large if row["kind"] in kinds and min(row["m"], row["n"]) >= 512]
+        means.append(f"{words} ({len(ratios)}): {reached(statistics.geometric_mean(ratios), 2.5)}")
+    lines.insert(2, ["geometric mean over m and n of 512 or more", "; ".join(means), "2.5"])
+    what = "The time of the faster of PyTorch and CuPy (cuBLAS's SGEMM) / the time of `auto`, everything included."
+    source = f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}"
+    return markdown(["products of float32", "reached (in bold: not)", "goal"], lines, source)
+
+
+def shape_of(row):
+    """A product or stack in words: "64 of 101 x 99 x 103", or its side alone if it is square."""
+    lengths = [f"{row[axis]:,}" for axis in "mnk"]
+    shape = lengths[0] if len(set(lengths)) == 1 else " x ".join(lengths)
+    return shape if row["products"] == 1 else f"{row['products']} of {shape}"
+
+
+def reached(ratio, goal):
+    words = f"{ratio:.2f}"
+    return words if float(words) >= goal else f"**{words}**"
+
+
+def errors_table():
+    """Errors of products of float32 by kind of data: auto, strict, the GPU's library, NumPy."""
+    path = RESULTS / "gpu_accuracy.json"
+    record = json.loads(path.read_text())
+    rows = []
+    for kind in dict.fromkeys(row["kind"] for row in record["kinds"]):
+        of = {row["way"]: row for row in record["kinds"] if row["kind"] == kind}
+        ratio = f"{of['auto']['frobenius'] / of['library']['frobenius']:.2f}"
+        cells = [error(of[way]["frobenius"]) for way in ("library", "auto", "strict", "numpy")]
+        rows.append([kind, cells[0], ratio, *cells[1:], *(error(of[way]["element"]) for way in ("library", "auto"))])
+    heads = ["data", "cuBLAS", "`auto` / cuBLAS", "`auto`", "`strict`", "NumPy", "an element: cuBLAS", "`auto`"]
+    # (Records without the variant that "strict" took compare it with the bound of another one.)
+    shapes = [row for row in record["shapes"] if row["way"] == "auto" or "variant" in row]
+    beyond = sum(not row["element"] <= row["bound"] for row in shapes)
+    closest = max(row["element"] / row["bound"] for row in shapes)
+    what = (
+        f"m = n = k = {record['size']:,}. Errors relative to float64: the Frobenius norm, and the largest error of an "
+        f"element relative to |A||B|. Of {len(shapes):,} products of random lengths and kinds of data, "
+        f"{beyond or 'none'} exceeded the bound of the variant (the largest error was {closest:.2f} of it)."
+    )
+    source = (
+        f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu accuracy`).{notice(path)}"
+    )
+    return markdown(heads, rows, source)
+
+
+def crossover_table():
+    """Products of NumPy arrays by NumPy and by a kernel, copies included."""
+    path = RESULTS / "gpu_crossover.json"
+    record = json.loads(path.read_text())
+    shapes = dict.fromkeys((row["m"], row["k"], row["n"]) for row in record["rows"])
+    types = dict.fromkeys(row["dtype"] for row in record["rows"])
+    times = {(row["dtype"], row["m"], row["k"], row["n"]): row for row in record["rows"]}
+    cells = {
+        key: f"{duration(row['numpy_us'] * 1e3)} / {duration(row['kernel_us'] * 1e3)}" for key, row in times.items()
+    }
+    rows = [[" x ".join(map(str, (m, n, k))), *(cells.get((t, m, k, n), "-") for t in types)] for m, k, n in shapes]
+    what = f"NumPy / kernel. {record['timing']} {record['chip']}, 16 processors, {dated(record)}."
+    return markdown(["m x n x k", *types], rows, f"{what} From `{path.relative_to(ROOT)}` (`.ci/gpu crossover`).")
+
+
+STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
+
+
+def counters_table():
+    """Nsight Compute's counters of the steps of matmul."""
+    path = RESULTS / "gpu_ncu.json"
+    record = json.loads(path.read_text())
+    rows = []
+    for row in record["rows"]:
+        counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}
+        largest = max(STALLS, key=lambda name: counts[f"stall_{name}"])
+        rows.append(
+            [
+                row["dtype"],
+                f"`{row['variant']}`",
+                duration(counts["ns"]),
+                figure(counts["instructions"] / 1e9),
+                *(f"{counts[f'{name}_percent']:.1f}" for name in ("issue", "fma", "tensor")),
+                *(figure(count / 1e9) for count in (counts["l2_read_sectors"] * 32, counts["dram_read_bytes"])),
+                figure(counts["shared_wavefronts"] / 1e9),
+                f"{largest.replace('_', ' ')} {counts[f'stall_{largest}']:.1f}",
+            ]
+        )
+    heads = ["type", "variant", "time", "instructions, 10^9", "issue slots, %", "FMA pipe, %", "tensor cores, %"]
+    heads += ["read from L2, GB", "read from DRAM, GB", "shared memory, 10^9 wavefronts", "largest stall"]
+    size = f"m = n = k = {record['size']:,}"
+    return markdown(
+        heads,
+        rows,
+        f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu ncu`).{notice(path)}",
+    )
