@@ -97,9 +97,9 @@ def goals_table():
         ("4,096 x 4,096 x 4,096", 3.5, [row for row in squares if row["n"] == 4096]),
         ("larger squares", 3.8, [row for row in squares if row["n"] > 4096]),
         ("data whose range forces six products", 2.0, six),
-        ("few rows or columns", 1.2, few),
+        ("few rows or columns (up to 128 beside 4,096 or more)", 1.2, few),
         ("squares of 64 to 512", 1.2, [row for row in squares if row in small and row["n"] >= 64]),
-        ("stacks", 1.2, stacks),
+        ("stacks of 64 and more", 1.2, stacks),
         ("the lowest of all", 0.95, [min(large + small, key=lambda row: row["ratio"])]),
     ]
     lines = [
@@ -108,15 +108,18 @@ def goals_table():
     ]
     means = []
     for words, kinds in (
-        ("all", ("even", "odd", "random")),
-        ("with those that divide unevenly", ("even", "odd", "random", "uneven")),
+        ("even, odd and random shapes", ("even", "odd", "random")),
+        ("and uneven ones", ("even", "odd", "random", "uneven")),
         ("the random ones alone", ("random",)),
     ):
         ratios = [row["ratio"] for row in large if row["kind"] in kinds and min(row["m"], row["n"]) >= 512]
         goal = 0 if kinds == ("random",) else 2.5
         means.append(f"{words} ({len(ratios)}): {reached(statistics.geometric_mean(ratios), goal)}")
     lines.insert(2, ["geometric mean over m and n of 512 or more", "; ".join(means), "2.5"])
-    what = "The time of the faster of PyTorch and CuPy (cuBLAS's SGEMM) / the time of `auto`, everything included."
+    what = (
+        "The time of the faster of PyTorch and CuPy (cuBLAS's SGEMM) / that of `auto`, everything included. "
+        "Ratios are compared with the goals before they are rounded."
+    )
     source = f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}"
     return markdown(["products of float32", "reached (in bold: not)", "goal"], lines, source)
 
@@ -130,7 +133,7 @@ def shape_of(row):
 
 def reached(ratio, goal):
     words = f"{ratio:.2f}"
-    return words if float(words) >= goal else f"**{words}**"
+    return words if ratio >= goal else f"**{words}**"
 
 
 def errors_table():

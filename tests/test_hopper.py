@@ -421,6 +421,8 @@ RULES = {
     "other_axes": (1, "3 coordinates .*2 axes"),
     "half_a_warp": (128, "mask|32 lanes"),
     "other_operands": (128, "same operands"),
+    "misaligned_operand": (1, "wgmma_descriptor requires .*multiples of 16 bytes"),
+    "misaligned_next_operand": (1, "wgmma_descriptor_after requires a multiple of 16 bytes"),
     "incomplete_warpgroup": (96, "warpgroups of 128 threads.*96"),
     "part_of_other_size": (96, "same number"),
     "part_that_never_comes": (160, r"sync_threads_of\(5, 64\) .*32 of 64"),

@@ -144,6 +144,17 @@ __global__ void other_operands(const __grid_constant__ tensor_map, float *) {
 }
 BROKEN(other_operands)
 
+__global__ void misaligned_operand(const __grid_constant__ tensor_map, float *out) {
+    *out = static_cast<float>(wgmma_descriptor(boxes() + 8, 8192)); // HERE: misaligned_operand
+}
+BROKEN(misaligned_operand)
+
+__global__ void misaligned_next_operand(const __grid_constant__ tensor_map, float *out) {
+    *out = static_cast<float>(
+        wgmma_descriptor_after(wgmma_descriptor(boxes(), 8192), 40)); // HERE: misaligned_next_operand
+}
+BROKEN(misaligned_next_operand)
+
 __global__ void incomplete_warpgroup(const __grid_constant__ tensor_map, float *) {
     float sum[32] = {};
     const uint64_t left = wgmma_descriptor(boxes(), 8192);

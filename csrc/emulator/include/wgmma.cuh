@@ -333,7 +333,8 @@ __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_
     return address >> 4 | static_cast<uint64_t>(box_bytes >> 4) << 44 | emu::WGMMA_MARK << 58;
 }
 
-__device__ __forceinline__ uint64_t wgmma_descriptor_after(uint64_t descriptor, int bytes) {
+__device__ __forceinline__ uint64_t wgmma_descriptor_after(uint64_t descriptor, int bytes, EMU_SITE) {
+    if (bytes % 16 != 0) emu_fail("wgmma_descriptor_after requires a multiple of 16 bytes", file, line);
     return descriptor + static_cast<uint64_t>(bytes / 16);
 }
 
