@@ -44,8 +44,8 @@ inline int plan_split_bf16(const ck_call *call, ck_plan *plan, ck_error *error) 
 inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error) {
     const cluster_tiling tiling = split_inside_tiling_of(call);
     const int64_t blocks = product(tiling.tiles, tiling.parts * tiling.groups);
-    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
     CK_TRY(plan_grid(call, plan, error, blocks, 1, split_inside_block_of(tiling).threads, 1));
+    const bool too_many_axes = axes_of<uint8_t>(call).count > STACK_AXES;
     if (inner(call) > INT32_MAX)
         return ck_fail(error, CK_BAD_VALUE, "k must be at most %lld for this variant",
                        static_cast<long long>(INT32_MAX));
