@@ -17,7 +17,7 @@ from statistics import geometric_mean
 import numpy as np
 
 import cudakern as ck
-from cudakern._bench import QUANTILES, TIMING, _library_calls, _taken, bench, timed
+from cudakern._bench import TIMING, _library_calls, _quantiles, _taken, bench, timed
 from cudakern._operations import operation
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -122,13 +122,13 @@ def of_auto(shapes, data="normal"):
         arrays = [ck.asarray(x if products > 1 else x[0]) for x in stacks]
         others, ours = _library_calls("matmul", arrays)[0], functools.partial(ck.matmul, *arrays)
         samples = timed(others | {"cudakern: auto": ours}, 15)
-        times = {who: float(np.median(ns)) for who, ns in samples.items()}
+        quantiles = {who: _quantiles(some) for who, some in samples.items()}
+        times = {who: some["0.5"] for who, some in quantiles.items()}
         variant = _taken(operation("matmul"), arrays)
         best = min((times[who] for who in others), default=math.nan)
         for who, ns in times.items():
             row = {"products": products, "m": m, "n": n, "k": k, "who": who, "kernel_ns": ns, "ratio": best / ns}
-            quantiles = dict(zip(map(str, QUANTILES), np.quantile(samples[who], QUANTILES).tolist(), strict=True))
-            yield row | {"data": data, "variant": "" if who in others else variant, "quantiles": quantiles}
+            yield row | {"data": data, "variant": "" if who in others else variant, "quantiles": quantiles[who]}
         print(
             f"{products} x {m} x {n} x {k}, {data}: {variant} {ns / 1e3:.1f} us, {best / ns:.2f} of the best other",
             flush=True,

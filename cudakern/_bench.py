@@ -464,7 +464,7 @@ def _lines(
     best = min((np.median(times[who]) for who in others if who in times), default=None)
     lines = []
     for who, samples in times.items():
-        quantiles = dict(zip(map(str, QUANTILES), np.quantile(samples, QUANTILES).tolist(), strict=True))
+        quantiles = _quantiles(samples)
         ns = max(quantiles["0.5"], 1.0)
         line = Line(shape, who, names.get(who, ""), "", quantiles, len(samples), ns, flops, bytes, error=errors[who])
         if limits:
@@ -474,6 +474,11 @@ def _lines(
             line = line._replace(rate=rate, ratio=best and best / ns, share=share)
         lines.append(line)
     return lines + [Line(shape, who, names.get(who, ""), why, {}) for who, why in (notes | failed).items()]
+
+
+def _quantiles(samples: Sequence[float]) -> dict[str, float]:
+    """By QUANTILES."""
+    return dict(zip(map(str, QUANTILES), np.quantile(samples, QUANTILES).tolist(), strict=True))
 
 
 def _taken(what: Operation, arrays: Sequence[Any]) -> str:
