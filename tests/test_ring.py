@@ -384,17 +384,17 @@ COPIES = """
 
 
 def test_a_child_has_a_ring_of_its_own():
-    """Also if threads of the parent copied during the fork."""
+    run("emulator", subprocesses.joined(COPIES, "copies()", "in_child(copies)", "copies()"))
+
+
+def test_a_fork_beside_threads_that_copy():
     run(
         "emulator",
         subprocesses.joined(
             COPIES,
             """
             copies()
-            in_child(copies)
-            copies()
             done = threading.Event()
-
             counts = []
 
             def go_on():
@@ -406,9 +406,11 @@ def test_a_child_has_a_ring_of_its_own():
             others = [threading.Thread(target=go_on) for _ in range(2)]
             for other in others:
                 other.start()
-            for turn in range(20):
-                in_child(copies)
-            done.set()
+            try:
+                for turn in range(20):
+                    in_child(copies)
+            finally:
+                done.set()
             for other in others:
                 other.join(60)
             assert all(counts) and len(counts) > 5
