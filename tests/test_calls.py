@@ -322,6 +322,7 @@ def test_numbers_where_arrays_have_their_table(backend):
         assert np.array_equal(found, np.interp(x, xp, fp, left=left, right=right))
 
 
+@pytest.mark.forks
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_numbers_after_a_fork():
     """What the parent put on the device is not the child's, also while the parent's threads are in calls with it."""

@@ -163,6 +163,7 @@ def test_new_arrays_in_a_child_of_a_fork():
     )
 
 
+@pytest.mark.forks
 @pytest.mark.parametrize("backend_threads", [1, 3])
 def test_a_fork_while_kernels_run(backend_threads):
     """In other threads, and in streams that nobody waits for: the child has none of it, the parent all."""

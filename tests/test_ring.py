@@ -387,6 +387,7 @@ def test_a_child_has_a_ring_of_its_own():
     run("emulator", subprocesses.joined(COPIES, "copies()", "in_child(copies)", "copies()"))
 
 
+@pytest.mark.forks
 def test_a_fork_beside_threads_that_copy():
     run(
         "emulator",
