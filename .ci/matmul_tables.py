@@ -127,7 +127,7 @@ def shape_of(row):
     """A product or stack in words: "64 of 101 x 99 x 103", or its side alone if it is square."""
     lengths = [f"{row[axis]:,}" for axis in "mnk"]
     shape = lengths[0] if len(set(lengths)) == 1 else " x ".join(lengths)
-    return shape if row["products"] == 1 else f"{row['products']} of {shape}"
+    return shape if row.get("products", 1) == 1 else f"{row['products']} of {shape}"
 
 
 def reached(ratio, goal):
@@ -160,6 +160,49 @@ def errors_table():
         f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu accuracy`).{notice(path)}"
     )
     return markdown(heads, rows, source)
+
+
+def random_errors_table():
+    """Of the products of random lengths: how many have a larger error than the library's, and by how much at most."""
+    path = RESULTS / "gpu_accuracy.json"
+    record = json.loads(path.read_text())
+    heads, rows, times = ["data"], {}, {}
+    for way in ("auto", "strict"):
+        heads += [f"`{way}`: above cuBLAS", "at most", "if large"]
+        for row in record["shapes"]:
+            if row["way"] == way:
+                times.setdefault((row["kind"], way), []).append((_times(row), row))
+    for kind in dict.fromkeys(row["kind"] for row in record["kinds"]):
+        rows[kind] = [kind]
+        for way in ("auto", "strict"):
+            own = times[kind, way]
+            most, where = max(own, key=lambda pair: pair[0])
+            large = [ratio for ratio, row in own if min(row["m"], row["n"]) > 512 and row["k"] > 140]
+            largest = f"{max(large):.2f} ({len(large)})" if large else "-"
+            rows[kind] += [
+                f"{sum(ratio > 1 for ratio, _ in own)} of {len(own)}",
+                f"{most:.1f}, {shape_of(where)}",
+                largest,
+            ]
+    elements = [row for row in record["shapes"] if row["way"] == "auto" and row["element"] > 4 * 2**-22]
+    most = "; ".join(
+        f"{row['element'] * 2**22:.1f} * 2^-22 ({shape_of(row)}, {row['kind']}; cuBLAS: "
+        f"{row['element_library'] * 2**22:.1f} * 2^-22)"
+        for row in elements
+    )
+    what = (
+        "Frobenius norms of the errors of products of random lengths (1 to 4,096) / those of PyTorch (cuBLAS's SGEMM). "
+        "If large: at most, where C has more than 512 rows and columns and k is above 140 (and how many there are). "
+        f"With `auto`, {len(elements) or 'no'} products had an element with an error above 4 * 2^-22 of |A||B|"
+    )
+    source = f"{what}{': ' + most if most else ''}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`."
+    return markdown(heads, list(rows.values()), source + notice(path))
+
+
+def _times(row):
+    """The error as a multiple of the library's."""
+    ours, other = row["frobenius"], row["frobenius_library"]
+    return ours / other if other else math.inf if ours else 1.0
 
 
 def crossover_table():

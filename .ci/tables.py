@@ -32,7 +32,14 @@ from cudakern._recorded import sizes
 from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
 from cudakern.lab._experiment import H200
-from matmul_tables import counters_table, crossover_table, errors_table, goals_table, matmul_table
+from matmul_tables import (
+    counters_table,
+    crossover_table,
+    errors_table,
+    goals_table,
+    matmul_table,
+    random_errors_table,
+)
 from pictures import (
     MATMUL,
     OPERATIONS,
@@ -310,6 +317,7 @@ def table(name):
         "matmul_goals": goals_table,
         "matmul_counters": counters_table,
         "matmul_errors": errors_table,
+        "matmul_random_errors": random_errors_table,
         "crossover": crossover_table,
         "calls": calls_table,
         "host_copies": host_copies_table,
