@@ -17,8 +17,10 @@ from statistics import geometric_mean
 import numpy as np
 
 import cudakern as ck
-from cudakern._bench import TIMING, _library_calls, _quantiles, _taken, bench, timed
+from cudakern._bench import _taken, bench
 from cudakern._operations import operation
+from cudakern._peers import library_calls
+from cudakern._rounds import TIMING, quantiles, timed
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from matrices import operands
@@ -120,15 +122,15 @@ def of_auto(shapes, data="normal"):
         a, b = operands(data, int(np.random.default_rng().integers(2**32)), products * m, products * n, k)
         stacks = (a.reshape(products, m, k), b.reshape(products, k, n))
         arrays = [ck.asarray(x if products > 1 else x[0]) for x in stacks]
-        others, ours = _library_calls("matmul", arrays)[0], functools.partial(ck.matmul, *arrays)
+        others, ours = library_calls("matmul", arrays)[0], functools.partial(ck.matmul, *arrays)
         samples = timed(others | {"cudakern: auto": ours}, 15)
-        quantiles = {who: _quantiles(some) for who, some in samples.items()}
-        times = {who: some["0.5"] for who, some in quantiles.items()}
+        at = {who: quantiles(some) for who, some in samples.items()}
+        times = {who: some["0.5"] for who, some in at.items()}
         variant = _taken(operation("matmul"), arrays)
         best = min((times[who] for who in others), default=math.nan)
         for who, ns in times.items():
             row = {"products": products, "m": m, "n": n, "k": k, "who": who, "kernel_ns": ns, "ratio": best / ns}
-            yield row | {"data": data, "variant": "" if who in others else variant, "quantiles": quantiles[who]}
+            yield row | {"data": data, "variant": "" if who in others else variant, "quantiles": at[who]}
         print(
             f"{products} x {m} x {n} x {k}, {data}: {variant} {ns / 1e3:.1f} us, {best / ns:.2f} of the best other",
             flush=True,
@@ -202,7 +204,7 @@ def of_large():
         }
         inputs = {"sum_of_squares": (x,), "inclusive_scan": (x,), "vector_add": (x, y), "saxpy": (2.0, x, y)}
         for op, arrays in inputs.items():
-            others = _library_calls(op, [ck.asarray(a) for a in arrays])[0]
+            others = library_calls(op, [ck.asarray(a) for a in arrays])[0]
             ours = {"cudakern: auto": functools.partial(getattr(ck, op), *arrays)}
             times = {who: float(np.median(ns)) for who, ns in timed(others | ours | beside.get(op, {}), 15).items()}
             variant = ck.profile(op, *arrays, repeat=1, warmup=0).variant.name

@@ -19,7 +19,8 @@ import numpy as np
 import cudakern as ck
 from bench_calls import cupy, torch
 from bench_gpu import rows_of
-from cudakern._bench import HOST_TIMING, bench
+from cudakern._bench import bench
+from cudakern._rounds import HOST_TIMING
 
 COPY_BYTES = 1 << 30
 ENOUGH_S = 1.5  #: no more than four copies of a library take longer

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib
 import json
 import operator
 import platform
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,16 +21,18 @@ import numpy.typing as npt
 
 import cudakern
 
-from . import _chip, _display, _table
+from . import _display, _table
 from ._backend import Backend, backend, emulator, use_backend
 from ._compare import compare
 from ._dtypes import kind_of, numpy_dtype
 from ._errors import unknown
 from ._installed import PACKAGE
 from ._operations import Operation, operation, widened
+from ._peers import LIBRARIES, PEERS, Calls, errors_of, library_calls
 from ._profile import integer, profile
 from ._recorded import sizes
 from ._resources import launches_of
+from ._rounds import HOST_TIMING, TIMING, Limits, host_clock, limits_of, normal, quantiles, timed
 from ._steps import progress_line
 from ._table import AUTO
 from ._variants import NameOrFunction, operation_name
@@ -40,73 +40,7 @@ from ._variants import NameOrFunction, operation_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Calls = dict[str, Callable[[], Any]]
-
-WARMUP = 3
-SLOW_NS = 2e8  #: what takes longer is measured once
-FLUSH = 1 << 30  #: bytes written before each call, so that the L2 cache holds none of its input
 CHECKED = 1 << 33  #: multiply-adds: a product that has more is checked in some of its rows
-QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-TIMING = (
-    "In each round, every variant and every other library is called once, in a random order, with the same arrays on "
-    "the device, into a new array from a warm allocator. 1 GiB is written before each call, so that the L2 cache holds "
-    "none of the input, and the call is queued meanwhile. The time is between two CUDA events around the call. "
-    f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
-)
-HOST_TIMING = (
-    "In each round, every variant and every other library is called once, in a random order, with the same NumPy "
-    "arrays. The time is that of the host's clock from the call to the result in a new NumPy array: copies to the "
-    "device, the call, and the copy of the result. The previous result has been freed, so that its memory may be "
-    "used again. "
-    f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
-)
-
-
-def _cupy_sum(cupy: Any, x: Any) -> Any:
-    integers = x.dtype.kind == "i"
-    wide, c = ("int64", "long long") if integers else (x.dtype.name, "double" if x.itemsize == 8 else "float")
-    return _reduction(cupy, wide, c)(x, cupy.empty((), wide))
-
-
-@functools.cache
-def _reduction(cupy: Any, wide: str, c: str) -> Any:
-    words = ("T x", "W y", f"({c})x * x", "a + b", "y = a", "0", f"sum_of_squares_{wide}")
-    return cupy.ReductionKernel(*words, reduce_type=c)
-
-
-LIBRARIES = ("torch", "cupy")
-#: How a library takes an array from the host, and how it gives one back.
-HOSTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-    "torch": (lambda torch, x: torch.from_numpy(x).cuda(), lambda _, x: x.cpu().numpy()),
-    "cupy": (lambda cupy, x: cupy.asarray(x), lambda cupy, x: cupy.asnumpy(x)),
-    "numpy": (lambda _, x: x, lambda _, x: x),
-}
-#: Calls of other libraries, as functions of the module and the arrays. NumPy's are measured for arrays on the host.
-PEERS: dict[str, dict[str, Callable[..., Any]]] = {
-    "matmul": {f"{name}: a @ b": lambda _, a, b: a @ b for name in HOSTS},
-    "sum_of_squares": {
-        "torch: (x * x).sum()": lambda _, x: (x * x).sum(),
-        "torch: dot(x, x)": lambda torch, x: torch.dot(x, x),
-        "cupy: fused reduction": _cupy_sum,
-        "numpy: dot(x, x)": lambda numpy, x: numpy.dot(x, x),
-    },
-    "inclusive_scan": {
-        "torch: cumsum(x)": lambda torch, x: torch.cumsum(x, 0),
-        "cupy: cumsum(x)": lambda cupy, x: cupy.cumsum(x),
-        "numpy: cumsum(x)": lambda numpy, x: numpy.cumsum(x),
-    },
-    "sort": {
-        "torch: sort(x)": lambda torch, x: torch.sort(x)[0],
-        "cupy: sort(x)": lambda cupy, x: cupy.sort(x),
-        "numpy: sort(x)": lambda numpy, x: numpy.sort(x),
-    },
-    "vector_add": {f"{name}: x + y": lambda _, x, y: x + y for name in HOSTS},
-    "saxpy": {
-        "torch: addcmul(y, a, x)": lambda torch, a, x, y: torch.addcmul(y, a, x),
-        "cupy: a * x + y": lambda _, a, x, y: a * x + y,
-        "numpy: a * x + y": lambda _, a, x, y: a * x + y,
-    },
-}
 EMULATED = "emulated: the time that this CPU needed to emulate the call; it says nothing about a GPU."
 #: m, n and k by which `auto` is judged on a chip: squares, few rows, short and long sums, odd lengths.
 TUNING = (
@@ -118,8 +52,6 @@ TUNING = (
 )
 CHOOSER = "fastest"  #: the variant of matmul that runs one of the others
 TUNED_FROM = "register_tile"  #: the first step of the ladder that can be the fastest
-#: n of the product of n x n matrices that measures the rate of a type's arithmetic; float32's is computed.
-PRODUCTS = {"float16": 8192, "bfloat16": 8192, "float64": 4096}
 
 
 class Line(NamedTuple):
@@ -138,25 +70,6 @@ class Line(NamedTuple):
     error: float | None = None  #: relative, compared with float64: the largest; of a product, that of its rows' norm
     ratio: float | None = None  #: time of the fastest other library / this time; None on the emulator
     share: float | None = None  #: of what the chip's limits allow; None on the emulator
-
-
-class Limits(NamedTuple):
-    """Bytes and FLOPs per nanosecond that the chip reaches, and how that is known. 0 FLOPs: it is not known."""
-
-    memory: float
-    memory_by: str
-    arithmetic: float = 0.0
-    arithmetic_by: str = ""
-    path: str = "memory"  #: what ``memory`` is the rate of; "link": of copies between host and device
-
-    def __str__(self) -> str:
-        rate = f"; arithmetic {_display.figure(self.arithmetic / 1e3)} TFLOP/s, {self.arithmetic_by}"
-        memory = f"{self.path} {_display.figure(self.memory)} GB/s, {self.memory_by}"
-        return memory + (rate if self.arithmetic else "")
-
-    def ns(self, flops: float, bytes: float) -> float:
-        """The shortest time for that work."""
-        return max(bytes / self.memory, flops / self.arithmetic if self.arithmetic else 0.0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -382,7 +295,7 @@ def bench(
         with progress_line(progress) as announce:
             if not here.emulated:
                 announce(f"{name}: the chip's limits")
-                limits = _limits(name, kind.name, here, peers is True, host)
+                limits = limits_of(name, kind.name, here, peers is True, host)
             for number, shape in enumerate(lengths):
                 announce(f"{name} {number + 1}/{len(lengths)}: {sizes((shape,))} {kind.name}")
                 inputs = _inputs(what, shape, kind, seed + number)
@@ -391,46 +304,6 @@ def bench(
     versions = {"python": platform.python_version()} | {key: m.__version__ for key, m in modules.items() if m}
     date = datetime.now(UTC).isoformat(timespec="seconds")
     return Bench(name, kind.name, here, tuple(lines), limits, rounds, seed, versions, _commit(), date, host)
-
-
-def device_clock() -> Callable[[Callable[[], Any]], float]:
-    """What measures a call as TIMING says. All work is in CUDA's default stream, also that of other libraries."""
-    written = cudakern.empty(0 if backend().emulated else FLUSH, "uint8")
-
-    def measure(call: Callable[[], Any]) -> float:
-        written.fill(0)
-        begin, end = cudakern.Event(), cudakern.Event()
-        begin.record()
-        result = call()
-        end.record()
-        end.synchronize()
-        del result
-        return begin.elapsed_time(end) * 1e6
-
-    return measure
-
-
-def host_clock(call: Callable[[], Any]) -> float:
-    """A call as HOST_TIMING says."""
-    start = time.perf_counter_ns()
-    result = call()
-    elapsed = time.perf_counter_ns() - start
-    del result
-    return float(elapsed)
-
-
-def timed(
-    calls: Calls, rounds: int, clock: Callable[[Callable[[], Any]], float] | None = None
-) -> dict[str, list[float]]:
-    """Nanoseconds of each call, by default on the device."""
-    clock = clock or device_clock()
-    samples: dict[str, list[float]] = {who: [] for who in calls}
-    for _ in range(WARMUP + rounds):
-        for who in random.sample(list(calls), len(calls)):
-            if samples[who] and samples[who][-1] > SLOW_NS:
-                continue
-            samples[who].append(clock(calls[who]))
-    return {who: times[WARMUP:] or times[-1:] for who, times in samples.items()}
 
 
 def _lines(
@@ -445,7 +318,7 @@ def _lines(
 ) -> list[Line]:
     """The lines for one input: other libraries, variants, and what did not run."""
     arrays = list(map(np.asarray if host else cudakern.asarray, inputs))
-    others, notes = _library_calls(what.name, arrays, host) if peers is True else (Calls(), {})
+    others, notes = library_calls(what.name, arrays, host) if peers is True else (Calls(), {})
     if isinstance(peers, Mapping):
         others = {who: functools.partial(call, *arrays) for who, call in peers.items()}
     ours = {f"cudakern: {name}": functools.partial(what.call, *arrays, variant=name) for name in variants}
@@ -455,7 +328,7 @@ def _lines(
             empty = np.empty if host else cudakern.empty
             ours[who] = functools.partial(ours[who], out=empty((len(inputs[0]), inputs[1].shape[1]), out_type))
     calls: Calls = others | ours
-    errors, failed = _errors(calls, _checker(what, inputs))
+    errors, failed = errors_of(calls, _checker(what, inputs))
     times = timed({who: calls[who] for who in errors}, rounds, host_clock if host else None)
     names = dict(zip(ours, variants, strict=True))
     if (auto := f"cudakern: {AUTO}") in times:
@@ -464,9 +337,9 @@ def _lines(
     best = min((np.median(times[who]) for who in others if who in times), default=None)
     lines = []
     for who, samples in times.items():
-        quantiles = _quantiles(samples)
-        ns = max(quantiles["0.5"], 1.0)
-        line = Line(shape, who, names.get(who, ""), "", quantiles, len(samples), ns, flops, bytes, error=errors[who])
+        at = quantiles(samples)
+        ns = max(at["0.5"], 1.0)
+        line = Line(shape, who, names.get(who, ""), "", at, len(samples), ns, flops, bytes, error=errors[who])
         if limits:
             rate = (flops / 1e3 if what.name == "matmul" else bytes) / ns
             fewer_bits = who in entries and entries[who].cuts_inputs  # the limit is not that of its arithmetic
@@ -474,11 +347,6 @@ def _lines(
             line = line._replace(rate=rate, ratio=best and best / ns, share=share)
         lines.append(line)
     return lines + [Line(shape, who, names.get(who, ""), why, {}) for who, why in (notes | failed).items()]
-
-
-def _quantiles(samples: Sequence[float]) -> dict[str, float]:
-    """By QUANTILES."""
-    return dict(zip(map(str, QUANTILES), np.quantile(samples, QUANTILES).tolist(), strict=True))
 
 
 def _taken(what: Operation, arrays: Sequence[Any]) -> str:
@@ -500,46 +368,6 @@ def _launches(what: Operation, arrays: Sequence[Any], variant: str) -> list[tupl
     return [(x.symbol, x.launches, x.grid, x.block, x.dynamic_shared) for x in launches]
 
 
-def _errors(calls: Calls, error: Callable[[Any], float]) -> tuple[dict[str, float], dict[str, str]]:
-    """The errors of the calls' results, and why the other calls have none. This is their first warm-up."""
-    errors, failed = dict[str, float](), dict[str, str]()
-    for who, call in calls.items():
-        try:
-            result = call()
-            on_host = isinstance(result, np.ndarray | np.generic)
-            errors[who] = error(np.asarray(result) if on_host else cudakern.asarray(result).get())
-        except Exception as reason:  # other libraries raise whatever they like; the other lines are still wanted
-            failed[who] = _in_short(reason)
-    return errors, failed
-
-
-def _in_short(reason: Exception) -> str:
-    return " ".join(str(reason).split())[:200] or type(reason).__name__
-
-
-def _library_calls(op: str, arrays: Sequence[Any], host: bool = False) -> tuple[Calls, dict[str, str]]:
-    """The calls of the other libraries that are installed, on the same memory; and why a library has none."""
-    calls, notes = Calls(), dict[str, str]()
-    for name in HOSTS if host else LIBRARIES:
-        try:
-            module = importlib.import_module(name)
-            theirs = arrays if host else [module.from_dlpack(x) for x in arrays]
-        except ModuleNotFoundError:
-            continue
-        except Exception as reason:  # it does not have the type, or cannot use the GPU
-            notes[name] = _in_short(reason)
-            continue
-        own = (item for item in PEERS[op].items() if item[0].startswith(name))
-        run = functools.partial(_copied, *HOSTS[name]) if host else operator.call
-        calls |= {who: functools.partial(run, call, module, *theirs) for who, call in own}
-    return calls, notes
-
-
-def _copied(there: Callable[..., Any], back: Callable[..., Any], call: Callable[..., Any], module: Any, *x: Any) -> Any:
-    """The result, on the host, of a library's call on arrays of the host."""
-    return back(module, call(module, *(there(module, one) for one in x)))
-
-
 def _checker(what: Operation, inputs: tuple[Any, ...]) -> Callable[[Any], float]:
     """The error of a result: the largest; of a product, that of the norm of as many rows as CHECKED allows."""
     if what.name != "matmul":
@@ -558,54 +386,6 @@ def _checker(what: Operation, inputs: tuple[Any, ...]) -> Callable[[Any], float]
     return error
 
 
-def _limits(op: str, dtype: str, here: Backend, peers: bool, host: bool) -> Limits:
-    if host:
-        by = "measured by a copy of page-locked memory to the device"
-        limits = Limits(_link_rate(here.name, here.device), by, path="link")
-    else:
-        limits = Limits(_bandwidth(here.name, here.device), "measured by a copy of 1 GiB")
-    if op == "matmul" and dtype in PRODUCTS:
-        rate, by = _product_rate(here.name, here.device, dtype, peers)
-        return limits._replace(arithmetic=rate, arithmetic_by=by)
-    computed = _chip.limit(here.properties, dtype, 1.0, 0.0)
-    by = f"computed from the clock and the number of {dtype} units"
-    return limits._replace(arithmetic=1 / computed.ns, arithmetic_by=by) if computed and computed.ns else limits
-
-
-@functools.cache
-def _bandwidth(name: str, device: int) -> float:
-    """Bytes per nanosecond that a copy by our own kernel reads and writes."""
-    return float(2 * FLUSH / np.median(timed({"copy": cudakern.zeros(FLUSH // 4, "float32").copy}, 5)["copy"]))
-
-
-@functools.cache
-def _link_rate(name: str, device: int) -> float:
-    """Bytes per nanosecond of a copy of page-locked memory to the device."""
-    pinned = cudakern.empty_pinned(FLUSH // 4, "uint8")
-    pinned[...] = 1
-    there = cudakern.asarray(pinned)
-    return float(pinned.nbytes / np.median(timed({"copy": lambda: there.set(pinned)}, 5, host_clock)["copy"]))
-
-
-@functools.cache
-def _product_rate(name: str, device: int, dtype: str, peers: bool) -> tuple[float, str]:
-    """FLOPs per nanosecond of the fastest product of large matrices, and whose it is."""
-    n, here = PRODUCTS[dtype], backend()
-    a = cudakern.asarray(_normal(np.random.default_rng(), (n, n), numpy_dtype(dtype)))
-    entries = [entry for entry in _table.variants("matmul") if dtype in entry.types and not entry.why_not(here)]
-    calls = _library_calls("matmul", [a, a])[0] if peers else Calls()
-    for entry in entries[-4:]:  # the fastest are among the last
-        calls[f"cudakern: {entry.name}"] = functools.partial(cudakern.matmul, a, a, variant=entry.name)
-    able = _errors(calls, lambda result: 0.0)[0]
-    times = timed({who: calls[who] for who in able}, 5)
-    fastest = min(times, key=lambda who: np.median(times[who]))
-    return 2.0 * n**3 / np.median(times[fastest]), f"measured by {fastest}, n = {n:,}"
-
-
-def _normal(generator: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]) -> Any:
-    return generator.standard_normal(shape, np.float64 if kind.itemsize > 4 else np.float32).astype(kind, copy=False)
-
-
 def _inputs(what: Operation, shape: tuple[int, ...], kind: np.dtype[Any], seed: int) -> tuple[Any, ...]:
     if what.name != "matmul":
         return what.make(shape, kind, seed)
@@ -613,7 +393,7 @@ def _inputs(what: Operation, shape: tuple[int, ...], kind: np.dtype[Any], seed: 
     if kind_of(kind) != "f":
         return what.make((m, k, n), kind, seed)
     generator = np.random.default_rng(seed)  # normal numbers: long sums of positive ones overflow float16
-    return _normal(generator, (m, k), kind), _normal(generator, (k, n), kind)
+    return normal(generator, (m, k), kind), normal(generator, (k, n), kind)
 
 
 def _lengths(op: str, shapes: Any, emulated: bool) -> list[tuple[int, ...]]:

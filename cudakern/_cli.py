@@ -287,7 +287,8 @@ def _ladder(options: argparse.Namespace) -> bool:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from ._bench import PEERS, bench
+    from ._bench import bench
+    from ._peers import PEERS
 
     if options.file and not options.json:
         raise ValueError(

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _backend, _bench
-from cudakern._bench import PEERS, bench, timed
+from cudakern import _backend, _bench, _rounds
+from cudakern._bench import bench
 from cudakern._cli import main
+from cudakern._peers import PEERS
+from cudakern._rounds import timed
 
 each = pytest.mark.parametrize
 
@@ -21,14 +23,15 @@ def as_on_a_gpu(monkeypatch):
     """A device that says it is an H200, with small buffers; and NumPy in place of CuPy, on the same memory."""
     native = _backend.emulator()
     facts = native.device_properties(0) | {"name": "NVIDIA H200"}
-    monkeypatch.setattr(_bench, "backend", lambda: _backend.Backend("cuda", 0, "", native, facts))
-    monkeypatch.setattr(_bench, "FLUSH", 1 << 12)
-    monkeypatch.setattr(_bench, "PRODUCTS", {"float16": 32, "float64": 32})
+    for module in (_bench, _rounds):
+        monkeypatch.setattr(module, "backend", lambda: _backend.Backend("cuda", 0, "", native, facts))
+    monkeypatch.setattr(_rounds, "FLUSH", 1 << 12)
+    monkeypatch.setattr(_rounds, "PRODUCTS", {"float16": 32, "float64": 32})
     names = ("from_dlpack", "asarray", "cumsum", "sort", "__version__")
     cupy = types.SimpleNamespace(asnumpy=np.asarray, **{n: getattr(np, n) for n in names})
     monkeypatch.setitem(sys.modules, "torch", None)  # its import fails
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    caches = (_bench._bandwidth, _bench._link_rate, _bench._product_rate)
+    caches = (_rounds._bandwidth, _rounds._link_rate, _rounds._product_rate)
     for cache in caches:
         cache.cache_clear()
     with cudakern.use_backend("emulator"):
@@ -199,7 +202,7 @@ def test_from_numpy_to_numpy_as_on_a_gpu(as_on_a_gpu, op, tmp_path):
     assert auto.share == pytest.approx(result.limits.ns(auto.flops, auto.bytes) / auto.kernel_ns)
     assert "link" in str(result.limits)
     assert "NumPy arrays" in result.title
-    assert result.to_dict()["timing"] == _bench.HOST_TIMING
+    assert result.to_dict()["timing"] == _rounds.HOST_TIMING
     result.plot(str(tmp_path / "roofline.png"))
 
 
@@ -223,7 +226,7 @@ def test_slow_calls_are_measured_once(monkeypatch):
     def count(name):
         calls[name] += 1
 
-    monkeypatch.setattr(_bench, "SLOW_NS", -1.0)
+    monkeypatch.setattr(_rounds, "SLOW_NS", -1.0)
     with cudakern.use_backend("emulator"):
         times = timed({name: lambda name=name: count(name) for name in calls}, 4)
     assert calls == {"slow": 1, "fast": 1}
