@@ -1,5 +1,6 @@
 """The tables of docs/ on matrix products, for tables.py."""
 
+import collections
 import json
 import math
 import statistics
@@ -160,6 +161,25 @@ def errors_table():
         f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu accuracy`).{notice(path)}"
     )
     return markdown(heads, rows, source)
+
+
+def choices_table():
+    """What `auto` takes by type, and how its times compare with those of the fastest variants."""
+    path = RESULTS / "gpu_tune.json"
+    record = json.loads(path.read_text())
+    rows, cuts = [], {variant.name for variant in cudakern.variants("matmul") if variant.cuts_inputs}
+    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
+        own = [row for row in record["rows"] if row["dtype"] == dtype]
+        ratios = [row["us"]["auto"] / min(us for who, us in row["us"].items() if who not in cuts) for row in own]
+        worst = own[ratios.index(max(ratios))]
+        at = " x ".join(f"{n:,}" for n in worst["shape"])
+        taken = collections.Counter(row["auto"] for row in own).most_common()
+        names = ", ".join(f"`{name}` {count}" for name, count in taken)
+        mean = statistics.geometric_mean(ratios)
+        rows.append([dtype, f"{len(own)}", names, f"{mean:.2f}", f"{max(ratios):.2f} ({at})"])
+    what = "The times of `auto` / those of the fastest of all variants that were measured, itself among them."
+    source = f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu tune`)."
+    return markdown(["type", "products", "`auto` takes", "mean", "at most"], rows, source + notice(path))
 
 
 def random_errors_table():

@@ -33,6 +33,7 @@ from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
 from cudakern.lab._experiment import H200
 from matmul_tables import (
+    choices_table,
     counters_table,
     crossover_table,
     errors_table,
@@ -316,6 +317,7 @@ def table(name):
         "matmul": matmul_table,
         "matmul_goals": goals_table,
         "matmul_counters": counters_table,
+        "matmul_choices": choices_table,
         "matmul_errors": errors_table,
         "matmul_random_errors": random_errors_table,
         "crossover": crossover_table,
