@@ -13,10 +13,11 @@ inline cluster_tiling split_inside_tiling_of(const ck_call *call) {
     // The sums of groups need all products in one launch.
     const int64_t groups = products(call) > call->limits->max_grid[2] ? 1 : call->parameters[2];
     const double loads = inner(call) % 4 == 0 ? 1 : 1.13; // (fitted to odd sizes)
+    const bool stack = products(call) > 1, aligned = columns(call) % 4 == 0;
     // The products of a stack have operands of their own, and each begins with the time to read them.
-    const double read = products(call) == 1 ? 0 : bytes_of_floats(call) / 3.3e6;
-    const double results = elements_of(call, rows(call), columns(call)); // whose lines may not be aligned
-    const double write = columns(call) % 4 == 0 ? 0 : results * 4 / (products(call) > 1 ? 4e6 : 1.1e6);
+    const double read = stack ? bytes_of_floats(call) / 3.3e6 : 0;
+    const double bytes = elements_of(call, rows(call), columns(call)) * 4; // of results
+    const double write = !aligned ? bytes / (stack ? 4e6 : 1.1e6) : stack || bytes < 1e6 ? 0 : (bytes - 1e6) / 2.4e6;
     return shortest_tiling(call, split_inside_128::ROWS, 32, 1, groups, [=](const cluster_load &load) {
         const double rounds = ceil(load.clusters / static_cast<double>(load.at_once));
         const double first = load.slabs < 16 ? load.slabs : 16;
