@@ -177,7 +177,9 @@ def choices_table():
         names = ", ".join(f"`{name}` {count}" for name, count in taken)
         mean = statistics.geometric_mean(ratios)
         rows.append([dtype, f"{len(own)}", names, f"{mean:.2f}", f"{max(ratios):.2f} ({at})"])
-    what = "The times of `auto` / those of the fastest of all variants that were measured, itself among them."
+    what = (
+        "The times of `auto` / those of the fastest variant (itself included, but not `wgmma_tf32`, which cuts inputs)."
+    )
     source = f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/gpu tune`)."
     return markdown(["type", "products", "`auto` takes", "mean", "at most"], rows, source + notice(path))
 

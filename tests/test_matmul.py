@@ -10,6 +10,7 @@ from cases import (
     BACKENDS,
     LAYOUTS,
     ORDERS,
+    emulated_chip,
     label,
     main_type,
     native,
@@ -419,6 +420,19 @@ def test_auto_is_as_accurate_as_numpy(backend, dtype):
         ours.append(errors_of(cudakern.matmul(a, b), a, b))
         theirs.append(errors_of(a @ b, a, b))
     assert np.sqrt(np.mean(np.square(ours))) <= np.sqrt(np.mean(np.square(theirs)))
+
+
+@pytest.mark.parametrize("chip", ["P100", "V100", "A100"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "complex64"])
+def test_auto_on_chips_without_wgmma(chip, dtype):
+    """For arrays on the device, of sizes for which it takes different variants."""
+    with cudakern.use_backend("emulator"), emulated_chip(chip):
+        for shape in ((3, 5, 7), (40, 33, 40), (130, 70, 90), (2, 300, 64), (300, 40, 1)):
+            a, b = operands(shape, dtype, 11)
+            result = cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b)).get()
+            variant = cudakern.variants(OPERATION)["fastest"]
+            bound = variant.error_bound(a.shape, b.shape, dtype=a.dtype)
+            assert np.max(errors_of(result, a, b)) <= bound, (chip, dtype, shape)
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 import contextlib
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -539,6 +540,17 @@ def test_strict_is_split_bf16_or_compensated(backend, seed, dtype):
         assert product(a, b, "strict").tobytes() == product(a, b, "tiled").tobytes()
 
 
+def test_strict_keeps_all_digits_where_zeros_hide_the_large_elements(chip, seed):
+    """The large elements of A meet zeros of B, so that tiny ones make up the sums. (The check of `split_fp16` does not
+    see that: docs/contract.md.)"""
+    draw = np.random.default_rng(seed)
+    a, b = (draw.uniform(1, 2, shape).astype(np.float32) for shape in ((48, 1024), (1024, 48)))
+    a[:, 1::2], b[::2] = 0, 0
+    a[:, 1::64] = np.float32(2.0**-40) * draw.uniform(1, 2, (48, 16))
+    reference, magnitude = exact(a, b)
+    assert np.max(np.abs(product(a, b, "strict") - reference) / magnitude) <= 4 * 2.0**-22, seed
+
+
 @pytest.mark.parametrize("k", [100, 256, 1024])
 def test_strict_loses_less_where_terms_cancel(chip, seed, k):
     """In small products, too: a compensated sum of rounded products loses as much as any float32."""
@@ -551,9 +563,11 @@ def test_strict_loses_less_where_terms_cancel(chip, seed, k):
 def test_accuracy_is_fast_or_strict(backend):
     a = np.ones((2, 2), "float32")
     assert (cudakern.matmul(a, a, accuracy="strict") == 2).all()
-    for wrong in ("exact", None, 1):
-        with pytest.raises(ValueError, match=f"accuracy must be 'fast' or 'strict', not {wrong!r}"):
+    for wrong in ("exact", None, 1, a):
+        with pytest.raises(ValueError, match=re.escape(f"accuracy must be 'fast' or 'strict', not {wrong!r}")):
             cudakern.matmul(a, a, accuracy=wrong)
+    with pytest.raises(ValueError, match="nosuch"):
+        cudakern.matmul(a, a, accuracy="strict", variant="nosuch")
     for variant in ("tiled", "numpy", "split_fp16", "fastest"):
         assert (cudakern.matmul(a, a, accuracy="fast", variant="tiled") == 2).all()
         with pytest.raises(TypeError, match=f"accuracy='strict' is for variant='auto'; '{variant}' has an accuracy"):

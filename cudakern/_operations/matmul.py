@@ -296,8 +296,10 @@ def matmul(
     accuracy : "fast" or "strict"
         How accurate "auto" is on a GPU. With "fast", a product of float32 is at least as accurate as that of the GPU's
         library, except where the terms of a sum nearly cancel, or a few of them are much larger than all others, or
-        where the product is narrow or k short, and the library's sums are short, too. "strict" keeps all bits of the
-        elements, also where terms cancel, unless neighbors differ by a factor of 2^106 or more. Sums of other
+        where the product is narrow or k short, and the library's sums are short, too. And if zeros of both operands
+        avoid each other, so that only tiny elements meet others than zeros, their digits may be lost. "strict" keeps
+        all bits of the elements; but if an element is infinite or NaN, or neighbors differ by a factor of 2^106 or
+        more, the product is as accurate as sums in float32. Sums of other
         floating-point types, and of up to 64 terms, are compensated.
     <call>
 
@@ -337,7 +339,7 @@ def matmul(
     >>> cudakern.matmul(d, d.T).get().tolist()
     [[5.0, 14.0], [14.0, 50.0]]
     """
-    rule = RULE if accuracy == "fast" else _strict(accuracy, variant, a, b)
+    rule = RULE if isinstance(accuracy, str) and accuracy == "fast" else _strict(accuracy, variant, a, b)
     if out is not None and variant == AUTO and _is_int32(out):
         a, b, variant = _in_int32(a, b, out)
     return call(rule, (a, b), out, variant, stream, parameters)
@@ -365,9 +367,10 @@ def _in_int32(a: Any, b: Any, out: Any) -> tuple[Any, Any, str]:
 
 
 def _strict(accuracy: Any, variant: str, a: Any, b: Any) -> Rule:
-    if accuracy != "strict":
+    if not isinstance(accuracy, str) or accuracy != "strict":
         raise ValueError(f"matmul: accuracy must be 'fast' or 'strict', not {accuracy!r}")
     if variant != AUTO:
+        find("matmul", variant)  # which says so if there is none
         raise TypeError(f"matmul: accuracy='strict' is for variant='auto'; {variant!r} has an accuracy of its own")
     return STRICT if math.prod(np.shape(a)[-1:]) <= SHORT else STRICT_LONG
 
