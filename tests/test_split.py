@@ -92,9 +92,8 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
     norms = {how: np.linalg.norm(x - reference) for how, x in results.items()}
     errors = largest if kind in BY_ELEMENT else norms
     assert all(errors[how] <= limit * errors["naive"] for how, limit in limits.items()), (kind, seed, errors)
-    if wgmma:  # "strict" is split_bf16
-        bound = variant.error_bound(a.shape, b.shape, dtype=a.dtype)
-        assert max(largest[how] for how in (*SPLITS[:1], INSIDE, "strict")) <= bound, (kind, seed, largest)
+    if wgmma:  # "strict" is split_bf16. (The bound is 13 * 2^-22 or more; at 4096 on an H200, the largest was 3.4.)
+        assert max(largest[how] for how in (*SPLITS[:1], INSIDE, "strict")) <= 8 * 2.0**-22, (kind, seed, largest)
         same = bits(results["split_fp16"]) == bits(six_products(a, b))
         assert same == (expected_path == BF16), (kind, seed)
 

@@ -6,7 +6,7 @@
 //         loaded once for all products; and every 32 elements of k (64 in tiles of 208 columns, from k = 1728 on), the sums
 //         are scaled back and added to other sums in registers. The two warpgroups take turns (split_turns.cuh); the
 //         clusters stay in step (in_step.cuh) and share the last tiles (split_shares.cuh).
-// Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (758 and
+// Why     On an H200, cuBLAS multiplies float16 on tensor cores fifteen times as fast as float32 on CUDA cores (768 and
 //         51 TFLOP/s at 4096), and the product of two float16 numbers is exact. But tensor cores cut off the bits of a
 //         sum that do not fit, which would cause most of the error of a long sum. An addition on a CUDA core rounds to
 //         nearest; one for every 32 or 64 products is cheap, and it is a multiply-add that undoes the scale at no cost.
