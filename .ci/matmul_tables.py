@@ -188,24 +188,19 @@ def random_errors_table():
     """Of the products of random lengths: how many have a larger error than the library's, and by how much at most."""
     path = RESULTS / "gpu_accuracy.json"
     record = json.loads(path.read_text())
-    heads, rows, times = ["data"], {}, {}
+    heads, lines = ["data"], []
     for way in ("auto", "strict"):
         heads += [f"`{way}`: above cuBLAS", "at most", "if large"]
-        for row in record["shapes"]:
-            if row["way"] == way:
-                times.setdefault((row["kind"], way), []).append((_times(row), row))
     for kind in dict.fromkeys(row["kind"] for row in record["kinds"]):
-        rows[kind] = [kind]
+        line = [kind]
         for way in ("auto", "strict"):
-            own = times[kind, way]
+            own = [(_times(row), row) for row in record["shapes"] if (row["kind"], row["way"]) == (kind, way)]
             most, where = max(own, key=lambda pair: pair[0])
             large = [ratio for ratio, row in own if min(row["m"], row["n"]) > 512 and row["k"] > 140]
             largest = f"{max(large):.2f} ({len(large)})" if large else "-"
-            rows[kind] += [
-                f"{sum(ratio > 1 for ratio, _ in own)} of {len(own)}",
-                f"{most:.1f}, {shape_of(where)}",
-                largest,
-            ]
+            above = f"{sum(ratio > 1 for ratio, _ in own)} of {len(own)}"
+            line += [above, f"{most:.1f}, {shape_of(where)}", largest]
+        lines.append(line)
     elements = [row for row in record["shapes"] if row["way"] == "auto" and row["element"] > 4 * 2**-22]
     most = "; ".join(
         f"{row['element'] * 2**22:.1f} * 2^-22 ({shape_of(row)}, {row['kind']}; cuBLAS: "
@@ -218,7 +213,7 @@ def random_errors_table():
         f"With `auto`, {len(elements) or 'no'} products had an element with an error above 4 * 2^-22 of |A||B|"
     )
     source = f"{what}{': ' + most if most else ''}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`."
-    return markdown(heads, list(rows.values()), source + notice(path))
+    return markdown(heads, lines, source + notice(path))
 
 
 def _times(row):

@@ -426,11 +426,11 @@ def test_auto_is_as_accurate_as_numpy(backend, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "complex64"])
 def test_auto_on_chips_without_wgmma(chip, dtype):
     """For arrays on the device, of sizes for which it takes different variants."""
+    variant = cudakern.variants(OPERATION)["fastest"]
     with cudakern.use_backend("emulator"), emulated_chip(chip):
         for shape in ((3, 5, 7), (40, 33, 40), (130, 70, 90), (2, 300, 64), (300, 40, 1)):
             a, b = operands(shape, dtype, 11)
             result = cudakern.matmul(cudakern.asarray(a), cudakern.asarray(b)).get()
-            variant = cudakern.variants(OPERATION)["fastest"]
             bound = variant.error_bound(a.shape, b.shape, dtype=a.dtype)
             assert np.max(errors_of(result, a, b)) <= bound, (chip, dtype, shape)
 
