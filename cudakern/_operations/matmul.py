@@ -370,7 +370,7 @@ def _strict(accuracy: Any, variant: str, a: Any, b: Any) -> Rule:
     if not isinstance(accuracy, str) or accuracy != "strict":
         raise ValueError(f"matmul: accuracy must be 'fast' or 'strict', not {accuracy!r}")
     if variant != AUTO:
-        find("matmul", variant)  # which says so if there is none
+        find("matmul", variant, (AUTO,))  # which says so if there is none
         raise TypeError(f"matmul: accuracy='strict' is for variant='auto'; {variant!r} has an accuracy of its own")
     return STRICT if math.prod(np.shape(a)[-1:]) <= SHORT else STRICT_LONG
 
