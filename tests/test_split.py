@@ -23,6 +23,7 @@ from splits import (
     WAYS,
     bits,
     exact,
+    path,
     product,
     six_products,
 )
@@ -45,12 +46,12 @@ def check(a, b, how, seed, **parameters):
 
 
 # --- errors ----------------------------------------------------------------------------------------------------------
-#: The path that split_fp16 takes, and the largest error of split_fp16, and of accuracy="strict", relative to that of a
-#: float32 sum in the order of k, for k = 1024.
+#: The path that split_fp16 takes (None: either), and the largest error of split_fp16, and of accuracy="strict",
+#: relative to that of a float32 sum in the order of k, for k = 1024.
 KINDS = {
     "uniform": (FP16, 0.3, 0.2),
     "normal": (FP16, 0.3, 0.2),
-    "half zero": (FP16, 0.35, 0.25),
+    "half zero": (None, 0.35, 0.25),
     "lognormal 2": (BF16, 0.4, 0.4),
     "rows and columns scaled": (BF16, 0.3, 0.2),
     "inner index scaled": (BF16, 0.25, 0.2),
@@ -94,8 +95,7 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
     assert all(errors[how] <= limit * errors["naive"] for how, limit in limits.items()), (kind, seed, errors)
     if wgmma:  # "strict" is split_bf16. (The bound is 13 * 2^-22 or more; at 4096 on an H200, the largest was 3.4.)
         assert max(largest[how] for how in (*SPLITS[:1], INSIDE, "strict")) <= 8 * 2.0**-22, (kind, seed, largest)
-        same = bits(results["split_fp16"]) == bits(six_products(a, b))
-        assert same == (expected_path == BF16), (kind, seed)
+        assert expected_path in (path(a, b), None), (kind, seed)
 
 
 @pytest.mark.parametrize("tile", [208, 128, 64])

@@ -75,17 +75,15 @@ inline double time_of_few_rows(const ck_call *call) {
            blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);
 }
 
-// "split_fp16": its launches, eight bytes of traffic for each element of the operands, the product, and the results. These are
-// counted once here and in part for each tile, because they are stored while the next tile is computed.
+// "split_fp16": its launches, eight bytes of traffic for each element of the operands, the product, and the results.
 inline double time_of_split(const ck_call *call) {
     const int64_t m = rows(call), n = columns(call), k = inner(call);
     if (m > SPLIT_MOST || n > SPLIT_MOST || k > SPLIT_MOST_K) return HUGE_VAL;
     const int64_t at_once = split_products_at_once(call);
     if (at_once < 1) return HUGE_VAL;
     const split_tiling tiling = split_fp16_tiling(call, at_once);
-    const double compute = 1.03 * tiling.time - 0.6 * time_beside_slabs(tiling.all, tiling.columns);
     return (n % 4 == 0 ? 18 : 22) + elements_of(call, m + n, k) * 8 / 2.4e6 +
-           compute * ceil(static_cast<double>(products(call)) / static_cast<double>(at_once)) +
+           1.03 * tiling.time * ceil(static_cast<double>(products(call)) / static_cast<double>(at_once)) +
            elements_of(call, m, n) * 4 / 5e6;
 }
 

@@ -25,20 +25,34 @@ template <> struct split_kind<__nv_bfloat16> {
     enum { PIECES = 3, TOP = 55, UP = 74, DOWN = 63, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
 };
 
-// The check of a line in a block. Of its elements that are not 0, after scaling, `lossy` are less than 2^-3, `small` less than
-// 2^2, `large` 2^2 or more, and `good` 2^10 or more. The errors of the lossy ones, up to 2^-25 each, add at most lossy 2^-10
-// to an element of C, because no element of the other operand is larger than 2^15. That is 2^-22 |A||B| or less if `lossy`
-// good elements meet one of 2^2 or more. They do if the line has 8 good ones for each lossy one, and the line of the other
-// operand no more than 7 small ones and no zeros. (If it has zeros, these are assumed to leave enough of the good ones: a line
-// is sparse if it has fewer than 8 large ones. That is no proof: zeros of A and B may avoid each other.)
-template <typename T> struct line_counts {
-    int lossy, small, large, good;
+// The check. The errors of lossy elements, up to 2^-25 each, add at most 2^-10 for each to an element of C, because no element of
+// the other operand is larger than 2^15. That is 2^-22 |A||B| or less if there is a product of 2^12 for each of them: a `good`
+// element of its line, 2^8 or more, that meets a `large` one of the other line, 2^4 or more. Of 64 places along k, they meet in
+// good + large - 64 or more, wherever zeros may be. So it is enough if, for some limit,
+//
+//     64 - good + lossy <= limit         in each line that has lossy elements, and
+//     64 - large <= 64 - limit           in each line of the other operand that has elements other than 0
+//
+// The last block may have other `places`: then it is `places - large` in the second line.
+enum { SPLIT_FEW = 8, SPLIT_GOOD = 1 << 8, SPLIT_LARGE = 1 << 4 };
+__device__ __forceinline__ int limit_of(int i) {
+    const int limits[FOUND_LIMITS] = {SPLIT_FEW, 12, 16, 24, 40, SPLIT_DEPTH - SPLIT_FEW};
+    return limits[i];
+}
 
-    __device__ __forceinline__ unsigned findings() const {
+// Of the elements of a line that are not 0, after scaling.
+template <typename T> struct line_counts {
+    int lossy, others, large, good; // large: with the good ones; others: neither lossy nor large
+
+    __device__ __forceinline__ unsigned findings(int places) const {
         if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_NOT_BF16) : 0;
         unsigned findings = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
-        if (small + large > 0 && large < 8) findings |= FOUND_SPARSE;
-        if (small > 7 || 8 * lossy > good) findings |= FOUND_NOT_FP16;
+#pragma unroll
+        for (int i = 0; i < FOUND_LIMITS; ++i) {
+            if (lossy > 0 && SPLIT_DEPTH - good + lossy > limit_of(i)) findings |= FOUND_FEW << i;
+            if (lossy + others + large > 0 && places - large > SPLIT_DEPTH - limit_of(i))
+                findings |= FOUND_MISSING << i;
+        }
         return findings;
     }
 };
@@ -46,19 +60,20 @@ template <typename T> struct line_counts {
 // An element in the counts of its line: eight bits for each.
 template <typename T> __device__ __forceinline__ unsigned counted(float x, float factor) {
     const float size = fabsf(x * factor);
-    return size >= 1024                                ? 0x1010000
-           : size >= 4                                 ? 0x10000
+    return size >= SPLIT_GOOD                          ? 0x1010000
+           : size >= SPLIT_LARGE                       ? 0x10000
            : x == 0                                    ? 0
-           : size < power_of_two(split_kind<T>::LEAST) ? 0x101
+           : size < power_of_two(split_kind<T>::LEAST) ? 0x1
                                                        : 0x100;
 }
 
 // For all lines of a block; eight threads share a line. LAST: the block has fewer than 32 elements along k, and `before` is the block in the slab
-// before. Its elements count, too, after the same scaling, but none of them as lossy. (These are functions, so that the rare paths take no
-// registers; and they are short, because their instructions come from memory.)
+// before. Its elements count, too, after the same scaling, but none of them as lossy. `places`: how many of all these a line has. (These are
+// functions, so that the rare paths take no registers; and they are short, because their instructions come from memory.)
 template <typename T, bool LAST>
-__device__ __noinline__ unsigned check_lines(block_values &values, float factor, const float *before = nullptr,
-                                             int64_t line_stride = 0, int64_t k_stride = 0, int lines = 0) {
+__device__ __noinline__ unsigned check_lines(block_values &values, float factor, int places,
+                                             const float *before = nullptr, int64_t line_stride = 0,
+                                             int64_t k_stride = 0, int lines = 0) {
     constexpr int GROUPS = PIECES_FOURS / 2, EACH = SPLIT_DEPTH / 8;
     float more[GROUPS][EACH] = {};
     if (LAST) {
@@ -85,7 +100,7 @@ __device__ __noinline__ unsigned check_lines(block_values &values, float factor,
         for (int lanes = 1; lanes < 8; lanes *= 2) own += __shfl_xor_sync(0xffffffffu, own, lanes);
         findings |= line_counts<T>{static_cast<int>(own & 255), static_cast<int>(own >> 8 & 255),
                                    static_cast<int>(own >> 16 & 255), static_cast<int>(own >> 24)}
-                        .findings();
+                        .findings(places);
     }
     return __reduce_or_sync(0xffffffffu, findings);
 }

@@ -50,16 +50,11 @@ inline split_pairs split_pairs_of(int sharing, int64_t pairs, int64_t slabs, int
     return all;
 }
 
-// Each whole tile costs some time besides that of its slabs, for the first loads and for the results: of a cluster, all of these.
-inline double time_beside_slabs(const split_pairs &all, int columns) {
-    return ceil(static_cast<double>(all.whole) / all.clusters) * 0.05 * columns;
-}
-
-// The estimated time of the product of the pieces. Shares of equal length are in different places along k: if the pieces do not fit in the
-// L2 cache, their slabs come from memory.
+// The estimated time of the product of the pieces, without that of its results. Each whole tile costs some time besides that of its slabs.
+// Shares of equal length are in different places along k: if the pieces do not fit in the L2 cache, their slabs come from memory.
 inline double time_of_split_pairs(const split_pairs &all, int sharing, const split_width &width, double piece_bytes) {
     const double clusters = all.clusters, slabs = all.slabs, row = all.row, columns = width.columns;
-    const double time = ceil(all.whole / clusters) * slabs * width.slab + time_beside_slabs(all, width.columns);
+    const double time = ceil(all.whole / clusters) * (slabs * width.slab + 0.02 * columns);
     if (all.row == 0) return time;
     const double share = ceil(row / clusters), slab_bytes = (SPLIT_PAIR * SPLIT_ROWS + columns) * SLAB_BYTES * 2;
     const double beyond = sharing == SHARE_PARTS || piece_bytes < 40e6 ? 0

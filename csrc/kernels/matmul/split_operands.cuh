@@ -22,28 +22,37 @@
 
 namespace matmul {
 
-// What split_pieces finds in the operands of a product, all bits together (of B: shifted by FOUND_B).
+// What split_pieces finds in the operands of a product, all bits together (of B: shifted by FOUND_B). split_check.cuh says why.
 //
-// FOUND_LOSSY: an element that two pieces in fp16 do not hold, among enough that they do hold
-// FOUND_SPARSE: a line with so few large elements in a slab that it might meet just lossy ones
+// FOUND_LOSSY: an element that two pieces in fp16 do not hold
+// FOUND_FEW: the first of some bits, one for each limit: a line has lossy elements, and more places without good ones than that
+// FOUND_MISSING, likewise: a line has more places without large elements than that limit leaves
 // FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not for bf16 either: an element is infinite
 // or NaN, or so small that bf16 would lose it
 enum split_findings : unsigned {
+    FOUND_LIMITS = 6,
     FOUND_LOSSY = 1,
-    FOUND_SPARSE = 2,
-    FOUND_IN_ONE = FOUND_LOSSY | FOUND_SPARSE, // the bits of one operand
-    FOUND_B = 2,
-    FOUND_NOT_FP16 = 16,
-    FOUND_NOT_BF16 = 32
+    FOUND_FEW = 2,
+    FOUND_MISSING = FOUND_FEW << FOUND_LIMITS,
+    FOUND_B = 1 + 2 * FOUND_LIMITS,
+    FOUND_IN_ONE = (1 << FOUND_B) - 1, // the bits of one operand
+    FOUND_NOT_FP16 = 1 << 2 * FOUND_B,
+    FOUND_NOT_BF16 = FOUND_NOT_FP16 << 1
 };
+
+// Whether the lossy elements of one operand may do harm: lines of one or of the other are beyond every limit.
+__device__ __forceinline__ bool lossy_do_harm(unsigned own, unsigned other) {
+    constexpr unsigned ALL = (1 << FOUND_LIMITS) - 1;
+    return (own & FOUND_LOSSY) != 0 && ((own / FOUND_FEW | other / FOUND_MISSING) & ALL) == ALL;
+}
 
 // What computes the product, then.
 enum split_choice { SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT };
 __device__ __forceinline__ int choice_of(unsigned findings) {
     const unsigned in_a = findings & FOUND_IN_ONE, in_b = findings >> FOUND_B & FOUND_IN_ONE;
     if (findings & FOUND_NOT_BF16) return SPLIT_NOT;
-    const bool meet = (in_a & FOUND_LOSSY && in_b & FOUND_SPARSE) || (in_b & FOUND_LOSSY && in_a & FOUND_SPARSE);
-    return meet || (findings & FOUND_NOT_FP16) ? SPLIT_IN_BF16 : SPLIT_IN_FP16;
+    const bool harm = lossy_do_harm(in_a, in_b) || lossy_do_harm(in_b, in_a);
+    return harm || (findings & FOUND_NOT_FP16) ? SPLIT_IN_BF16 : SPLIT_IN_FP16;
 }
 
 enum { SPLIT_LINES = 16, SPLIT_DEPTH = 64 }; // of a block of elements that are scaled alike

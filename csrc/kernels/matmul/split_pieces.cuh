@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
             for (int i = 0; i < 4; ++i) {
                 least = min(least, twice_bits(own[i]));
                 float rest = own[i] * factor;
-                if (PIECES == 2) small += fabsf(rest) < 4;
+                if (PIECES == 2) small += fabsf(rest) < SPLIT_LARGE;
 #pragma unroll
                 for (int piece = 0; piece < PIECES; ++piece) {
                     pieces[piece][i] = number_cast<T>(rest);
@@ -118,22 +118,23 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
             findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
-        // With few small elements, 32 of a line have 8 large ones among them. (`small` includes the zeros outside.)
-        const int depth = op.k - first_k;
+        // With few small elements, all places of a line but a few have large ones. (`small` includes the zeros outside.)
+        const int depth = op.k - first_k, places = at_most(depth, SPLIT_DEPTH);
         bool check = __any_sync(0xffffffffu, least < bottom);
         if (PIECES == 2) {
-            const int outside = SPLIT_LINES * SPLIT_DEPTH - at_most(lines, SPLIT_LINES) * at_most(depth, SPLIT_DEPTH);
+            const int outside = SPLIT_LINES * SPLIT_DEPTH - at_most(lines, SPLIT_LINES) * places;
             const int all_small = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
-            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > 7;
+            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > SPLIT_FEW;
         }
         if (largest != 0 && check) {
 #pragma unroll
             for (int four = 0; four < PIECES_FOURS; ++four) four_of(values, four) = x[four];
             __syncwarp();
-            findings |= depth < SPLIT_DEPTH / 2 && slab > 0
-                            ? check_lines<T, true>(values, factor, data - SPLIT_DEPTH * side.k_stride,
-                                                   side.line_stride, side.k_stride, lines)
-                            : check_lines<T, false>(values, factor);
+            findings |=
+                depth < SPLIT_DEPTH / 2 && slab > 0
+                    ? check_lines<T, true>(values, factor, places + SPLIT_DEPTH, data - SPLIT_DEPTH * side.k_stride,
+                                           side.line_stride, side.k_stride, lines)
+                    : check_lines<T, false>(values, factor, places);
             __syncwarp();
         }
         if (lane == 0) side.factors[static_cast<int64_t>(slab) * blocks + block] = power_of_two(-scale);
