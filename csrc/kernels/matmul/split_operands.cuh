@@ -29,8 +29,8 @@ namespace matmul {
 // FOUND_MISSING, likewise: a line has more places without large elements than that limit leaves
 // FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not for bf16 either: an element is infinite
 // or NaN, or so small that bf16 would lose it
+enum { FOUND_LIMITS = 6 };
 enum split_findings : unsigned {
-    FOUND_LIMITS = 6,
     FOUND_LOSSY = 1,
     FOUND_FEW = 2,
     FOUND_MISSING = FOUND_FEW << FOUND_LIMITS,
