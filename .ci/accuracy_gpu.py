@@ -15,6 +15,8 @@ import numpy as np
 import torch
 
 import cudakern as ck
+from cudakern._bench import taken_by_auto
+from cudakern._operations import operation
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from matrices import KINDS, operands
@@ -68,8 +70,8 @@ def shapes(draw):
         errors = compare(a, b, {name: WAYS[name] for name in (way, "library")})
         row = {"m": m, "n": n, "k": k, "kind": kind, "way": way, "seed": seed}
         on = [ck.asarray(x) for x in (a, b)]
-        accuracy = {"accuracy": "strict"} if way == "strict" else {}
-        row["variant"] = ck.profile(ck.matmul, *on, repeat=1, warmup=0, **accuracy).variant.name
+        strict = ck.profile(ck.matmul, *on, repeat=1, warmup=0, accuracy="strict").variant.name
+        row["variant"] = taken_by_auto(operation("matmul"), on) if way == "auto" else strict
         row["bound"] = variants[row["variant"]].error_bound(a.shape, b.shape, dtype=a.dtype)
         row |= {"frobenius": errors[way][0], "element": errors[way][1]}
         yield row | {"frobenius_library": errors["library"][0], "element_library": errors["library"][1]}

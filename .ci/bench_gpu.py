@@ -17,7 +17,7 @@ from statistics import geometric_mean
 import numpy as np
 
 import cudakern as ck
-from cudakern._bench import _taken, bench
+from cudakern._bench import bench, taken_by_auto
 from cudakern._operations import operation
 from cudakern._peers import library_calls
 from cudakern._rounds import TIMING, quantiles, timed
@@ -126,7 +126,7 @@ def of_auto(shapes, data="normal"):
         samples = timed(others | {"cudakern: auto": ours}, 15)
         at = {who: quantiles(some) for who, some in samples.items()}
         times = {who: some["0.5"] for who, some in at.items()}
-        variant = _taken(operation("matmul"), arrays)
+        variant = taken_by_auto(operation("matmul"), arrays)
         best = min((times[who] for who in others), default=math.nan)
         for who, ns in times.items():
             row = {"products": products, "m": m, "n": n, "k": k, "who": who, "kernel_ns": ns, "ratio": best / ns}

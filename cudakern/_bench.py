@@ -332,7 +332,7 @@ def _lines(
     times = timed({who: calls[who] for who in errors}, rounds, host_clock if host else None)
     names = dict(zip(ours, variants, strict=True))
     if (auto := f"cudakern: {AUTO}") in times:
-        names[auto] = _taken(what, arrays)
+        names[auto] = taken_by_auto(what, arrays)
     flops, bytes = emulator().work(what.name, tuple(x.shape for x in inputs), str(inputs[-1].dtype))
     best = min((np.median(times[who]) for who in others if who in times), default=None)
     lines = []
@@ -349,7 +349,7 @@ def _lines(
     return lines + [Line(shape, who, names.get(who, ""), why, {}) for who, why in (notes | failed).items()]
 
 
-def _taken(what: Operation, arrays: Sequence[Any]) -> str:
+def taken_by_auto(what: Operation, arrays: Sequence[Any]) -> str:
     """The variant that "auto" runs with these arrays. CHOOSER has no kernels of its own: then, the variant that would
     launch the same."""
     taken = profile(what.call, *arrays, repeat=1, warmup=0).variant.name

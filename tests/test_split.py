@@ -539,15 +539,15 @@ def test_strict_is_split_bf16_or_compensated(backend, seed, dtype):
         assert product(a, b, "strict").tobytes() == product(a, b, "tiled").tobytes()
 
 
-def test_strict_keeps_all_digits_where_zeros_hide_the_large_elements(chip, seed):
-    """The large elements of A meet zeros of B, so that tiny ones make up the sums. (The check of `split_fp16` does not
-    see that: docs/contract.md.)"""
+@pytest.mark.parametrize("how", WAYS)
+def test_all_digits_stay_where_zeros_hide_the_large_elements(chip, seed, how):
+    """The large elements of A meet zeros of B, so that tiny ones make up the sums."""
     draw = np.random.default_rng(seed)
     a, b = (draw.uniform(1, 2, shape).astype(np.float32) for shape in ((48, 1024), (1024, 48)))
     a[:, 1::2], b[::2] = 0, 0
     a[:, 1::64] = np.float32(2.0**-40) * draw.uniform(1, 2, (48, 16))
     reference, magnitude = exact(a, b)
-    assert np.max(np.abs(product(a, b, "strict") - reference) / magnitude) <= 4 * 2.0**-22, seed
+    assert np.max(np.abs(product(a, b, how) - reference) / magnitude) <= 4 * 2.0**-22, seed
 
 
 @pytest.mark.parametrize("k", [100, 256, 1024])
