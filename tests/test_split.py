@@ -550,6 +550,18 @@ def test_all_digits_stay_where_zeros_hide_the_large_elements(chip, seed, how):
     assert np.max(np.abs(product(a, b, how) - reference) / magnitude) <= 4 * 2.0**-22, seed
 
 
+@pytest.mark.parametrize("how", ALL)
+@pytest.mark.parametrize("k, late", [(32, 1), (256, 2.0**-4), (512, 2.0**-4)])
+def test_one_term_from_which_all_others_are_cut_off(chip, how, k, late):
+    """The tensor cores keep about 2^-25 of the largest term of a sum. Elements that lose the most in their pieces."""
+    a, b = (np.full(shape, 2.0**power, np.float32) for shape, power in (((2, k), -12.4), ((k, 2), -12.75)))
+    a[:, 32:] *= np.float32(late)
+    a[:, 0], b[0] = 1 + 2.0**-11 + 2.0**-23, 1 + 2.0**-11 + 2.0**-23
+    reference, magnitude = exact(a, b)
+    bound = cudakern.variants("matmul")[how].error_bound(a.shape, b.shape, dtype=a.dtype)
+    assert np.all(np.abs(product(a, b, how) - reference) <= bound * magnitude)
+
+
 @pytest.mark.parametrize("k", [100, 256, 1024])
 def test_strict_loses_less_where_terms_cancel(chip, seed, k):
     """In small products, too: a compensated sum of rounded products loses as much as any float32."""

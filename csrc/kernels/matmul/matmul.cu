@@ -109,6 +109,12 @@ template <int ROUNDINGS> double depth_of_pieces(const ck_call *call) {
 }
 constexpr auto depth_of_splits = depth_of_pieces<2>, depth_of_split_small = depth_of_pieces<4>;
 
+// Two pieces lose up to 4 * 2^-22, half of it in lossy elements. And beside one large term, the tensor cores cut off up to 2^-25 of it from
+// each other one of a sum: half a rounding. (Three pieces lose so little that their 16 roundings include this.)
+double depth_of_split_fp16(const ck_call *call) {
+    return depth_of_splits(call) + (inner(call) < SPLIT_LONG ? 32 : 64) / 2;
+}
+
 // The number of elements that a view has in memory: one along a broadcast axis.
 double elements(const ck_view &view) {
     double count = 1;
@@ -235,7 +241,7 @@ const ck_variant variants[] = {
             "Fewer bits are faster: pay with accuracy only where the caller asks", "PTX: wgmma, tf32"),
     VARIANT(split_fp16, AFTER(wgmma_multicast), EXACTLY(90), TYPES(F32_F32_F32), TREE, CK_DETERMINISTIC,
             PARAMETERS(CHOICE(tile, "columns of a block's tile; 0: by the sizes", 0, 208, 128, 64), SHARES),
-            depth_of_splits, KERNELS("split_product", "split_pieces"),
+            depth_of_split_fp16, KERNELS("split_product", "split_pieces"),
             "float32 as the sum of two float16: three products on tensor cores, six if the data needs them",
             "Exact parts of a number multiply exactly: three fast products can beat a slow one, also in accuracy",
             "Ootomo and Yokota 2022; PTX: wgmma"),

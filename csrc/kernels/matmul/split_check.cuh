@@ -27,17 +27,23 @@ template <> struct split_kind<__nv_bfloat16> {
 
 // The check. The errors of lossy elements, up to 2^-25 each, add at most 2^-10 for each to an element of C, because no element of
 // the other operand is larger than 2^15. That is 2^-22 |A||B| or less if there is a product of 2^12 for each of them: a `good`
-// element of its line, 2^8 or more, that meets a `large` one of the other line, 2^4 or more. Of 64 places along k, they meet in
-// good + large - 64 or more, wherever zeros may be. So it is enough if, for some limit,
+// element of its line, 2^8 or more, that meets a `large` one of the other line, 2^4 or more. (If both lines have lossy elements, the
+// large ones are good, too, and their products 2^16.) They meet in good + large - places or more of the places along k, wherever
+// zeros may be. So it is enough if, for some limit,
 //
-//     64 - good + lossy <= limit         in each line that has lossy elements, and
-//     64 - large <= 64 - limit           in each line of the other operand that has elements other than 0
+//     places - good + lossy <= limit     in each line that has lossy elements, and
+//     large >= limit                     in each line of the other operand that has elements other than 0
 //
-// The last block may have other `places`: then it is `places - large` in the second line.
+// There are a few limits, parts of the places, so that one word holds what has been found. A block has 64 places, but the last one may have
+// fewer. If it has fewer than 32, the block in the slab before is added: then that may have to make up for two, and the error is up to twice as large.
 enum { SPLIT_FEW = 8, SPLIT_GOOD = 1 << 8, SPLIT_LARGE = 1 << 4 };
-__device__ __forceinline__ int limit_of(int i) {
-    const int limits[FOUND_LIMITS] = {SPLIT_FEW, 12, 16, 24, 40, SPLIT_DEPTH - SPLIT_FEW};
-    return limits[i];
+__device__ __forceinline__ int limit_of(int i, int places) {
+    const int limits[FOUND_LIMITS] = {SPLIT_FEW, 12, 16, 24, 40, SPLIT_DEPTH - SPLIT_FEW}; // of 64
+    return limits[i] * places / SPLIT_DEPTH;
+}
+// With no more than so many small elements in a block, each of its lines is within the last limit.
+__device__ __forceinline__ int few_of(int places) {
+    return SPLIT_FEW * places / SPLIT_DEPTH;
 }
 
 // Of the elements of a line that are not 0, after scaling.
@@ -49,9 +55,9 @@ template <typename T> struct line_counts {
         unsigned findings = lossy > 0 ? unsigned(FOUND_LOSSY) : 0;
 #pragma unroll
         for (int i = 0; i < FOUND_LIMITS; ++i) {
-            if (lossy > 0 && SPLIT_DEPTH - good + lossy > limit_of(i)) findings |= FOUND_FEW << i;
-            if (lossy + others + large > 0 && places - large > SPLIT_DEPTH - limit_of(i))
-                findings |= FOUND_MISSING << i;
+            const int limit = limit_of(i, places);
+            if (lossy > 0 && places - good + lossy > limit) findings |= FOUND_FEW_GOOD << i;
+            if (lossy + others + large > 0 && large < limit) findings |= FOUND_FEW_LARGE << i;
         }
         return findings;
     }

@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         if (PIECES == 2) {
             const int outside = SPLIT_LINES * SPLIT_DEPTH - at_most(lines, SPLIT_LINES) * places;
             const int all_small = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
-            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > SPLIT_FEW;
+            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > few_of(places);
         }
         if (largest != 0 && check) {
 #pragma unroll
