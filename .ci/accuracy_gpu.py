@@ -3,7 +3,7 @@
 accuracy_gpu.py FILE.json
 
 kinds: every kind of data of tests/matrices.py, m = n = k = SIZE. shapes: SHAPES products of lengths, kinds and accuracy
-drawn anew in each run; a third of them have results so large that `auto` takes `split_fp16` for most. The reference is
+drawn anew in each run; a third of them have large results and a long k, as `split_fp16` has. The reference is
 PyTorch's product in float64; errors are relative to it, by the Frobenius norm, or, for an element, relative to the
 product of the magnitudes."""
 
@@ -60,7 +60,8 @@ def shapes(draw):
     variants = ck.variants("matmul")
     while True:
         extents = LARGE if draw.random() < 1 / 3 else (1, LONGEST)
-        m, n, k = (int(np.exp(draw.uniform(*np.log(of))).round()) for of in (extents, extents, (1, LONGEST)))
+        depths = (LARGE[0], LONGEST) if extents is LARGE else (1, LONGEST)
+        m, n, k = (int(np.exp(draw.uniform(*np.log(of))).round()) for of in (extents, extents, depths))
         if m * n * k > MOST:
             continue
         kind, seed = str(draw.choice(KINDS)), int(draw.integers(2**32))

@@ -93,7 +93,7 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
     norms = {how: np.linalg.norm(x - reference) for how, x in results.items()}
     errors = largest if kind in BY_ELEMENT else norms
     assert all(errors[how] <= limit * errors["naive"] for how, limit in limits.items()), (kind, seed, errors)
-    if wgmma:  # "strict" is split_bf16. (The bound is 13 * 2^-22 or more; at 4096 on an H200, the largest was 3.4.)
+    if wgmma:  # "strict" is split_bf16. (The bounds are 13 and 18 * 2^-22; on an H200, 4.1 was the largest at 4096.)
         assert max(largest[how] for how in (*SPLITS[:1], INSIDE, "strict")) <= 8 * 2.0**-22, (kind, seed, largest)
         assert expected_path in (path(a, b), None), (kind, seed)
 

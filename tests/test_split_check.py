@@ -66,8 +66,8 @@ def test_lossy_elements_in_dense_lines(chip, seed):
 
 @pytest.mark.parametrize("zeros", [8, 24, 40, 48, 52, 56])  # up to these numbers, lines are alike
 def test_zeros_of_one_line_and_of_the_other(chip, seed, zeros):
-    """One with a lossy element, and another that misses so many of its 64 places: they meet if they have more than 64
-    in all."""
+    """One with a lossy element, and another that misses so many of its 64 places: enough meet if no more than 64 are
+    missing in both, with the lossy one counted twice."""
     a, b = dense(seed, 40, 40, 128)
     a[3, 64 + 7] *= TINY
     b[64 : 64 + zeros, 5] = 0

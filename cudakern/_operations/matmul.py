@@ -186,8 +186,9 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
 
 #: Multiply-adds of NumPy per microsecond and processor, and whether its library uses all processors; other types: as
 #: integers. Then bytes per microsecond between host and device, of arrays from LARGE on by several threads
-#: (docs/host-copies.md), and the rest of a call in microseconds. Estimates for 16 processors from
-#: docs/results/gpu_crossover.json, which was measured before large arrays had several threads.
+#: (docs/host-copies.md), and the rest of a call in microseconds. Estimates for 16 processors, from
+#: an earlier run of `.ci/gpu crossover`, before large arrays had several threads (docs/results/gpu_crossover.json is a
+#: later one).
 NUMPYS_RATE = {"f": (33_600, True), "d": (17_300, True), "F": (8_400, True), "D": (4_300, True), "e": (200, False)}
 OTHERS_RATE = (600, False)
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

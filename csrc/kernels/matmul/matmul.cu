@@ -109,8 +109,8 @@ template <int ROUNDINGS> double depth_of_pieces(const ck_call *call) {
 }
 constexpr auto depth_of_splits = depth_of_pieces<2>, depth_of_split_small = depth_of_pieces<4>;
 
-// Two pieces lose up to 4 * 2^-22, half of it in lossy elements. And beside one large term, the tensor cores cut off up to 2^-25 of it from
-// each other one of a sum: half a rounding. (Three pieces lose so little that their 16 roundings include this.)
+// Two pieces lose up to 4 * 2^-22, half of it in lossy elements. And in a sum with one large term, the tensor cores cut off up to 2^-25 of that term
+// from each of the others, 31 or 63: half a rounding each. (Three pieces lose so little that their 16 roundings include this.)
 double depth_of_split_fp16(const ck_call *call) {
     return depth_of_splits(call) + (inner(call) < SPLIT_LONG ? 32 : 64) / 2;
 }

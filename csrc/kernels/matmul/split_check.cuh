@@ -27,8 +27,8 @@ template <> struct split_kind<__nv_bfloat16> {
 
 // The check. The errors of lossy elements, up to 2^-25 each, add at most 2^-10 for each to an element of C, because no element of
 // the other operand is larger than 2^15. That is 2^-22 |A||B| or less if there is a product of 2^12 for each of them: a `good`
-// element of its line, 2^8 or more, that meets a `large` one of the other line, 2^4 or more. (If both lines have lossy elements, the
-// large ones are good, too, and their products 2^16.) They meet in good + large - places or more of the places along k, wherever
+// element of its line, 2^8 or more, that meets a `large` one of the other line, 2^4 or more. (A pair may count for lossy elements
+// of both lines. Then both of its elements are good, and their product is 2^16 or more, which is enough for both.) They meet in good + large - places or more of the places along k, wherever
 // zeros may be. So it is enough if, for some limit,
 //
 //     places - good + lossy <= limit     in each line that has lossy elements, and

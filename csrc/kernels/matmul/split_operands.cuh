@@ -40,7 +40,7 @@ enum split_findings : unsigned {
     FOUND_NOT_BF16 = FOUND_NOT_FP16 << 1
 };
 
-// Whether the lossy elements of one operand may do harm: no limit fits the lines of both.
+// Whether the lossy elements of one operand may do harm: true if no limit holds for the lines of both.
 __device__ __forceinline__ bool lossy_do_harm(unsigned own, unsigned other) {
     constexpr unsigned ALL = (1 << FOUND_LIMITS) - 1;
     return (own & FOUND_LOSSY) != 0 && ((own / FOUND_FEW_GOOD | other / FOUND_FEW_LARGE) & ALL) == ALL;
