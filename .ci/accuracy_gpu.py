@@ -21,8 +21,9 @@ from cudakern._operations import operation
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from matrices import KINDS, operands
 
-SIZE, SHAPES, LONGEST, MOST = 4096, 1000, 4096, 1 << 31
-LARGE = 512, 1536  # extents of large results
+SIZE, SHAPES, MOST = 4096, 1000, 1 << 31
+ANY = [(1, 4096)] * 3  # of m, n and k
+LARGE = [(512, 1536), (512, 1536), (512, 4096)]
 
 
 def compare(a, b, ways):
@@ -59,9 +60,8 @@ def kinds(draw):
 def shapes(draw):
     variants = ck.variants("matmul")
     while True:
-        extents = LARGE if draw.random() < 1 / 3 else (1, LONGEST)
-        depths = (LARGE[0], LONGEST) if extents is LARGE else (1, LONGEST)
-        m, n, k = (int(np.exp(draw.uniform(*np.log(of))).round()) for of in (extents, extents, depths))
+        ranges = LARGE if draw.random() < 1 / 3 else ANY
+        m, n, k = (int(np.exp(draw.uniform(*np.log(of))).round()) for of in ranges)
         if m * n * k > MOST:
             continue
         kind, seed = str(draw.choice(KINDS)), int(draw.integers(2**32))
@@ -71,8 +71,10 @@ def shapes(draw):
         errors = compare(a, b, {name: WAYS[name] for name in (way, "library")})
         row = {"m": m, "n": n, "k": k, "kind": kind, "way": way, "seed": seed}
         on = [ck.asarray(x) for x in (a, b)]
-        strict = ck.profile(ck.matmul, *on, repeat=1, warmup=0, accuracy="strict").variant.name
-        row["variant"] = taken_by_auto(operation("matmul"), on) if way == "auto" else strict
+        if way == "auto":
+            row["variant"] = taken_by_auto(operation("matmul"), on)
+        else:
+            row["variant"] = ck.profile(ck.matmul, *on, repeat=1, warmup=0, accuracy=way).variant.name
         row["bound"] = variants[row["variant"]].error_bound(a.shape, b.shape, dtype=a.dtype)
         row |= {"frobenius": errors[way][0], "element": errors[way][1]}
         yield row | {"frobenius_library": errors["library"][0], "element_library": errors["library"][1]}

@@ -59,8 +59,9 @@ KINDS = {
     "outliers": (BF16, 0.35, 0.35),
     "lognormal 6": (BF16, 0.5, 0.5),
     "one large term": (BF16, 2, 2),
-    "pairs cancel": (FP16, 4, 0.5),  # (strict: 0.23 on the emulator, 0.39 to 0.41 on an H200)
+    "pairs cancel": (FP16, 4, 0.4),
 }
+STRICT_ON_GPU = {"pairs cancel": 0.5}  # 0.39 to 0.41 on an H200, 0.23 on the emulator
 FEW = ("uniform", "lognormal 2", "inner index scaled", "one large term", "pairs cancel")  # one or two for each path
 #: A few results may be much larger than all others. For these, the largest error of an element relative to |A||B|; for
 #: the others, the Frobenius norm of the errors.
@@ -80,6 +81,8 @@ def test_errors_relative_to_plain_sums(backend, seed, kind, k):
     library on the host adds parts of k by themselves, and is more accurate.) It loses more digits the longer the sums
     are, and the splits hardly any."""
     expected_path, fast, strict = KINDS[kind]
+    if backend == "cuda":
+        strict = STRICT_ON_GPU.get(kind, strict)
     if k > 1024 and fast < 1:
         fast = 0.4
     a, b = operands(kind, seed, k=k)
