@@ -42,10 +42,6 @@ __device__ __forceinline__ int limit_of(int i, int places) {
     const int limits[FOUND_LIMITS] = {SPLIT_FEW, 12, 16, 24, 40, SPLIT_DEPTH - SPLIT_FEW}; // of 64
     return limits[i] * places / SPLIT_DEPTH;
 }
-// With no more than so many small elements in a block, each of its lines is within the last limit.
-__device__ __forceinline__ int few_of(int places) {
-    return SPLIT_FEW * places / SPLIT_DEPTH;
-}
 
 // Of the elements of a line that are not 0, after scaling.
 template <typename T> struct line_counts {

@@ -20,6 +20,7 @@
 #ifndef CK_MATMUL_SPLIT_INSIDE_CUH
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
+#include "carried_sums.cuh"
 #include "plain_sums.cuh"
 #include "split_columns.cuh"
 #include "split_operands.cuh" // the choice of "split_fp16"
@@ -27,12 +28,14 @@
 
 namespace matmul {
 
-// SPLITTERS: threads; a warpgroup of them splits SPLIT_WIDTH columns. WIDTH: the columns of an instruction of wgmma.
+// SPLITTERS: threads; a warpgroup of them splits SPLIT_WIDTH columns. WIDTH: the columns of an instruction of wgmma. A slab has TIMES
+// sums of products: those of STEPS steps of 16 elements along k and of one of PARTS parts of the columns.
 template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split_inside_size {
     enum { PIECES = 3, ROWS = 128, COLUMNS = COLUMNS_, STAGES = STAGES_, CONSUMERS = ROWS / 64 };
     enum { WIDTH = COLUMNS < 64 ? COLUMNS : 64, PARTS = COLUMNS / WIDTH };
     enum { SPLIT_WIDTH = COLUMNS == 128 ? 64 : 32, SPLITTERS = COLUMNS / SPLIT_WIDTH * 128 };
     enum { SPLITTER_REGISTERS = 64, CONSUMER_REGISTERS = 192, TWO_SUMS = PARTS == 1 };
+    enum { STEPS = TWO_SUMS ? +SPLIT_STEPS : SPLIT_STEPS / 2, TIMES = PARTS * SPLIT_STEPS / STEPS };
     enum { THREADS = SPLITTERS + CONSUMERS * 128 };
     static_assert(SPLITTERS * SPLITTER_REGISTERS + CONSUMERS * 128 * CONSUMER_REGISTERS <=
                       65536 / THREADS / 8 * 8 * THREADS,
@@ -46,12 +49,13 @@ using split_inside_128 = split_inside_size<128, 3>;
 using split_inside_64 = split_inside_size<64, 4>;
 using split_inside_32 = split_inside_size<32, 6>;
 
-// Begins the six products of 64 rows, whose pieces are in registers, and WIDTH columns, the smallest products first. `last` gets
-// the last half along k of high * high: the tensor cores would cut off most where it was added to the rest. (Without TWO_SUMS,
-// for which there are not always enough registers, it is.)
+// Begins the six products of 64 rows, whose pieces are in registers, and WIDTH columns: of STEPS steps of 16 elements along k from `first`
+// on, the smallest products first. `last` gets the last half along k of high * high: the tensor cores would cut off most where it was
+// added to the rest. (Without TWO_SUMS, for which there are not always enough registers, STEPS is half a slab.)
 template <typename size>
 __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], float (&last)[size::WIDTH / 2],
-                                               const unsigned (&a)[3][SPLIT_STEPS][4], const unsigned char *b) {
+                                               const unsigned (&a)[3][SPLIT_STEPS][4], const unsigned char *b,
+                                               int first) {
     bool add = false;
     wgmma_fence();
 #pragma unroll
@@ -59,7 +63,7 @@ __device__ __forceinline__ void multiply_split(float (&sum)[size::WIDTH / 2], fl
 #pragma unroll
         for (int i = 0; i <= order; ++i)
 #pragma unroll
-            for (int step = 0; step < SPLIT_STEPS; ++step) {
+            for (int step = first; step < first + size::STEPS; ++step) {
                 const bool to_last = size::TWO_SUMS && order == 0 && step >= SPLIT_STEPS / 2;
                 if (to_last && step == SPLIT_STEPS / 2) add = false;
                 wgmma<__nv_bfloat16, size::WIDTH, false>(
@@ -152,26 +156,40 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     prefetched_rows<ROWS, A_ALONG_K> prefetched(op.a, first.row, op.m, thread);
     if (size::PREFETCH && slabs > 2) prefetched.load(); // slab 1
     const int warpgroup = thread / 128;
-    for (int slab = 0; slab < slabs; ++slab, next_stage()) {
-        if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
-        unsigned pieces[size::PIECES][SPLIT_STEPS][4];
-        rows.split(x, elements, pieces);
-        if (slab + 1 < slabs) rows.load(x);
-        mbarrier_wait(&full[stage], round);
-        // The warpgroups take turns: one splits while the other one multiplies.
-        mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
+    // The sum of the groups of slabs before, to which a group's sum is added, so that it is rounded less often (carried_sums.cuh). Registers
+    // have no room for it; volatile keeps it in local memory. (With a branch in a single loop, ptxas would serialize all wgmma.)
+    volatile float before[SUMS] = {};
+    for (int slab = 0; slab < slabs;) {
+        const int until = slab + CARRY_SLABS < slabs ? slab + CARRY_SLABS : slabs;
+        for (; slab < until; ++slab, next_stage()) {
+            if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
+            unsigned pieces[size::PIECES][SPLIT_STEPS][4];
+            rows.split(x, elements, pieces);
+            if (slab + 1 < slabs) rows.load(x);
+            mbarrier_wait(&full[stage], round);
+            // The warpgroups take turns: one splits while the other one multiplies.
+            mbarrier_wait(&turn[warpgroup], (slab + 1 + warpgroup) % 2);
 #pragma unroll
-        for (int part = 0; part < size::PARTS; ++part) {
-            float sum[size::WIDTH / 2], last[size::WIDTH / 2];
-            multiply_split<size>(sum, last, pieces,
-                                 stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES);
-            if (part == 0 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
-            wgmma_wait<0>();
-            if (part + 1 == size::PARTS && lane == 0) mbarrier_arrive(&empty[stage]);
+            for (int time = 0; time < size::TIMES; ++time) {
+                const int part = time * size::PARTS / size::TIMES;
+                const unsigned char *const b = stages + stage * size::STAGE_BYTES + part * size::WIDTH * SLAB_BYTES;
+                float sum[size::WIDTH / 2], last[size::WIDTH / 2];
+                multiply_split<size>(sum, last, pieces, b, time * size::STEPS % SPLIT_STEPS);
+                if (time == size::TIMES / 2 && lane == 0) mbarrier_arrive(&turn[1 - warpgroup]);
+                wgmma_wait<0>();
+                if (time + 1 == size::TIMES && lane == 0) mbarrier_arrive(&empty[stage]);
 #pragma unroll
-            for (int i = 0; i < size::WIDTH / 2; ++i)
-                total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
+                for (int i = 0; i < size::WIDTH / 2; ++i)
+                    total[part * (size::WIDTH / 2) + i] += size::TWO_SUMS ? sum[i] + last[i] : sum[i];
+            }
         }
+        if (slab == slabs) break;
+#pragma unroll
+        for (int i = 0; i < SUMS; ++i) before[i] = before[i] + total[i], total[i] = 0;
+    }
+    if (slabs > CARRY_SLABS) {
+#pragma unroll
+        for (int i = 0; i < SUMS; ++i) total[i] += before[i];
     }
     report(elements, largest[0]);
     bool fails = false;

@@ -118,13 +118,14 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
             findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
-        // With few small elements, all places of a line but a few have large ones. (`small` includes the zeros outside.)
+        // With no more small elements than the first limit, each line has enough large ones for the last limit, and none is lossy.
+        // (`small` includes the zeros outside.)
         const int depth = op.k - first_k, places = at_most(depth, SPLIT_DEPTH);
         bool check = __any_sync(0xffffffffu, least < bottom);
         if (PIECES == 2) {
             const int outside = SPLIT_LINES * SPLIT_DEPTH - at_most(lines, SPLIT_LINES) * places;
             const int all_small = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
-            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > few_of(places);
+            check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > limit_of(0, places);
         }
         if (largest != 0 && check) {
 #pragma unroll
