@@ -60,6 +60,7 @@ ABI_FLAGS = [] if FREE_THREADED else ["-DPy_LIMITED_API=0x030b0000"]
 # named: nvcc's own requirements leave nvvm and crt free, and a newer nvvm writes PTX that an older ptxas refuses.
 CUDA_WHEELS = [f"nvidia-{part}==13.0.*" for part in ("cuda-nvcc", "nvvm", "cuda-crt", "cuda-cccl", "cuda-runtime")]
 
+SLOW = "Potential Performance Loss"  # ptxas: the wgmma of a kernel are serialized. To us, this is a warning.
 PTXAS = ["-Xptxas", "-v"]  # it tells each kernel's registers, shared and local memory, for kernel_resources()
 WARNINGS = ["-Wall", "-Wextra"]
 HOST_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-pthread"]
@@ -218,7 +219,6 @@ def cuda_build() -> Build:
         codes.append(f"-gencode=arch=compute_{number},code={'compute' if ptx else 'sm'}_{number}")
     print(f"cudakern: {toolkit.nvcc}, {' '.join(codes)}", flush=True)
     host = ",".join(["-fPIC", "-fvisibility=hidden", *WARNINGS, "-Wno-unknown-pragmas"])
-    strict = ["-Werror", "all-warnings"] if os.environ.get("CUDAKERN_WERROR") == "1" else []
     return Build(
         "_cuda",
         ["csrc/gpu"],
@@ -232,7 +232,7 @@ def cuda_build() -> Build:
             *codes,
             "-Xcompiler",
             host,
-            *strict,
+            *(["-Werror", "all-warnings"] if strict() else []),
         ],
         # -isystem: warnings in NVIDIA's headers are not ours to mend
         # The runtime passes over a GPU that this build holds no code for.
@@ -273,6 +273,7 @@ def sanitizers() -> list[str]:
 
 
 def strict() -> list[str]:
+    """Host compilers' option that makes warnings errors, if that is asked for."""
     return ["-Werror"] if os.environ.get("CUDAKERN_WERROR") == "1" else []
 
 
@@ -292,7 +293,8 @@ def run(command: list[str], label: str, number: Callable[[], str] = str) -> list
     lines = done.stdout.splitlines()
     usage, words = [], []
     for line in filter(str.strip, lines):
-        (usage if line.startswith("ptxas info") or "bytes stack frame" in line else words).append(line)
+        info = line.startswith("ptxas info") and SLOW not in line
+        (usage if info or "bytes stack frame" in line else words).append(line)
     with PRINT:
         print(f"cudakern: {number()}{time.monotonic() - start:5.1f} s  {label}", flush=True)
         if words:  # warnings too
@@ -301,6 +303,8 @@ def run(command: list[str], label: str, number: Callable[[], str] = str) -> list
         raise Unavailable(
             f"{label}: {Path(command[0]).name} failed with exit status {done.returncode}\n{shlex.join(command)}"
         )
+    if strict() and any(SLOW in line for line in words):
+        raise Unavailable(f"{label}: ptxas lets each wgmma of a kernel wait for the one before; its message is above")
     return [line for line in usage if "Compile time" not in line and "bytes gmem" not in line]
 
 

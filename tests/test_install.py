@@ -12,6 +12,7 @@ import re
 import runpy
 import shutil
 import subprocess
+import sys
 import types
 from pathlib import Path
 
@@ -262,6 +263,21 @@ def test_the_build_says_whether_it_has_such_code(tmp_path, monkeypatch, chips, c
     monkeypatch.setattr("setuptools.setup", lambda **_: None)
     build = runpy.run_path(str(cuda_api.ROOT / "setup.py"))["cuda_build"]()
     assert f"-DCK_EXACT_CAPABILITY={capability}" in build.c_flags
+
+
+@pytest.mark.parametrize("errors", ["0", "1"])
+def test_the_build_tells_of_serialized_wgmma(monkeypatch, capfd, errors):
+    monkeypatch.setenv("CUDAKERN_WERROR", errors)
+    monkeypatch.setattr("setuptools.setup", lambda **_: None)
+    setup = runpy.run_path(str(cuda_api.ROOT / "setup.py"))
+    said = "ptxas info    : (C7520) Potential Performance Loss: wgmma.mma_async instructions are serialized"
+    compiler = [sys.executable, "-c", f"print({said!r}), print('ptxas info    : Used 8 registers')"]
+    if errors == "1":
+        with pytest.raises(setup["Unavailable"], match="fastest.cu: ptxas lets each wgmma .* wait"):
+            setup["run"](compiler, "fastest.cu")
+    else:
+        assert setup["run"](compiler, "fastest.cu") == ["ptxas info    : Used 8 registers"]
+    assert said in capfd.readouterr().out
 
 
 def test_no_cuda_name_leaves_the_emulator():
