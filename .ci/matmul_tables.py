@@ -111,7 +111,7 @@ def goals_table():
     for words, kinds, goal in (
         ("even, odd and random shapes", ("even", "odd", "random"), 2.5),
         ("and uneven ones", ("even", "odd", "random", "uneven"), 2.5),
-        ("the random ones alone", ("random",), 0),  # which have no goal of their own
+        ("the random ones alone, which have no goal of their own", ("random",), 0),
     ):
         ratios = [row["ratio"] for row in large if row["kind"] in kinds and min(row["m"], row["n"]) >= 512]
         means.append(f"{words} ({len(ratios)}): {reached(statistics.geometric_mean(ratios), goal)}")
