@@ -125,15 +125,15 @@ class Bench(_display.Shown):
         return " ".join(notes)
 
     def choices(self) -> _display.Table:
-        """What "auto" took for each input, and the fastest of the other variants that were measured. Variants that cut
+        """What "auto" took for each input, and the fastest of all that was measured, "auto" included. Variants that cut
         their inputs do not count."""
         rows, losses = [], list[float]()
         for shape in dict.fromkeys(line.shape for line in self.lines):
             measured = {line.who: line for line in self.lines if line.shape == shape and line.kernel_ns}
-            auto = measured.pop(f"cudakern: {AUTO}", None)
+            auto = measured.get(f"cudakern: {AUTO}")
             ours = [line for line in measured.values() if line.variant]
             ours = [line for line in ours if not _table.find(self.operation, line.variant).cuts_inputs]
-            if auto is None or not ours:
+            if auto is None or len(ours) == 1:
                 continue
             best = min(ours, key=lambda line: line.kernel_ns or 0)
             losses.append((auto.kernel_ns or 0) / (best.kernel_ns or 1))
