@@ -273,7 +273,7 @@ def sanitizers() -> list[str]:
 
 
 def strict() -> list[str]:
-    """Host compilers' option that makes warnings errors, if that is asked for."""
+    """What makes warnings errors, if that is asked for: the host compilers' option. (nvcc and ptxas have others.)"""
     return ["-Werror"] if os.environ.get("CUDAKERN_WERROR") == "1" else []
 
 

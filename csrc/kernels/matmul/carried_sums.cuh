@@ -1,4 +1,4 @@
-// Long sums of float32 in "split_bf16" and "split_fp16", which lose little to rounding.
+// Long sums of float32 in "split_bf16", "split_fp16" and "split_inside", which lose little to rounding.
 //
 // A sum is rounded each time the tensor cores' sums are added to it, and the larger it is, the more it loses. So after some slabs, a thread
 // adds it to that of the slabs before, and goes on with what this addition has rounded off, which is known exactly (Knuth's TwoSum). What is

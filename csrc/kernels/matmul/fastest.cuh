@@ -146,8 +146,8 @@ inline const char *fastest_of(const ck_call *of) {
                 {"warp_tiles_split", parts_of_warp_tiles(call).time},
                 {"few_rows", time_of_few_rows(call)},
                 // For a short k, the sums of the tensor cores would be less accurate than those of float32: below 256 for tiles
-                // of 128 columns (from before their sums were as short as those of others), and below 128 for others. And "split_inside" has
-                // the advantage that it takes the same time for nearly all data.
+                // of 128 columns (from before their sums were as short as those of others), and below 128 for others. And
+                // "split_inside" has the advantage that it takes the same time for nearly all data.
                 {"split_fp16",
                  inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.05) : HUGE_VAL},
                 {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
