@@ -82,8 +82,8 @@ def test_zeros_of_one_line_and_of_the_other(chip, seed, zeros):
 def test_sizes_that_count(chip, seed):
     """In a block whose largest element is 2^14 after scaling, a good one has 2^8, and one that it meets 2^4."""
     draw = np.random.default_rng(seed)
-    for good, large, expected in ((1.001, 1.001, FP16), (0.999, 1.001, BF16), (1.001, 0.999, BF16)):
-        a, b = (draw.uniform(x - 0.001, x, (64, 40)).astype(np.float32) for x in (good, large))
+    for good, fair, expected in ((1.001, 1.001, FP16), (0.999, 1.001, BF16), (1.001, 0.999, BF16)):
+        a, b = (draw.uniform(x - 0.001, x, (64, 40)).astype(np.float32) for x in (good, fair))
         a, b = a.T * np.float32(2.0**-6), b * np.float32(2.0**-10)
         a[0], b[:, 0], a[1, 5] = 1, 1, 2.0**-18
         takes(expected, a, b, seed)
@@ -106,7 +106,7 @@ def test_zeros_in_the_last_few_along_k(chip, seed, last):
     takes(FP16, a, b, seed)
     a[3, 64:] = 0  # nothing is lost there
     takes(FP16, a, b, seed)
-    a[5, :64] = 0  # large elements are where lossy ones may be
+    a[5, :64] = 0  # fair elements are where lossy ones may be
     takes(FP16 if last > 13 else BF16, a, b, seed)
     a[5, 65:], a[5, 64] = 0, 1
     takes(BF16, a, b, seed)

@@ -138,19 +138,17 @@ inline const char *fastest_of(const ck_call *of) {
                 const char *name;
                 double time;
             };
-            const cluster_tiling inside = split_inside_tiling_of(call);
             const choice all[] = {
                 {"tiled", time_of_tiled(call)},
                 {"small_tiles", time_of_small_tiles(call)},
                 {"warp_tiles", time_of_warp_tiles(call)},
                 {"warp_tiles_split", parts_of_warp_tiles(call).time},
                 {"few_rows", time_of_few_rows(call)},
-                // For a short k, the sums of the tensor cores would be less accurate than those of float32: below 256 for tiles
-                // of 128 columns (from before their sums were as short as those of others), and below 128 for others. And
-                // "split_inside" has the advantage that it takes the same time for nearly all data.
+                // For a k below 128, the sums of the tensor cores would be less accurate than those of float32. And "split_inside" has
+                // the advantage that it takes the same time for nearly all data.
                 {"split_fp16",
                  inner(call) >= 128 ? time_of_split(call) * (products(call) > 1 ? 1.2 : 1.05) : HUGE_VAL},
-                {"split_inside", inner(call) >= (inside.columns == 128 ? 256 : 128) ? inside.time : HUGE_VAL},
+                {"split_inside", inner(call) >= 128 ? split_inside_tiling_of(call).time : HUGE_VAL},
                 // From 1024 on, its sums, with a rounding for every 16 elements, would lose more than the others.
                 {"split_small", inner(call) < 1024 ? choose_split_small(call).time : HUGE_VAL}};
             const auto *best = all;

@@ -27,17 +27,17 @@ template <> struct split_kind<__nv_bfloat16> {
 
 // The check. The errors of lossy elements, up to 2^-25 each, add at most 2^-10 for each to an element of C, because no element of
 // the other operand is larger than 2^15. That is 2^-22 |A||B| or less if there is a product of 2^12 for each of them: a `good`
-// element of its line, 2^8 or more, that meets a `large` one of the other line, 2^4 or more. (A pair may count for lossy elements
+// element of its line, 2^8 or more, that meets a `fair` one of the other line, 2^4 or more. (A pair may count for lossy elements
 // of both lines. Then both of its elements are good, and their product is 2^16 or more, which is enough for both.) They meet in
-// good + large - places or more of the places along k, wherever zeros may be. So it is enough if, for some limit,
+// good + fair - places or more of the places along k, wherever zeros may be. So it is enough if, for some limit,
 //
 //     places - good + lossy <= limit     in each line that has lossy elements, and
-//     large >= limit                     in each line of the other operand that has elements other than 0
+//     fair >= limit                      in each line of the other operand that has elements other than 0
 //
 // There are a few limits, parts of the places, so that one word holds what has been found. A block has 64 places, but the last one may have
 // fewer. If it has fewer than 32, the block in the slab before is added: then that may have to make up for two, and the error is up
 // to twice as large.
-enum { SPLIT_FEW = 8, SPLIT_GOOD = 1 << 8, SPLIT_LARGE = 1 << 4 };
+enum { SPLIT_FEW = 8, SPLIT_GOOD = 1 << 8, SPLIT_FAIR = 1 << 4 };
 __device__ __forceinline__ int limit_of(int i, int places) {
     const int limits[FOUND_LIMITS] = {SPLIT_FEW, 12, 16, 24, 40, SPLIT_DEPTH - SPLIT_FEW}; // of 64
     return limits[i] * places / SPLIT_DEPTH;
@@ -45,7 +45,7 @@ __device__ __forceinline__ int limit_of(int i, int places) {
 
 // Of the elements of a line that are not 0, after scaling.
 template <typename T> struct line_counts {
-    int lossy, others, large, good; // large: with the good ones; others: neither lossy nor large
+    int lossy, others, fair, good; // fair: with the good ones; others: neither lossy nor fair
 
     __device__ __forceinline__ unsigned findings(int places) const {
         if (split_kind<T>::PIECES == 3) return lossy > 0 ? unsigned(FOUND_NOT_BF16) : 0;
@@ -54,7 +54,7 @@ template <typename T> struct line_counts {
         for (int i = 0; i < FOUND_LIMITS; ++i) {
             const int limit = limit_of(i, places);
             if (lossy > 0 && places - good + lossy > limit) findings |= FOUND_FEW_GOOD << i;
-            if (lossy + others + large > 0 && large < limit) findings |= FOUND_FEW_LARGE << i;
+            if (lossy + others + fair > 0 && fair < limit) findings |= FOUND_FEW_FAIR << i;
         }
         return findings;
     }
@@ -64,7 +64,7 @@ template <typename T> struct line_counts {
 template <typename T> __device__ __forceinline__ unsigned counted(float x, float factor) {
     const float size = fabsf(x * factor);
     return size >= SPLIT_GOOD                          ? 0x1010000
-           : size >= SPLIT_LARGE                       ? 0x10000
+           : size >= SPLIT_FAIR                        ? 0x10000
            : x == 0                                    ? 0
            : size < power_of_two(split_kind<T>::LEAST) ? 0x1
                                                        : 0x100;

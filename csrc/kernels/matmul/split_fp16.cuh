@@ -66,7 +66,6 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         if (++stage == STAGES) stage = 0, round ^= 1;
     };
     const int a_blocks = split_blocks(op.m), b_blocks = split_blocks(op.n);
-    const auto at_most = [](int i, int most) { return i < most ? i : most; };
 
     if (threadIdx.x < 128) {
         give_up_registers<size::PRODUCER_REGISTERS>();
@@ -112,14 +111,14 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16;
             // The factors of the warp's rows, and, in lane i, of columns 16 i to 16 i + 15.
             const int64_t first_slab = static_cast<int64_t>(product) * op.all.slabs + work.begin;
-            int64_t a_at = first_slab * a_blocks + at_most(row / SPLIT_LINES, a_blocks - 1);
-            int64_t b_at = first_slab * b_blocks + at_most(column / SPLIT_LINES + t % 32, b_blocks - 1);
+            int64_t a_at = first_slab * a_blocks + min(row / SPLIT_LINES, a_blocks - 1);
+            int64_t b_at = first_slab * b_blocks + min(column / SPLIT_LINES + t % 32, b_blocks - 1);
             float a_factor = op.a_factors[a_at], b_factor = op.b_factors[b_at];
             float total[COLUMNS / 2] = {}, before[COLUMNS / 2] = {}; // (the latter only with SECOND)
             bool carried = false;                                    // (only without SECOND)
             for (int slab = work.begin; slab < work.end;) {
                 const int group = left ? 2 : size::group_slabs(op.all.slabs);
-                const int until = at_most(slab + group, work.end);
+                const int until = min(slab + group, work.end);
                 for (; slab < until; ++slab, next_stage()) {
                     const unsigned char *const own = stages + stage * size::STAGE_BYTES;
                     const unsigned char *const a = own + warpgroup * 64 * SLAB_BYTES;

@@ -112,10 +112,13 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     if (size::PREFETCH && slabs > 2) prefetched.load(); // slab 1
     const int warpgroup = thread / 128;
     // The sum of the groups of slabs before, to which a group's sum is added, so that it is rounded less often (carried_sums.cuh). Registers
-    // have no room for it; volatile keeps it in local memory. (With a branch in a single loop, ptxas would serialize all wgmma.)
-    volatile float before[SUMS] = {};
+    // have no room for it. (With a branch in a single loop, ptxas would serialize all wgmma.)
+    float *const before = reinterpret_cast<float *>(stages + size::STAGES * size::STAGE_BYTES) + thread;
+    constexpr int APART = size::CONSUMERS * 128;
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) before[i * APART] = 0;
     for (int slab = 0; slab < slabs;) {
-        const int until = slab + CARRY_SLABS < slabs ? slab + CARRY_SLABS : slabs;
+        const int until = min(slab + CARRY_SLABS, slabs);
         for (; slab < until; ++slab, next_stage()) {
             if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
             unsigned pieces[size::PIECES][SPLIT_STEPS][4];
@@ -140,11 +143,11 @@ __global__ void __launch_bounds__(size::THREADS, 1)
         }
         if (slab == slabs) break;
 #pragma unroll
-        for (int i = 0; i < SUMS; ++i) before[i] = before[i] + total[i], total[i] = 0;
+        for (int i = 0; i < SUMS; ++i) before[i * APART] += total[i], total[i] = 0;
     }
     if (slabs > CARRY_SLABS) {
 #pragma unroll
-        for (int i = 0; i < SUMS; ++i) total[i] += before[i];
+        for (int i = 0; i < SUMS; ++i) total[i] += before[i * APART];
     }
     report(elements, largest[0]);
     bool fails = false;

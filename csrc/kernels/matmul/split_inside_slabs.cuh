@@ -21,7 +21,8 @@ template <int COLUMNS_, int STAGES_> struct [[gnu::visibility("default")]] split
                   "no more than the block has: otherwise it waits for ever");
     enum { PREFETCH = COLUMNS <= 64 };       // with few columns, rows come from memory
     enum { B_BYTES = COLUMNS * SLAB_BYTES }; // of one piece
-    enum { STAGE_BYTES = PIECES * B_BYTES, SHARED_BYTES = 1024 + STAGES * STAGE_BYTES };
+    enum { STAGE_BYTES = PIECES * B_BYTES, SUMS_BYTES = ROWS * COLUMNS * 4 };
+    enum { SHARED_BYTES = 1024 + STAGES * STAGE_BYTES + SUMS_BYTES };
     static_assert(ROWS * COLUMNS * 4 <= STAGES * STAGE_BYTES, "the sums take the place of the pieces");
 };
 using split_inside_128 = split_inside_size<128, 3>;

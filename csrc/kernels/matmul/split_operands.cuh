@@ -26,14 +26,14 @@ namespace matmul {
 //
 // FOUND_LOSSY: an element that two pieces in fp16 do not hold
 // FOUND_FEW_GOOD: the first of some bits, one for each limit: a line has lossy elements, and too few good ones for that limit
-// FOUND_FEW_LARGE, likewise: a line has fewer large elements than the limit
+// FOUND_FEW_FAIR, likewise: a line has fewer fair elements than the limit
 // FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not for bf16 either: an element is infinite
 // or NaN, or so small that bf16 would lose it
 enum { FOUND_LIMITS = 6 };
 enum split_findings : unsigned {
     FOUND_LOSSY = 1,
     FOUND_FEW_GOOD = 2,
-    FOUND_FEW_LARGE = FOUND_FEW_GOOD << FOUND_LIMITS,
+    FOUND_FEW_FAIR = FOUND_FEW_GOOD << FOUND_LIMITS,
     FOUND_B = 1 + 2 * FOUND_LIMITS,
     FOUND_IN_ONE = (1 << FOUND_B) - 1, // the bits of one operand
     FOUND_NOT_FP16 = 1 << 2 * FOUND_B,
@@ -43,7 +43,7 @@ enum split_findings : unsigned {
 // Whether the lossy elements of one operand may do harm: true if no limit holds for the lines of both.
 __device__ __forceinline__ bool lossy_do_harm(unsigned own, unsigned other) {
     constexpr unsigned ALL = (1 << FOUND_LIMITS) - 1;
-    return (own & FOUND_LOSSY) != 0 && ((own / FOUND_FEW_GOOD | other / FOUND_FEW_LARGE) & ALL) == ALL;
+    return (own & FOUND_LOSSY) != 0 && ((own / FOUND_FEW_GOOD | other / FOUND_FEW_FAIR) & ALL) == ALL;
 }
 
 // What computes the product, then.

@@ -46,7 +46,6 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
     const int slabs = split_slabs(op.k), a_tiles = pieces_tiles(op.side[0].lines);
     const int in_slab = a_tiles + pieces_tiles(op.side[1].lines),
               tiles = in_slab * slabs; // (6 KB or more of the workspace each: 32 bits are enough)
-    const auto at_most = [](int i, int most) { return i < most ? i : most; };
     // What warps have found so far. (Volatile: others may be finding something.) All lanes agree whether that is too much.
     const auto found_so_far = [&] { return *static_cast<const volatile unsigned *>(&op.findings[product]); };
     const auto decided = [](unsigned findings) {
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
             for (int i = 0; i < 4; ++i) {
                 least = min(least, twice_bits(own[i]));
                 float rest = own[i] * factor;
-                if (PIECES == 2) small += fabsf(rest) < SPLIT_LARGE;
+                if (PIECES == 2) small += fabsf(rest) < SPLIT_FAIR;
 #pragma unroll
                 for (int piece = 0; piece < PIECES; ++piece) {
                     pieces[piece][i] = number_cast<T>(rest);
@@ -118,12 +117,12 @@ __global__ void __launch_bounds__(PIECES_THREADS, PIECES_BLOCKS)
         // Where the scale was limited, fp16 would overflow, or sums of products might become denormal.
         if (largest >= 0x7f800000u || (PIECES == 2 && scale != best))
             findings = PIECES == 2 ? FOUND_NOT_FP16 : FOUND_NOT_BF16;
-        // With no more small elements than the first limit, each line has enough large ones for the last limit, and none is lossy.
+        // With no more small elements than the first limit, each line has enough fair ones for the last limit, and none is lossy.
         // (`small` includes the zeros outside.)
-        const int depth = op.k - first_k, places = at_most(depth, SPLIT_DEPTH);
+        const int depth = op.k - first_k, places = min(depth, +SPLIT_DEPTH);
         bool check = __any_sync(0xffffffffu, least < bottom);
         if (PIECES == 2) {
-            const int outside = SPLIT_LINES * SPLIT_DEPTH - at_most(lines, SPLIT_LINES) * places;
+            const int outside = SPLIT_LINES * SPLIT_DEPTH - min(lines, +SPLIT_LINES) * places;
             const int all_small = static_cast<int>(__reduce_add_sync(0xffffffffu, static_cast<unsigned>(small)));
             check = check || depth < SPLIT_DEPTH / 2 || all_small - outside > limit_of(0, places);
         }
