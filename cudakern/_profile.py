@@ -29,9 +29,11 @@ class Times(Observer):
 
     def __init__(self, by_launch: bool = False) -> None:
         self.reports: list[dict[str, Any]] = []
+        self.last: Observed | None = None
         self._measure = 2 if by_launch else 1
 
     def kernel(self, run: Observed) -> None:
+        self.last = run
         call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
         here = Backend(run.native.backend_name(), run.device, "", run.native)
         self.reports.append((run.execute(self._measure) or {}) | call | {"backend": here})
@@ -73,6 +75,7 @@ class Profile(_display.Shown):
     block: tuple[int, ...]
     shared_bytes: int
     launches: int  #: number of kernel launches
+    kernels: tuple[str, ...]  #: their names: of "auto" and matmul's "fastest", they tell which variant ran
     cycles: tuple[int, ...]  #: per block, for variants that read the clock; else empty
     blocks_ns: float | None  #: last block's end minus first block's start; for the same variants
     limit: str | None  #: the chip's limit for this work; None if emulated or not known
@@ -129,6 +132,8 @@ class Profile(_display.Shown):
             memory = f", {self.shared_bytes:,} B of dynamic shared memory" if self.shared_bytes else ""
             several = f"{self.launches} launches; the main one: " if self.launches > 1 else ""
             rows.append(("launch", f"{several}{grid} block{'s' * (grid != '1')} of {block} threads{memory}"))
+        if self.kernels not in ((), (self.variant.name,)):
+            rows.append(("kernels", ", ".join(self.kernels)))
         return rows
 
     def table(self) -> _display.Table:
@@ -231,7 +236,7 @@ def measure(
             if not done and len(samples) % REPEATS == 0:
                 done = not on_gpu or settled([sample["kernel_ns"] for sample in samples])
         if done:
-            return _summary(samples), result
+            return _summary(samples, times.last), result
 
 
 def settled(times: list[float]) -> bool:
@@ -248,7 +253,7 @@ def _clock(sample: dict[str, Any]) -> str:
     return "host" if backend is None else "emulated" if backend.emulated else "gpu"
 
 
-def _summary(samples: list[dict[str, Any]]) -> Profile:
+def _summary(samples: list[dict[str, Any]], run: Observed | None) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
     if backend is None and dtype in variant.types:  # the same work as the kernels', if the table has the type
@@ -270,6 +275,7 @@ def _summary(samples: list[dict[str, Any]]) -> Profile:
         clock=clock,
         repeat=len(samples),
         launches=last["launched"],
+        kernels=tuple(dict.fromkeys(launch["name"] for launch in run.launches(()))) if run else (),
         cycles=tuple(c[1] - c[0] for c in last["clocks"]),
         blocks_ns=float(np.median(spans)) if spans else None,
         limit=limit.what if limit else None,

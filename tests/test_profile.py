@@ -167,6 +167,16 @@ def test_repetitions_of_a_profile(monkeypatch):
     assert measured > 21  # a fifth of the time to warm up
 
 
+def test_a_profile_names_the_kernels_that_fastest_chose(backend):
+    """It has none of its own: what the table shows is the only sign of which variant ran."""
+    a = cudakern.asarray(np.ones((20, 20), "f4"))
+    profile = cudakern.profile(cudakern.matmul, a, a, repeat=1)
+    assert (profile.variant.name, profile.kernels) == ("fastest", ("tiled",))
+    assert ("kernels", "tiled") in profile.facts()
+    assert "kernels" not in dict(cudakern.profile(cudakern.matmul, a, a, variant="tiled", repeat=1).facts())
+    assert cudakern.profile(cudakern.matmul, np.ones((2, 2)), np.ones((2, 2)), variant="numpy", repeat=1).kernels == ()
+
+
 @pytest.mark.parametrize("variant, launches", [("blocks", 3), ("lookback", 1)])
 def test_a_profile_counts_launches(backend, variant, launches):
     """Three of "blocks" (sums, their scan, the tiles' scans), one of "lookback", whatever the timing adds."""
