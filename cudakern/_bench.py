@@ -126,13 +126,14 @@ class Bench(_display.Shown):
 
     def choices(self) -> _display.Table:
         """What "auto" took for each input, and the fastest of all that was measured, "auto" included. Variants that cut
-        their inputs do not count."""
+        their inputs or have results of another type do not count."""
         rows, losses = [], list[float]()
         for shape in dict.fromkeys(line.shape for line in self.lines):
             measured = {line.who: line for line in self.lines if line.shape == shape and line.kernel_ns}
             auto = measured.get(f"cudakern: {AUTO}")
             ours = [line for line in measured.values() if line.variant]
             ours = [line for line in ours if not _table.find(self.operation, line.variant).cuts_inputs]
+            ours = [line for line in ours if auto and self._result_of(line) == self._result_of(auto)]
             if auto is None or len(ours) < 2:
                 continue
             best = min(ours, key=lambda line: line.kernel_ns or 0)
@@ -148,6 +149,10 @@ class Bench(_display.Shown):
             note = f"{note} {EMULATED}"
         columns = ["input", "auto takes", "its time", "fastest", "time", "auto / fastest"]
         return _display.Table(f"auto of {self.title}", columns, rows, note, [*columns[2::2], columns[-1]])
+
+    def _result_of(self, line: Line) -> str:
+        """The type of the result."""
+        return _table.find(self.operation, line.variant).signature(self.dtype)[2]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -75,7 +75,7 @@ class Profile(_display.Shown):
     block: tuple[int, ...]
     shared_bytes: int
     launches: int  #: number of kernel launches
-    kernels: tuple[str, ...]  #: their names: of "auto" and matmul's "fastest", they tell which variant ran
+    kernels: tuple[str, ...]  #: their names, also of those that end at once because the device takes another path
     cycles: tuple[int, ...]  #: per block, for variants that read the clock; else empty
     blocks_ns: float | None  #: last block's end minus first block's start; for the same variants
     limit: str | None  #: the chip's limit for this work; None if emulated or not known

@@ -82,6 +82,8 @@ def test_the_choice_of_auto_beside_the_fastest(capsys):
     assert "geometric mean" in table.note
     assert "says nothing about a GPU" in table.note
     assert "No input" in bench("sort", [9], variants=["auto"], rounds=1, emulated=True).choices().note
+    other_type = {"variants": ["auto", "wgmma_int8"], "dtype": "int8", "rounds": 1, "emulated": True}
+    assert "No input" in bench("matmul", [(64, 64, 64)], **other_type).choices().note
     with pytest.raises(ValueError, match="for matmul"):
         bench("sort", tune=True, emulated=True)
     assert main(["bench", "--tune", "--emulated", "--rounds", "1", "--shape", "5,6,7", "--variants", "auto,tiled"]) == 0

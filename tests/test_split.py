@@ -176,6 +176,19 @@ def test_a_sum_that_has_overflowed_stays_infinite(chip, how, parameters, k, sign
     assert np.all(product(a, np.full((k, 2), 2.0**60, np.float32), how, **parameters) == sign * np.inf)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_running_sum_overflows_where_that_of_naive_does(chip, sign):
+    """After 32 terms, and stays infinite, although the sum of all 64 is finite. In one float64 it is found."""
+    a = np.full((2, 64), 2.0**62 * sign, np.float32)
+    a[:, 32:] *= -1
+    a[:, -1] /= 2
+    b = np.full((64, 2), 2.0**62, np.float32)
+    for how in ("split_bf16", "naive"):
+        assert np.all(product(a, b, how) == sign * np.inf)
+    for how in ("split_inside", "split_small"):
+        assert np.all(product(a, b, how) == sign * 2.0**123)
+
+
 @pytest.mark.parametrize("tile", [64, 128])
 def test_long_sums_lose_little_beside_a_large_term(chip, seed, tile):
     """0.59 * 2^-22, as for k = 512: the sums of groups of slabs are added without loss."""

@@ -184,15 +184,15 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
         raise
 
 
-#: Multiply-adds of NumPy per microsecond and processor, and whether its library uses all processors; other types: as
-#: integers. Then bytes per microsecond between host and device, of arrays from LARGE on by several threads
-#: (docs/host-copies.md), and the rest of a call in microseconds. Estimates for 16 processors, from
-#: an earlier run of `.ci/gpu crossover`, before large arrays had several threads (docs/results/gpu_crossover.json is a
-#: later one).
-NUMPYS_RATE = {"f": (33_600, True), "d": (17_300, True), "F": (8_400, True), "D": (4_300, True), "e": (200, False)}
-OTHERS_RATE = (600, False)
+#: Multiply-adds of NumPy per microsecond and processor; by what factor copies of large arrays are slower, or 0 if NumPy
+#: uses one processor. Those types whose products have a library with threads also had slower copies (why was not
+#: examined). Other types: as integers. Then bytes per microsecond between host and device, of arrays from LARGE on by
+#: several threads (docs/host-copies.md), and the rest of a call in microseconds. Estimates for 16 processors, from ten
+#: runs of `.ci/gpu crossover` (docs/results/gpu_crossover.json is the last).
+NUMPYS_RATE = {"f": (33_600, 2), "d": (17_300, 4), "F": (8_400, 4), "D": (4_300, 4), "e": (200, 0)}
+OTHERS_RATE = (800, 0)
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-COPIES, THREADS_COPIES, LARGE, CALL_US = 10_000, min(40_000, 7_000 * max(PROCESSORS, 2)), 4 << 20, 30
+COPIES, THREADS_COPIES, LARGE, CALL_US = 10_000, min(40_000, 7_000 * max(PROCESSORS, 2)), 4 << 20, 45
 
 
 def small(dtype: np.dtype[Any], a: Shape, b: Shape) -> bool:
@@ -202,10 +202,11 @@ def small(dtype: np.dtype[Any], a: Shape, b: Shape) -> bool:
     m, n = a[-2] if len(a) > 1 else 1, b[-1] if len(b) > 1 else 1
     if len(a) > 2 or len(b) > 2:  # (of stacks that do not go together any length: they are an error)
         m *= max(math.prod(a[:-2]), math.prod(b[:-2]))
-    rate, parallel = NUMPYS_RATE.get(dtype.char, OTHERS_RATE)
-    numpys_us = m * n * a[-1] / (rate * (PROCESSORS if parallel else 1))
+    rate, slower = NUMPYS_RATE.get(dtype.char, OTHERS_RATE)
+    numpys_us = m * n * a[-1] / (rate * (PROCESSORS if slower else 1))
+    large = max(COPIES, THREADS_COPIES // max(slower, 1))
     sizes = (length * dtype.itemsize for length in (math.prod(a), math.prod(b), m * n))
-    return numpys_us < CALL_US + sum(size / (COPIES if size < LARGE else THREADS_COPIES) for size in sizes)
+    return numpys_us < CALL_US + sum(size / (COPIES if size < LARGE else large) for size in sizes)
 
 
 def _refuse_scalars(inputs: Inputs) -> None:
@@ -316,7 +317,7 @@ def matmul(
     Notes
     -----
     For NumPy arrays, "auto" is NumPy itself without a GPU, and also where the copies to a GPU and back would take
-    longer than NumPy.
+    longer than NumPy (but not with ``accuracy="strict"``).
 
     The variants lead from one thread per element of the product to the tensor cores. Those from "kahan" to
     "tiled_padded" sum with the compensation of W. Kahan (Communications of the ACM 8:1, 1965). The others add products
