@@ -10,11 +10,11 @@ import numpy as np
 from .. import _display
 from .._backend import backend
 from .._creation import zeros
-from .._operations._elementwise import vector_add
 from .._operations._experiments import BRANCHES, THREADS
 from .._operations._experiments import CHAIN as ROUNDS
 from .._operations._experiments import divergence as take_paths
 from .._operations._experiments import latency as load
+from .._operations.vector_add import vector_add
 from .._profile import Profile
 from .._transfer import Array
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size

@@ -181,8 +181,5 @@ int emu_change_config(const char *key, const char *value) {
 }
 
 void emu_config_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    emu_fork_lock(stage, &lock);
 }

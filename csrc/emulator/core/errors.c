@@ -80,7 +80,3 @@ const char *emu_error_text(int code) {
         if (TABLE[i].code == code) return TABLE[i].text;
     return UNKNOWN;
 }
-
-int emu_interface_version(void) {
-    return EMU_INTERFACE_VERSION;
-}

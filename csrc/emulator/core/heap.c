@@ -139,10 +139,7 @@ void emu_heap_free(void *pointer) {
 }
 
 void emu_heap_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    emu_fork_lock(stage, &lock);
 }
 
 void emu_heap_drop(void) {

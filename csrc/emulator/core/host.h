@@ -5,6 +5,8 @@
 #ifndef EMULATOR_CORE_HOST_H
 #define EMULATOR_CORE_HOST_H
 
+#include <pthread.h>
+
 #include "core.h"
 #include "cuda_runtime_api.h"
 
@@ -13,6 +15,9 @@ enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 };
 
 // The three calls around fork(): lock before it, unlock after it in the parent and in the child.
 typedef enum emu_fork { EMU_FORK_PREPARE, EMU_FORK_PARENT, EMU_FORK_CHILD } emu_fork;
+static inline void emu_fork_lock(emu_fork stage, pthread_mutex_t *lock) {
+    stage == EMU_FORK_PREPARE ? pthread_mutex_lock(lock) : pthread_mutex_unlock(lock);
+}
 
 // --- errors.c ----------------------------------------------------------------------------------------------------
 // Records code and message for the calling thread; returns the code.

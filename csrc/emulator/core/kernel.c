@@ -35,10 +35,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(table *) newest; // changed under the lock
 
 void emu_kernel_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    emu_fork_lock(stage, &lock);
 }
 
 // --- The table ----------------------------------------------------------------------------------------------------

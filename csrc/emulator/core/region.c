@@ -42,10 +42,7 @@ static atomic_int to_protect; // there are settled spares that were not consider
 static int guards;
 
 void emu_region_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    emu_fork_lock(stage, &lock);
 }
 
 // A program that AddressSanitizer has instrumented stops at canaries, too. NULL: there is no such program.

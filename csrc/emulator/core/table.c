@@ -26,10 +26,7 @@ static size_t next_check;               // where the next wait begins to check
 static char *problems[EMU_MAX_DEVICES]; // not reported yet
 
 void emu_memory_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&emu_table.lock);
-    else
-        pthread_mutex_unlock(&emu_table.lock);
+    emu_fork_lock(stage, &emu_table.lock);
 }
 
 size_t emu_table_after(uintptr_t address) {

@@ -48,10 +48,7 @@ static unsigned entry_count;
 static entry *idle;
 
 void emu_texture_fork(emu_fork stage) {
-    if (stage == EMU_FORK_PREPARE)
-        pthread_mutex_lock(&lock);
-    else
-        pthread_mutex_unlock(&lock);
+    emu_fork_lock(stage, &lock);
 }
 
 // --- channels ----------------------------------------------------------------------------------------------------

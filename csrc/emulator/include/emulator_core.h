@@ -56,7 +56,6 @@ typedef struct emu_launch {
 // message for emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; as a
 // stream, NULL and 1 are the current device's default stream, and 2 is the calling thread's default stream. Structs are
 // passed with their size, so that callers that were compiled with an older, shorter struct still work.
-EMU_API int emu_interface_version(void);
 
 // An extension to CUDA: waits can be interrupted. `interrupted` is NULL, or a function that the waiting thread calls
 // every 50 ms, without holding a lock. Once it returns nonzero, everything that this thread has launched and now waits

@@ -1,8 +1,7 @@
-"""vector_add and saxpy: NumPy's rules for x + y and a * x + y."""
+"""saxpy: NumPy's rules for a * x + y."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -17,62 +16,9 @@ from ._call import call
 from ._checks import check_one_number
 from ._public import ArrayLike, ArrayOrNumber, Out, Result, documented
 from ._rule import WEAK, Rule, broadcast_shape, type_of
-
-SUM = Rule(
-    "vector_add",
-    ("x", "y"),
-    np.add,
-    preferred=("vectorized",),
-    shape=functools.partial(broadcast_shape, "vector_add"),
-    broadcasts=("x", "y"),
-    common=functools.partial(type_of, np.add),
-    others="OmMSUT",
-)
+from .vector_add import vector_add
 
 
-@registered(
-    1,
-    shape_help="the arrays'",
-    make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape, shape),
-    reference=np.add,
-    magnitude=lambda x, y: np.abs(x) + np.abs(y),
-)
-@documented()
-def vector_add(
-    x: ArrayLike, y: ArrayOrNumber, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
-) -> Result:
-    """Add two arrays, element by element: x + y.
-
-    Parameters
-    ----------
-    x, y : array_like or DeviceArray
-        Numbers or bools (whose sum is "or"), of shapes that broadcast and any strides. ``auto`` converts them to one
-        type as ``numpy.add`` does, and leaves host arrays of dates, strings and objects to ``numpy.add``; a named
-        variant takes two arrays of one type. One may be a Python number or a NumPy scalar, also where the other is on
-        the device.
-    <out>
-
-    Returns
-    -------
-    ndarray, NumPy scalar or DeviceArray
-        An array of the broadcast shape and the common type; integers wrap. It is on the device if the inputs are.
-
-    Notes
-    -----
-    Each thread adds one element if its index is below n; ``ceil(n / 256.0)`` blocks hold enough threads.
-
-    Source: P4 to P6; see docs/sources.md.
-
-    Examples
-    --------
-    >>> import cudakern
-    >>> cudakern.vector_add([1, 2, 3], [10, 20, 30])
-    array([11, 22, 33])
-    """
-    return call(SUM, (x, y), out, variant, stream, parameters)
-
-
-# --- saxpy -----------------------------------------------------------------------------------------------------------
 class _TwoTypes(TypeError):
     """In NumPy the product has one type and the sum another: no kernel computes in two."""
 
@@ -91,9 +37,9 @@ def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
 def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
     """The product in its own type, as NumPy computes it, and then the sum."""
     shape = x.shape if isinstance(x, DeviceArray) else np.shape(x)
-    broadcast_shape(SAXPY.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
+    broadcast_shape(RULE.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
     if not isinstance(x, DeviceArray):
-        check_one_number(SAXPY, "a", np.shape(a))
+        check_one_number(RULE, "a", np.shape(a))
         return vector_add(np.multiply(a, x), y, out, stream=stream)
     module, view = x._native, x._view
     handle = stream_handle(stream, module, view.device)
@@ -102,14 +48,14 @@ def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
     nothing = DeviceArray(module.empty((), name_in_numpy(dtype), view.device, handle), module)
     negative_zero = complex(-0.0, -0.0) if dtype.kind == "c" else -0.0 if kind_of(dtype) == "f" else 0
     nothing.fill(negative_zero, stream)  # x + -0.0 is x, and for x = -0.0 too
-    return vector_add(call(SAXPY, (a, x, nothing), None, AUTO, stream, {}), y, out, stream=stream)
+    return vector_add(call(RULE, (a, x, nothing), None, AUTO, stream, {}), y, out, stream=stream)
 
 
 def _by_numpy(a: Array, x: Array, y: Array) -> Any:
     return np.add(np.multiply(a, x), y)
 
 
-SAXPY = Rule(
+RULE = Rule(
     "saxpy",
     ("a", "x", "y"),
     _by_numpy,
@@ -178,6 +124,6 @@ def saxpy(
     array([12, 24, 36])
     """
     try:
-        return call(SAXPY, (a, x, y), out, variant, stream, parameters)
+        return call(RULE, (a, x, y), out, variant, stream, parameters)
     except _TwoTypes:
         return _in_two_types(a, x, y, out, stream)
