@@ -29,11 +29,9 @@ class Times(Observer):
 
     def __init__(self, by_launch: bool = False) -> None:
         self.reports: list[dict[str, Any]] = []
-        self.last: Observed | None = None
         self._measure = 2 if by_launch else 1
 
     def kernel(self, run: Observed) -> None:
-        self.last = run
         call = {"variant": run.variant, "values": run.values, "shapes": run.shapes, "dtype": run.dtype}
         here = Backend(run.native.backend_name(), run.device, "", run.native)
         self.reports.append((run.execute(self._measure) or {}) | call | {"backend": here})
@@ -50,6 +48,16 @@ class Times(Observer):
         report |= {"flops": 0.0, "bytes": 0.0, "grid": (), "block": (), "shared_bytes": 0, "launched": 0}
         self.reports.append(report)
         return result
+
+
+class _TimesOfOne(Times):
+    """Keeps the last call, too, whose kernels can be listed. (It keeps the call's arrays alive.)"""
+
+    last: Observed | None = None
+
+    def kernel(self, run: Observed) -> None:
+        self.last = run
+        super().kernel(run)
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,7 +224,7 @@ def measure(
     samples: list[dict[str, Any]] = []
     begin = time.perf_counter()
     while True:
-        with observed(Times()) as times:
+        with observed(_TimesOfOne()) as times:
             start = time.perf_counter_ns()
             result = fn(*args, **kw)
             whole_ns = time.perf_counter_ns() - start
