@@ -131,10 +131,10 @@ class Bench(_display.Shown):
         for shape in dict.fromkeys(line.shape for line in self.lines):
             measured = {line.who: line for line in self.lines if line.shape == shape and line.kernel_ns}
             auto = measured.get(f"cudakern: {AUTO}")
-            ours = [line for line in measured.values() if line.variant]
-            ours = [line for line in ours if not _table.find(self.operation, line.variant).cuts_inputs]
-            ours = [line for line in ours if auto and self._result_of(line) == self._result_of(auto)]
-            if auto is None or len(ours) < 2:
+            if auto is None:
+                continue
+            ours = [line for line in measured.values() if line.variant and self._comparable(line, auto)]
+            if len(ours) < 2:
                 continue
             best = min(ours, key=lambda line: line.kernel_ns or 0)
             losses.append((auto.kernel_ns or 0) / (best.kernel_ns or 1))
@@ -150,9 +150,10 @@ class Bench(_display.Shown):
         columns = ["input", "auto takes", "its time", "fastest", "time", "auto / fastest"]
         return _display.Table(f"auto of {self.title}", columns, rows, note, [*columns[2::2], columns[-1]])
 
-    def _result_of(self, line: Line) -> str:
-        """The type of the result."""
-        return _table.find(self.operation, line.variant).signature(self.dtype)[2]
+    def _comparable(self, line: Line, auto: Line) -> bool:
+        """Whether "auto" could have taken this variant: with all bits of the inputs, and a result of the same type."""
+        own, taken = (_table.find(self.operation, x.variant) for x in (line, auto))
+        return not own.cuts_inputs and own.signature(self.dtype)[2] == taken.signature(self.dtype)[2]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -178,7 +178,7 @@ def test_a_sum_that_has_overflowed_stays_infinite(chip, how, parameters, k, sign
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_running_sum_overflows_where_that_of_naive_does(chip, sign):
-    """After 32 terms, and stays infinite, although the sum of all 64 is finite. In one float64 it is found."""
+    """After 32 terms, and stays infinite, although the sum of all 64 is finite: tiles in float64 have that one."""
     a = np.full((2, 64), 2.0**62 * sign, np.float32)
     a[:, 32:] *= -1
     a[:, -1] /= 2
