@@ -151,9 +151,11 @@ class Bench(_display.Shown):
         return _display.Table(f"auto of {self.title}", columns, rows, note, [*columns[2::2], columns[-1]])
 
     def _comparable(self, line: Line, auto: Line) -> bool:
-        """Whether "auto" could have taken this variant: with all bits of the inputs, and a result of the same type."""
+        """Whether "auto" could have taken this variant: with all bits of the inputs, and a result of the same type.
+        (The table does not have that of NumPy for bfloat16.)"""
         own, taken = (_table.find(self.operation, x.variant) for x in (line, auto))
-        return not own.cuts_inputs and own.signature(self.dtype)[2] == taken.signature(self.dtype)[2]
+        types = [{of: result for of, _, result in x.signatures}.get(self.dtype) for x in (own, taken)]
+        return not own.cuts_inputs and (types[0] == types[1] or None in types)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

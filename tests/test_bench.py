@@ -82,6 +82,8 @@ def test_the_choice_of_auto_beside_the_fastest(capsys):
     assert "geometric mean" in table.note
     assert "says nothing about a GPU" in table.note
     assert "No input" in bench("sort", [9], variants=["auto"], rounds=1, emulated=True).choices().note
+    on_host = {"variants": ["auto", "tiled"], "dtype": "bfloat16", "host": True, "rounds": 1, "emulated": True}
+    assert len(bench("matmul", [(8, 8, 8)], **on_host).choices().rows) == 1, "NumPy has no entry for bfloat16"
     other_type = {"variants": ["auto", "wgmma_int8"], "dtype": "int8", "rounds": 1, "emulated": True}
     assert "No input" in bench("matmul", [(64, 64, 64)], **other_type).choices().note
     with pytest.raises(ValueError, match="for matmul"):
