@@ -276,7 +276,7 @@ def check_that_cuda_is_wanted() -> None:
         raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
     if wanted not in ("1", "wheels") and not capabilities():
         raise Unavailable(
-            "there was no usable GPU when cudakern was installed. `CUDAKERN_CUDA=1 pip install -e .` in its clone adds it"
+            "there was no usable GPU when it was installed; `CUDAKERN_CUDA=1 pip install -e .` in the clone adds it"
         )
 
 
