@@ -2,9 +2,9 @@
 
 import hashlib
 import itertools
-import json
 from pathlib import Path
 
+import records
 from cudakern._display import figure
 from cudakern._operations import registry
 from cudakern._recorded import sizes
@@ -51,13 +51,13 @@ def save(drawing, path, digest):
     plots().close(drawing)
 
 
-def draw(records, digest):
+def draw(ladders, digest):
     from cudakern._plots import bars
 
     pyplot = plots()
     sides = [
         (record, [step for step in measured(record["ladder"]) if step["profile"]["clock"] != "host"])
-        for record in records
+        for record in ladders
     ]
     tallest = max(len(steps) for _, steps in sides)
     colors = dict(zip(OPERATIONS, itertools.cycle(COLORS), strict=False))
@@ -78,7 +78,7 @@ def draw_library(axes):
     """Beside the chip's limit for float32: cuBLAS's rate in float32, and the rate of float16 on the tensor cores."""
     from cudakern._plots import LIMIT
 
-    record = json.loads((RESULTS / MATMUL).read_text())
+    record = records.read(RESULTS / MATMUL)
     shape = {"m": 4096, "n": 4096, "k": 4096, "dtype": "float32"}
     library = max(row["rate"] for row in record["rows"] if not row["variant"] and shape.items() <= row.items()) * 1e3
     tensor_cores = record["limits"]["matmul float16"]["arithmetic"]
