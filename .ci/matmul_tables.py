@@ -1,11 +1,11 @@
 """The tables of docs/ on matrix products, for tables.py."""
 
 import collections
-import json
 import math
 import statistics
 
 import cudakern
+import records
 from cudakern._display import duration, figure
 from pictures import AUTO, MATMUL, RESULTS, ROOT
 from table import dated, error, markdown, notice
@@ -79,14 +79,14 @@ def request_table():
 def _read(what):
     """The record of matmul, and what is said below a table of it."""
     path = RESULTS / MATMUL
-    record = json.loads(path.read_text())
+    record = records.read(path)
     return record, f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}"
 
 
 def goals_table():
     """What was to be reached in float32, and the multiples of the library's rate that `auto` reaches."""
     path = RESULTS / MATMUL
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = [row | {"products": 1} for row in record["rows"] if row["dtype"] == "float32"]
     large, small, six = (
         [row for row in part if row["who"] == "cudakern: auto"] for part in (rows, record["small"], record["six"])
@@ -141,7 +141,7 @@ def reached(ratio, goal):
 def errors_table():
     """Errors of products of float32 by kind of data: auto, strict, the GPU's library, NumPy."""
     path = RESULTS / "gpu_accuracy.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = []
     for kind in dict.fromkeys(row["kind"] for row in record["kinds"]):
         of = {row["way"]: row for row in record["kinds"] if row["kind"] == kind}
@@ -167,7 +167,7 @@ def errors_table():
 def choices_table():
     """What `auto` takes by type, and how its times compare with those of the fastest variants."""
     path = RESULTS / "gpu_tune.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows, cuts = [], {variant.name for variant in cudakern.variants("matmul") if variant.cuts_inputs}
     for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
         own = [row for row in record["rows"] if row["dtype"] == dtype]
@@ -188,7 +188,7 @@ def choices_table():
 def random_errors_table():
     """Of the products of random lengths: how many have a larger error than the library's, and by how much at most."""
     path = RESULTS / "gpu_accuracy.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     heads, lines = ["data"], []
     for way in ("auto", "strict"):
         heads += [f"`{way}`: above cuBLAS", "at most", "if large"]
@@ -229,7 +229,7 @@ def _times(row):
 def crossover_table():
     """Products of NumPy arrays by NumPy and by a kernel, copies included."""
     path = RESULTS / "gpu_crossover.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     shapes = dict.fromkeys((row["m"], row["k"], row["n"]) for row in record["rows"])
     types = dict.fromkeys(row["dtype"] for row in record["rows"])
     times = {(row["dtype"], row["m"], row["k"], row["n"]): row for row in record["rows"]}
@@ -247,7 +247,7 @@ STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle"
 def counters_table():
     """Nsight Compute's counters of the steps of matmul."""
     path = RESULTS / "gpu_ncu.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = []
     for row in record["rows"]:
         counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}

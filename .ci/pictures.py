@@ -1,10 +1,10 @@
 """The pictures of the documentation, drawn from docs/results/ for tables.py: docs/ladder.svg and docs/timeline.svg."""
 
 import hashlib
-import json
 import re
 from pathlib import Path
 
+import records
 from cudakern import variants
 from cudakern._operations import registry
 from cudakern._plots import LIMIT
@@ -56,7 +56,7 @@ def climb():
     """The rungs of matmul in float32, as (variant, TFLOP/s), and the record that has the library's rate: each variant
     that is at least 3 % faster than all before it in the table and does not cut its inputs. Rates are those beside the
     library's, and for variants that were not timed there, those of the ladder."""
-    record, ladder = (json.loads((RESULTS / name).read_text()) for name in (MATMUL, LADDER))
+    record, ladder = (records.read(RESULTS / name) for name in (MATMUL, LADDER))
     rates = {step["variant"]: rate(step, "GFLOP/s") / 1e3 for step in measured(ladder["ladder"])}
     for row in record["rows"]:
         if row["who"] == f"cudakern: {row['variant']}" and of_picture(row):

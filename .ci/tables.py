@@ -23,6 +23,7 @@ import subprocess
 import sys
 
 import cudakern
+import records
 from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
@@ -84,7 +85,7 @@ def find(name):
     files = [exact] if exact.exists() else records_of(name)
     if not files:
         sys.exit(f"tables: a page has a table {name}, but docs/results/ has no ladder_{name}*.json")
-    return json.loads(files[0].read_text()), files[0]
+    return records.read(files[0]), files[0]
 
 
 def ladder_table(name):
@@ -100,7 +101,7 @@ def ladder_table(name):
         rows.append(
             [
                 f"`{step['variant']}`",
-                summaries.get(step["variant"], step["summary"]),
+                summaries.get(step["variant"], ""),
                 duration(step["profile"]["kernel_ns"]) + host,
                 *([duration(step["profile"]["blocks_ns"])] if clocked else []),
                 figure(rate(step, unit)),
@@ -143,7 +144,7 @@ def ladder_table(name):
 def speed_table():
     """README's: products on the device, one of NumPy arrays, and a sum, next to a library or the chip's limit."""
     paths = [RESULTS / name for name in (MATMUL, "gpu_host.json", BENCH)]
-    product, host, sums = (json.loads(path.read_text()) for path in paths)
+    product, host, sums = (records.read(path) for path in paths)
     rates, times = [], []
     for n in (4096, 8192):
         square = {"m": n, "n": n, "k": n, "dtype": "float32"}
@@ -189,7 +190,7 @@ def first_ladder():
 def bench_table():
     """Times by operation and number of elements, next to the fastest other library's."""
     path = RESULTS / BENCH
-    record = json.loads(path.read_text())
+    record = records.read(path)
     timed = [row for row in [*record["rows"], *record["large"]] if row["op"] != "matmul"]
     lengths, others, lines = sorted({row["n"] for row in timed}), {}, {}
     for row in timed:
@@ -225,7 +226,7 @@ def bench_table():
 
 def emulator_table():
     path = RESULTS / "emulator_speed.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = [
         ["plain C, three loops, one thread", "", duration(record["plain_c_s"] * 1e9), "1"],
         [
@@ -245,7 +246,7 @@ def emulator_table():
 
 def calls_table():
     path = RESULTS / "gpu_calls.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = []
     for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["calls"]):
         by_who = {row["who"]: row for row in record["calls"] if (row["op"], row["n"]) == (op, n)}
@@ -264,7 +265,7 @@ def read(step):
     path = RESULTS / f"gpu_{step}.json"
     if not path.exists():
         return None, f"*Not measured yet: `.ci/gpu {step}`.*\n"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     how = "[How this is timed](results/README.md#how-calls-and-copies-are-timed)."
     return record, f"{how} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`."
 
@@ -384,14 +385,14 @@ def recorded():
         path = next((path for path in records_of(op) if is_gpus(path)), None)
         if path is None or op not in cudakern.__all__:
             continue
-        record = json.loads(path.read_text())
+        record = records.read(path)
         ladder, steps = record["ladder"], measured(record["ladder"])
         times = {step["variant"]: (step["profile"]["kernel_ns"], rate(step, RATES[op])) for step in steps}
         ladders[f"{op} {ladder['dtype']}"] = recorded_ladder(
-            path, ladder["shapes"], ladder["dtype"], steps[0]["profile"]["bytes"], times, limit_rate(ladder)
+            path, ladder["shapes"], ladder["dtype"], float(steps[0]["profile"]["bytes"]), times, limit_rate(ladder)
         )
     path, n = RESULTS / MATMUL, 4096  # the ladders' chip; also has types and variants that the ladder lacks
-    for row in json.loads(path.read_text())["rows"]:
+    for row in records.read(path)["rows"]:
         if row["variant"] and (row["m"], row["n"], row["k"], row["kind"]) == (n, n, n, "even"):
             shapes, dtype = [[n, n]] * 2, row["dtype"]
             least = emulator().work("matmul", tuple(map(tuple, shapes)), dtype)[1]
@@ -401,14 +402,14 @@ def recorded():
         kernels = [step for name, step in ladder["steps"].items() if name != "numpy"]
         for step in kernels:
             step["speedup"] = float(f"{kernels[0]['kernel_ns'] / step['kernel_ns']:.6g}")
-    kernels = json.loads((RESULTS / KERNELS).read_text())
+    kernels = records.read(RESULTS / KERNELS)
     data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
     parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
     return "{" + ",\n".join(parts) + "}\n"
 
 
 def recorded_ladder(path, shapes, dtype, least, times, limit):
-    record = json.loads(path.read_text())
+    record = records.read(path)
     return {
         "shapes": shapes,
         "dtype": dtype,
@@ -435,7 +436,7 @@ def lines(entries):
 def experiments():
     """docs/experiments.md: each experiment, what was measured on an H200, and the claim that it tests."""
     path = RESULTS / "gpu_lab.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     lines = [
         "# Experiments on an H200",
         "",
@@ -476,7 +477,7 @@ def overhead():
         "[results/](results/README.md#how-the-overhead-of-python-is-timed); do not edit it.",
     ]
     for path in sorted(RESULTS.glob("*_overhead.json"), reverse=True):
-        record = json.loads(path.read_text())
+        record = records.read(path)
         heads = ["operation", "variant", "native", "`auto`", "named", "new result", "named / `auto`", "`auto` / native"]
         rows = []
         for row in record["calls"]:
@@ -516,7 +517,7 @@ def outdated():
         for path in sorted(paths)
         if path.exists() and (why := changes(path))
     ]
-    if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != H200["commit"]:
+    if (commit := records.read(RESULTS / "gpu_lab.json")["commit"]) != H200["commit"]:
         old.append(
             f"gpu_lab.json is of commit {commit}, but cudakern/lab/h200.toml describes {H200['commit']}: compare the "
             "texts with the record, correct them, and set the commit"
@@ -552,7 +553,7 @@ def main():
         path.write_text(page)
     OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
     draw_climb(digests[PICTURE])
-    draw_timeline(json.loads(timeline.read_text()), digests[TIMELINE])
+    draw_timeline(records.read(timeline), digests[TIMELINE])
     pictures = ", ".join(str(path.relative_to(ROOT)) for path in digests)
     print("\n".join([f"tables: {len(pages)} files; {pictures}", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:
