@@ -159,7 +159,7 @@ def speed_table():
         [
             f"matrix product, n = 4,096 and {n:,}",
             f"{' and '.join(rates)} TFLOP/s",
-            f"{' and '.join(times)} times cuBLAS's",
+            f"{' and '.join(times)} times cuBLAS's rate",
         ],
         [
             f"from NumPy to NumPy, n = {n:,}",
