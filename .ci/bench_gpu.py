@@ -76,16 +76,21 @@ RANDOM = {"float32": 512, "float16": 64, "bfloat16": 64}
 FEW = {"float32": ("warp_tiles", "split_fp16", "split_bf16")}
 
 
+def times_of(quantiles):
+    """The median and two quantiles, as a record has them."""
+    return {"kernel_ns": quantiles.get("0.5"), "q10": quantiles.get("0.1"), "q90": quantiles.get("0.9")}
+
+
 def rows_of(result):
     """The lines of a benchmark that ran, as rows of a record."""
     for line in result.lines:
         sizes = dict(zip("mnk" if len(line.shape) > 1 else "n", line.shape, strict=True))
-        figures = {"who": line.who, "variant": line.variant, "kernel_ns": line.kernel_ns, "error": line.error}
-        more = {"quantiles": line.quantiles, "ratio": line.ratio, "share": line.share, "rate": line.rate}
+        figures = {"who": line.who, "variant": line.variant, **times_of(line.quantiles), "error": line.error}
+        more = {"ratio": line.ratio, "share": line.share, "rate": line.rate}
         if line.kernel_ns is None:
             print(f"{result.operation} {line.shape} {result.dtype}: {line.who}: {line.note}", flush=True)
         else:
-            yield {"op": result.operation, **sizes, "dtype": result.dtype, **figures, **more, "seed": result.seed}
+            yield {**sizes, "dtype": result.dtype, **figures, **more, "seed": result.seed}
 
 
 def of_bench():
@@ -94,7 +99,7 @@ def of_bench():
             for n in lengths:
                 shape = (n, n, n) if op == "matmul" else n
                 variants = None if names is None else [*names, "auto"]
-                yield bench(op, [shape], dtype, variants=variants, progress=False), {}
+                yield bench(op, [shape], dtype, variants=variants, progress=False), {"op": op}
 
 
 def of_matmul():
@@ -129,8 +134,8 @@ def of_auto(shapes, data="normal"):
         variant = taken_by_auto(operation("matmul"), arrays)
         best = min((times[who] for who in others), default=math.nan)
         for who, ns in times.items():
-            row = {"products": products, "m": m, "n": n, "k": k, "who": who, "kernel_ns": ns, "ratio": best / ns}
-            yield row | {"data": data, "variant": "" if who in others else variant, "quantiles": at[who]}
+            row = {"products": products, "m": m, "n": n, "k": k, "who": who, **times_of(at[who]), "ratio": best / ns}
+            yield row | {"data": data, "variant": "" if who in others else variant}
         print(
             f"{products} x {m} x {n} x {k}, {data}: {variant} {ns / 1e3:.1f} us, {best / ns:.2f} of the best other",
             flush=True,
@@ -236,17 +241,17 @@ def means(rows):
 
 def main():
     path, step = sys.argv[1:]
-    rows, limits = [], {}
+    rows, limits, operations = [], {}, {}
     for result, more in {"bench": of_bench, "matmul": of_matmul}[step]():
         for row in rows_of(result):
             rows.append(row | more)
             size = "x".join(str(row[name]) for name in "mnk" if name in row)
             ratio = f"{row['ratio']:.2f} of the best other" if row["ratio"] else ""
             line = f"{row['kernel_ns'] / 1e3:12.1f} us {row['rate']:8.1f} {result.unit}  error {row['error']:.1e}"
-            print(f"{row['op']} {size} {row['dtype']:8} {row['who']:32} {line}  {ratio}", flush=True)
+            print(f"{result.operation} {size} {row['dtype']:8} {row['who']:32} {line}  {ratio}", flush=True)
         limits[f"{result.operation} {result.dtype}"] = result.limits and result.limits._asdict()
         record = {"backend": result.backend.to_dict(), "timing": TIMING, "limits": limits, "rows": rows}
-        record["operations"] = list(dict.fromkeys(row["op"] for row in rows))
+        record["operations"] = list(operations := operations | {result.operation: None})
         if step == "matmul":
             record["means"] = means(rows)
         # After each: where the time is up, what was measured is kept.

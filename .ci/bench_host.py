@@ -145,7 +145,7 @@ def calls():
         result = bench(op, shapes, host=True, rounds=7, progress=False)
         limits[op] = result.limits and result.limits._asdict()
         for row in rows_of(result):
-            rows.append(row)
+            rows.append({"op": op} | row)
             ratio = f"  {row['ratio']:.2f} of the best other" if row["ratio"] else ""
             print(f"{op} {row['n']:,} {row['who']:28} {row['kernel_ns'] / 1e6:10.2f} ms{ratio}", flush=True)
     return rows, limits

@@ -1,6 +1,9 @@
-"""What ties a record in docs/results/ to the code: the commit, and a digest of the sources that it measured."""
+"""The records in docs/results/: their files, and what ties them to the code, which is the commit and a digest of the
+sources that were measured."""
 
+import functools
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -11,6 +14,78 @@ KERNELS, RUNTIME = ROOT / "csrc/kernels", ROOT / "csrc/runtime"
 UNKNOWN = "unknown"
 #: Comments and strings; of '"' and its like, the characters.
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+
+
+@functools.cache
+def read(path):
+    """A record, with its tables as lists of rows by name."""
+    return json.loads(path.read_text(), object_hook=_rows)
+
+
+def write(path, record):
+    path.write_text(_text(_packed(record), "") + "\n")
+    read.cache_clear()
+
+
+def _rows(value):
+    if set(value) != {"columns", "rows"}:
+        return value
+    return [dict(zip(value["columns"], row, strict=True)) for row in value["rows"]]
+
+
+def _packed(value):
+    """What a file has: nine digits, nothing of the device but its name, and the names of a table's columns once."""
+    if isinstance(value, dict):
+        return {str(name): _packed(part) for name, part in value.items() if name != "properties"}
+    if isinstance(value, list | tuple):
+        rows = [_packed(part) for part in value]
+        names = list(rows[0]) if rows and isinstance(rows[0], dict) else []
+        if len(rows) < 4 or not names or any(not isinstance(row, dict) or list(row) != names for row in rows):
+            return rows
+        return {"columns": names, "rows": [list(row.values()) for row in rows]}
+    if hasattr(value, "item"):  # a number of NumPy
+        value = value.item()
+    if isinstance(value, float):
+        value = value if value.is_integer() else float(f"{value:.9g}")
+        return int(value) if value.is_integer() else value
+    return value
+
+
+def _text(value, indent):
+    """JSON with a row of a table per line."""
+    whole, inner = json.dumps(value, default=str), indent + " "
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if len(whole) < 120 or not any(isinstance(part, dict | list) for part in parts):
+        return whole
+    if isinstance(value, list):
+        lines = [json.dumps(part, default=str) for part in value]
+    else:
+        lines = [f"{json.dumps(name)}: {_text(part, inner)}" for name, part in value.items()]
+    return f"{whole[0]}\n{inner}" + f",\n{inner}".join(lines) + f"\n{indent}{whole[-1]}"
+
+
+#: What a step's profile repeats of its ladder; and the cycles of every block.
+NOT_KEPT = ("operation", "variant", "parameters", "backend", "device", "shapes", "dtype", "emulated", "cycles")
+
+
+def of_ladder(ladder):
+    """A ladder as its record has it; ``ladder``: what Ladder.to_dict() gives."""
+    steps = [dict(step) for step in ladder["steps"]]
+    for step in steps:
+        del step["summary"], step["recorded"]
+        if step["profile"]:
+            step["profile"] = {name: value for name, value in step["profile"].items() if name not in NOT_KEPT}
+    return ladder | {"steps": steps}
+
+
+def of_verify(report):
+    """Of a report of `cudakern verify`: by operation the number of checks and the worst part of a bound, and what is
+    not right."""
+    checks, worst = report["checks"], {}
+    for check in checks:
+        worst.setdefault(check["operation"], []).append(check["worst"] or 0)
+    counts = [{"operation": op, "checks": len(some), "worst": max(some)} for op, some in worst.items()]
+    return report | {"checks": counts, "others": [check for check in checks if check["verdict"] != "ok"]}
 
 
 def commit():

@@ -1,7 +1,5 @@
 """The parts of a table of the documentation: its lines, and what it says of the record that it is made from."""
 
-import json
-
 import records
 from pictures import MATMUL
 
@@ -28,7 +26,7 @@ def dated(record):
 
 def changes(path):
     """Why a record in docs/results/ does not match the kernels in csrc/; "" if it does."""
-    record = json.loads(path.read_text())
+    record = records.read(path)
     one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
     digests = one or record.get("digests", {})
     if record["commit"] == records.UNKNOWN:
@@ -43,4 +41,4 @@ def changes(path):
 
 def notice(path):
     """The notice below a table whose record is older than its kernels, or ""."""
-    return NOTICE.format(json.loads(path.read_text())["commit"][:10]) if changes(path) else ""
+    return NOTICE.format(records.read(path)["commit"][:10]) if changes(path) else ""

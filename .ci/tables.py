@@ -1,7 +1,7 @@
 """Writes the tables, pages and picture of the documentation from docs/results/, so that every figure has a file.
 
-    tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in docs/*.md, draws
-                        docs/ladder.svg and docs/timeline.svg, and writes docs/ladders.md, docs/experiments.md,
+    tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in README.md and docs/*.md,
+                        draws docs/ladder.svg and docs/timeline.svg, and writes docs/ladders.md, docs/experiments.md,
                         docs/overhead.md, and cudakern/recorded.json, which the package shows on machines without a GPU
     tables.py --check   changes nothing; fails if one of these files does not match the results, and warns of results
                         that were measured with kernels other than those in csrc/kernels
@@ -11,19 +11,19 @@ Tables of such results get a notice the next time that they are written. --check
 changing a kernel must not require the GPU of the measurement. Before a release, .ci/release does.
 
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
-(matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
-a call, compared with theirs), host_copies and host_calls (copies, and calls on NumPy arrays), clock (how repeatable
-times are), matmul and its like (rates by shape, goals, errors, Nsight Compute's counters), crossover, or
-emulator_speed."""
+(matmul_emulator: docs/results/ladder_matmul_emulator.json), or one of the names in table()."""
 
 import inspect
 import json
 import math
+import os
 import re
 import statistics
+import subprocess
 import sys
 
 import cudakern
+import records
 from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
@@ -40,8 +40,12 @@ from matmul_tables import (
     goals_table,
     matmul_table,
     random_errors_table,
+    request_table,
+    small_table,
 )
 from pictures import (
+    AUTO,
+    LADDER,
     MATMUL,
     OPERATIONS,
     PICTURE,
@@ -49,7 +53,7 @@ from pictures import (
     RESULTS,
     ROOT,
     TIMELINE,
-    draw,
+    draw_climb,
     draw_timeline,
     drawn_from,
     limit_rate,
@@ -81,7 +85,7 @@ def find(name):
     files = [exact] if exact.exists() else records_of(name)
     if not files:
         sys.exit(f"tables: a page has a table {name}, but docs/results/ has no ladder_{name}*.json")
-    return json.loads(files[0].read_text()), files[0]
+    return records.read(files[0]), files[0]
 
 
 def ladder_table(name):
@@ -97,7 +101,7 @@ def ladder_table(name):
         rows.append(
             [
                 f"`{step['variant']}`",
-                summaries.get(step["variant"], step["summary"]),
+                summaries.get(step["variant"], ""),
                 duration(step["profile"]["kernel_ns"]) + host,
                 *([duration(step["profile"]["blocks_ns"])] if clocked else []),
                 figure(rate(step, unit)),
@@ -137,52 +141,92 @@ def ladder_table(name):
     )
 
 
-def bench_table():
-    path = RESULTS / BENCH
-    record = json.loads(path.read_text())
-    groups = {}
-    large = record.get("large", [])
-    for row in [*record["rows"], *large]:
-        if ": " in row["who"]:  # not the loop or copy that is a limit
-            groups.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
-    rows = []
-    for (op, dtype, n), timed in groups.items():
-        ours = [row for row in timed if row["who"].startswith("cudakern: ")]
-        ours = [row for row in ours if not variants(op)[row["variant"]].cuts_inputs]  # less exact than the others
-        theirs = [row for row in timed if not row["who"].startswith("cudakern")]
-        if not ours or not theirs:
-            continue
-        best, other = (min(side, key=lambda row: row["kernel_ns"]) for side in (ours, theirs))
-        # If our fastest variant calls a library (the toolkit's sort), also show the fastest of our own kernels.
-        own = [row for row in ours if "emulator" in variants(op)[row["variant"]].backends]
-        shown = [best, *([] if best in own else [min(own, key=lambda row: row["kernel_ns"])])]
-        rows += [
-            [
-                f"`{op}` {dtype}",
-                f"{n:,}",
-                f"`{mine['variant']}` {duration(mine['kernel_ns'])}",
-                error(mine["error"]),
-                f"{other['who']} {duration(other['kernel_ns'])}",
-                error(other["error"]),
-                f"{mine['kernel_ns'] / other['kernel_ns']:.2f}",
-            ]
-            for mine in shown
-        ]
-    heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "cudakern / other"]
-    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    shares = [
-        f"`{row['op']}` of {row['n']:,} {row['of_limit']:.1%}"
-        for row in large
-        if row["variant"] and row["of_limit"] is not None
+def speed_table():
+    """README's: products on the device, one of NumPy arrays, and a sum, next to a library or the chip's limit."""
+    paths = [RESULTS / name for name in (MATMUL, "gpu_host.json", BENCH)]
+    product, host, sums = (records.read(path) for path in paths)
+    rates, times = [], []
+    for n in (4096, 8192):
+        square = {"m": n, "n": n, "k": n, "dtype": "float32"}
+        timed = [row for row in product["rows"] if square.items() <= row.items()]
+        (auto,) = (row for row in timed if row["who"] == AUTO)
+        rates.append(f"{auto['rate']:.0f}")
+        times.append(f"{min(row['kernel_ns'] for row in timed if not row['variant']) / auto['kernel_ns']:.1f}")
+    arrays = {row["who"]: row["kernel_ns"] for row in host["calls"] if row["op"] == "matmul" and row["n"] == n}
+    ours, cupy = arrays[AUTO], arrays["cupy: a @ b"]
+    total = [row for row in sums["large"] if (row["op"], row["who"]) == ("sum_of_squares", AUTO)][-1]
+    rows = [
+        [
+            f"matrix product, n = 4,096 and {n:,}",
+            f"{' and '.join(rates)} TFLOP/s",
+            f"{' and '.join(times)} times cuBLAS's rate",
+        ],
+        [
+            f"from NumPy to NumPy, n = {n:,}",
+            duration(ours),
+            f"{cupy / ours:.1f} times as fast as CuPy",
+        ],
+        [
+            f"sum of squares, n = {total['n']:,}",
+            f"{4 * total['n'] / total['kernel_ns']:,.0f} GB/s",
+            f"{total['of_limit']:.1%} of a loop that only reads",
+        ],
     ]
-    limit = f"Share of the rate of a loop that only reads, or of a copy: {', '.join(shares)}. " if shares else ""
-    source = f"{limit}{how} {record['chip']}, {dated(record)}. "
-    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+    dates = " and ".join(sorted({record["date"][:10] for record in (product, host, sums)}))
+    source = f"Measured on {dates}.{notice(paths[0]) or notice(paths[2])}"
+    return markdown(["float32", product["chip"], ""], rows, source)
+
+
+def first_ladder():
+    """README's: a part of what `cudakern ladder` prints without a GPU."""
+    settings = os.environ | {"CUDAKERN_BACKEND": "emulator", "COLUMNS": "100"}
+    command = [sys.executable, "-m", "cudakern", "ladder", "sum_of_squares"]
+    text = subprocess.run(command, env=settings, check=True, capture_output=True, text=True).stdout
+    head, rule, rows = re.split(r"^(\u2500+\n)", text, maxsplit=1, flags=re.M)
+    shown = re.findall(r"^(?:numpy|single_thread|multi_block|vectorized) .*\n(?: .*\n)*", rows, re.M)
+    return f"```\n{head[head.index('sum_of_squares:') :]}{rule}{''.join(shown)}```\n"
+
+
+def bench_table():
+    """Times by operation and number of elements, next to the fastest other library's."""
+    path = RESULTS / BENCH
+    record = records.read(path)
+    timed = [row for row in [*record["rows"], *record["large"]] if row["op"] != "matmul"]
+    lengths, others, lines = sorted({row["n"] for row in timed}), {}, {}
+    for row in timed:
+        key = row["op"], row["dtype"], row["n"]
+        if row["variant"]:
+            lines.setdefault((row["op"], row["dtype"], row["who"].partition(": ")[2]), {})[row["n"]] = row
+        elif ": " in row["who"]:  # not the loop or copy that is a limit
+            others[key] = min(row["kernel_ns"], others.get(key, math.inf))
+    rows = []
+    for (op, dtype, name), cells in lines.items():
+        if len(cells) < len(lines[op, dtype, "auto"]):
+            continue  # a variant that was not timed for all lengths
+        texts = [
+            f"{duration(cells[n]['kernel_ns'])} ({others[op, dtype, n] / cells[n]['kernel_ns']:.2f})"
+            if n in cells
+            else ""
+            for n in lengths
+        ]
+        rows.append([f"`{op}`" + ("" if name == "auto" else f", `{name}`"), dtype, *texts])
+    shares = ", ".join(
+        f"`{row['op']}` of {row['n']:,} {row['of_limit']:.1%}"
+        for row in record["large"]
+        if row["variant"] and row["of_limit"] is not None
+    )
+    what = (
+        "In parentheses: how many times as fast as the fastest call of PyTorch and CuPy. Without a variant's name: "
+        f"`auto`. Share of the rate of a loop that only reads, or of a copy: {shares}. "
+        "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
+    )
+    source = f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}"
+    return markdown(["operation", "type", *(f"{n:,}" for n in lengths)], rows, source)
 
 
 def emulator_table():
     path = RESULTS / "emulator_speed.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = [
         ["plain C, three loops, one thread", "", duration(record["plain_c_s"] * 1e9), "1"],
         [
@@ -202,12 +246,12 @@ def emulator_table():
 
 def calls_table():
     path = RESULTS / "gpu_calls.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     rows = []
     for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["calls"]):
         by_who = {row["who"]: row for row in record["calls"] if (row["op"], row["n"]) == (op, n)}
         side = f"{n} x {n}" if op == "matmul" else f"{n:,}"
-        for what, key in (("the call", "issue_us"), ("call and kernel", "done_us"), ("call and value", "value_us")):
+        for what, key in (("the call", "issue_us"), ("call and value", "value_us")):
             if by_who["cudakern"][key] is not None:
                 figures = [f"{by_who[who][key]:.1f}" if who in by_who else "-" for who in ("cudakern", "torch", "cupy")]
                 rows.append([f"`{op}`, {side} float32: {what}, us", *figures])
@@ -221,7 +265,7 @@ def read(step):
     path = RESULTS / f"gpu_{step}.json"
     if not path.exists():
         return None, f"*Not measured yet: `.ci/gpu {step}`.*\n"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     how = "[How this is timed](results/README.md#how-calls-and-copies-are-timed)."
     return record, f"{how} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`."
 
@@ -313,8 +357,12 @@ def ladders_row(match):
 
 def table(name):
     special = {
+        "speed": speed_table,
+        "first_ladder": first_ladder,
         "bench": bench_table,
         "matmul": matmul_table,
+        "matmul_small": small_table,
+        "matmul_request": request_table,
         "matmul_goals": goals_table,
         "matmul_counters": counters_table,
         "matmul_choices": choices_table,
@@ -337,14 +385,14 @@ def recorded():
         path = next((path for path in records_of(op) if is_gpus(path)), None)
         if path is None or op not in cudakern.__all__:
             continue
-        record = json.loads(path.read_text())
+        record = records.read(path)
         ladder, steps = record["ladder"], measured(record["ladder"])
         times = {step["variant"]: (step["profile"]["kernel_ns"], rate(step, RATES[op])) for step in steps}
         ladders[f"{op} {ladder['dtype']}"] = recorded_ladder(
-            path, ladder["shapes"], ladder["dtype"], steps[0]["profile"]["bytes"], times, limit_rate(ladder)
+            path, ladder["shapes"], ladder["dtype"], float(steps[0]["profile"]["bytes"]), times, limit_rate(ladder)
         )
     path, n = RESULTS / MATMUL, 4096  # the ladders' chip; also has types and variants that the ladder lacks
-    for row in json.loads(path.read_text())["rows"]:
+    for row in records.read(path)["rows"]:
         if row["variant"] and (row["m"], row["n"], row["k"], row["kind"]) == (n, n, n, "even"):
             shapes, dtype = [[n, n]] * 2, row["dtype"]
             least = emulator().work("matmul", tuple(map(tuple, shapes)), dtype)[1]
@@ -354,14 +402,14 @@ def recorded():
         kernels = [step for name, step in ladder["steps"].items() if name != "numpy"]
         for step in kernels:
             step["speedup"] = float(f"{kernels[0]['kernel_ns'] / step['kernel_ns']:.6g}")
-    kernels = json.loads((RESULTS / KERNELS).read_text())
+    kernels = records.read(RESULTS / KERNELS)
     data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
     parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
     return "{" + ",\n".join(parts) + "}\n"
 
 
 def recorded_ladder(path, shapes, dtype, least, times, limit):
-    record = json.loads(path.read_text())
+    record = records.read(path)
     return {
         "shapes": shapes,
         "dtype": dtype,
@@ -388,7 +436,7 @@ def lines(entries):
 def experiments():
     """docs/experiments.md: each experiment, what was measured on an H200, and the claim that it tests."""
     path = RESULTS / "gpu_lab.json"
-    record = json.loads(path.read_text())
+    record = records.read(path)
     lines = [
         "# Experiments on an H200",
         "",
@@ -429,7 +477,7 @@ def overhead():
         "[results/](results/README.md#how-the-overhead-of-python-is-timed); do not edit it.",
     ]
     for path in sorted(RESULTS.glob("*_overhead.json"), reverse=True):
-        record = json.loads(path.read_text())
+        record = records.read(path)
         heads = ["operation", "variant", "native", "`auto`", "named", "new result", "named / `auto`", "`auto` / native"]
         rows = []
         for row in record["calls"]:
@@ -469,7 +517,7 @@ def outdated():
         for path in sorted(paths)
         if path.exists() and (why := changes(path))
     ]
-    if (commit := json.loads((RESULTS / "gpu_lab.json").read_text())["commit"]) != H200["commit"]:
+    if (commit := records.read(RESULTS / "gpu_lab.json")["commit"]) != H200["commit"]:
         old.append(
             f"gpu_lab.json is of commit {commit}, but cudakern/lab/h200.toml describes {H200['commit']}: compare the "
             "texts with the record, correct them, and set the commit"
@@ -479,12 +527,11 @@ def outdated():
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    steps = [find(op) for op in OPERATIONS]
     timeline = RESULTS / "gpu_timeline.json"
-    drawn = [*(path for _, path in steps), RESULTS / MATMUL]
-    digests = {PICTURE: drawn_from(drawn), TIMELINE: drawn_from([timeline])}
+    digests = {PICTURE: drawn_from([RESULTS / LADDER, RESULTS / MATMUL]), TIMELINE: drawn_from([timeline])}
     pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
-    marked = [path for path in (ROOT / "docs").glob("*.md") if MARKED.search(path.read_text()) and path not in pages]
+    texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    marked = [path for path in texts if MARKED.search(path.read_text()) and path not in pages]
     for path in marked:
         pages[path] = MARKED.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", path.read_text())
     faults = [
@@ -505,8 +552,8 @@ def main():
     for path, page in pages.items():
         path.write_text(page)
     OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
-    draw([record for record, _ in steps], digests[PICTURE])
-    draw_timeline(json.loads(timeline.read_text()), digests[TIMELINE])
+    draw_climb(digests[PICTURE])
+    draw_timeline(records.read(timeline), digests[TIMELINE])
     pictures = ", ".join(str(path.relative_to(ROOT)) for path in digests)
     print("\n".join([f"tables: {len(pages)} files; {pictures}", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:

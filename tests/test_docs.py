@@ -1,5 +1,5 @@
-"""The documents: examples run and give what they say, links lead somewhere, exercises accept their own answers, and
-what holds a promise of the contract exists."""
+"""The documents: examples run and give what they say, links lead somewhere, exercises accept their own answers, what
+holds a promise of the contract exists, and every topic of the source documents has a name to call and a test."""
 
 import ast
 import doctest
@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import cudakern
-from cudakern._operations import names
+from cudakern._operations import names, registry
+from cudakern._table import Variant
+from cudakern.lab._by_name import experiments
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
@@ -31,6 +33,20 @@ def test_examples_give_what_they_say(path):
     result = doctest.testfile(str(path), module_relative=False)
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_the_kernel_of_the_readme(capsys):
+    """It gives what its comment says, and without its `if` the error that the page shows (but for those bytes)."""
+    text = (ROOT / "README.md").read_text()
+    code, error = re.search(
+        r"^```python\n(.*?)^```\n.*?^CudaError: \.\.\. (.*?) \.\.\.\n```", text, re.M | re.S
+    ).groups()
+    with cudakern.use_backend("emulator"):
+        exec(code, {})
+        assert capsys.readouterr().out.strip() == re.search(r"# (\S+)\n$", code)[1]
+        with pytest.raises(cudakern.CudaError) as caught:
+            exec(code.replace("if (i < n) ", ""), {})
+    assert re.search(re.escape(" ".join(error.split())).replace(r"4000\ to\ 4095", r"40\d\d to 40\d\d"), str(caught.value))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
@@ -217,3 +233,78 @@ def test_what_holds_a_promise_exists():
             known[place] = steps_of(place) if is_script else names_in(place)
         words = name.split() if is_script and place != ".ci/run" else [name]
         assert set(words) <= known[place], place
+
+
+# --- the source documents --------------------------------------------------------------------------------------------
+#: What a person calls for the topics of the source documents (docs/sources.md), beside the experiments of cudakern.lab.
+TOPICS = """
+backend compare device device_query devices emulator kernel_resources occupancy profile random_matrix use_backend
+sum_of_squares:single_thread sum_of_squares:chunked sum_of_squares:chunked_global sum_of_squares:coalesced:threads=256
+sum_of_squares:coalesced:threads=512 sum_of_squares:multi_block sum_of_squares:shared_serial sum_of_squares:auto
+sum_of_squares:tree_interleaved sum_of_squares:tree_sequential sum_of_squares:tree_unrolled sum_of_squares:warp_shuffle
+sum_of_squares:vectorized sum_of_squares:atomic sum_of_squares:cooperative sum_of_squares:one_launch
+matmul:naive matmul:kahan matmul:shared_row matmul:pitched matmul:tiled:tile=8 matmul:tiled:tile=16
+matmul:tiled:tile=32 matmul:tiled_padded matmul:naive_2d matmul:tiled_plain matmul:auto
+stencil_1d:global_memory stencil_1d:shared_halo saxpy:naive saxpy:numpy vector_add:naive vector_add:numpy
+grayscale:naive grayscale:blocks_2d grayscale:vectorized packbits:global_memory packbits:register packbits:unrolled
+interp:texture interp:global_memory lookup_2d:auto lookup_3d:auto
+bincount:global_atomics bincount:shared_atomics bincount:warp_aggregated
+moving_sum:runtime_index moving_sum:compile_time_index moving_sum:spilled
+sort:radix_lists sort:merge_serial:lists=1 sort:merge_atomic_min sort:merge_reduction sort:merge_hybrid:lists=256
+sort:merge_hybrid:memory=shared sort:merge_hybrid:memory=global sort:many_blocks sort:sample_sort
+sort:sample_sort_sequential sort:cub sort:auto
+exclusive_scan:serial exclusive_scan:block_chunks exclusive_scan:blocks exclusive_scan:lookback inclusive_scan:auto
+"""
+ONLY_ON_A_GPU = {"sort:cub"}  # only nvcc can compile the toolkit's sort
+
+
+def marks_of(test):
+    marks = getattr(test, "pytestmark", [])
+    return marks if isinstance(marks, list) else [getattr(marks, "mark", marks)]
+
+
+def operands_of(value):
+    """The variants and operations in the parameters of a test, however they are nested."""
+    if isinstance(value, Variant):
+        yield f"{value.operation}:{value.name}"
+    elif isinstance(value, str) and value in registry():
+        yield f"{value}:auto"
+    elif isinstance(value, list | tuple):  # (a pytest.param is one, too)
+        for part in value:
+            yield from operands_of(part)
+
+
+def proved():
+    """What the tests with the mark `proves` call: what the mark names, or else the variants and operations with which
+    they are parametrized."""
+    calls = set()
+    for path in (ROOT / "tests").glob("test_*.py"):
+        if "mark.proves(" not in path.read_text():
+            continue
+        module = importlib.import_module(path.stem)
+        for name, test in list(vars(module).items()):
+            marks = [*marks_of(module), *marks_of(test)] if name.startswith("test_") else []
+            of_test = [mark for mark in marks if mark.name == "proves"]
+            calls |= {call for mark in of_test for call in mark.args}
+            if any(not mark.args for mark in of_test):
+                found = {call for mark in marks if mark.name == "parametrize" for call in operands_of(mark.args[1])}
+                calls |= {call for call in found if not call.endswith(":auto")} or found
+    return calls
+
+
+def test_every_topic_of_the_source_documents_has_a_name_and_a_test():
+    """Every variant has a test, and every experiment: a new one as soon as it is in the table."""
+    tested, topics = proved(), {}
+    for topic in TOPICS.split():
+        name, *words = topic.split(":")
+        topics.setdefault(":".join([name, *words[:1]]), []).append(words[1:])
+    for call, settings in topics.items():
+        name, _, variant = call.partition(":")
+        assert callable(getattr(cudakern, name, None) or registry()[name].call) or name == "emulator", call
+        for (one,) in filter(None, settings):  # its own error says what there is
+            key, value = one.split("=")
+            cudakern.variants(name)[variant].values({key: int(value) if value.isdigit() else value})
+    every = {f"{op}:{variant.name}": variant for op in names() for variant in cudakern.variants(op)}
+    assert {call for call in topics if ":" in call and not call.endswith(":auto")} - set(every) == set()
+    assert {*every, *topics, *(f"lab.{name}" for name in experiments())} - tested == set()
+    assert {call for call, variant in every.items() if not {"emulator", "host"} & {*variant.backends}} == ONLY_ON_A_GPU

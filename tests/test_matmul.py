@@ -412,6 +412,7 @@ def test_auto_promotes_and_wraps_as_numpy_does(backend):
     assert cudakern.matmul(a, b.astype("float32")).dtype == (a @ b.astype("float32")).dtype
 
 
+@pytest.mark.proves("matmul:auto")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_auto_is_as_accurate_as_numpy(backend, dtype):
     ours, theirs = [], []
