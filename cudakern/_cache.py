@@ -108,7 +108,7 @@ def _made(
         reachable = may_read()
         before = _files(reachable.paths, {}, 0)
         content, read = build(Path(work), reachable)
-        now = time.time_ns()
+        now = time.time_ns()  # before the files are read
         files = _files(dict.fromkeys([*before, *(read or ())]), before, start)
         # A file that changed meanwhile may differ from what the compiler read.
         same = [file.before(start) or before.get(path) == file for path, file in files.items()]
@@ -133,16 +133,22 @@ def _files(paths: Iterable[str], known: Mapping[str, _File], moment: int) -> Fil
     """These files as they are; ``known`` is what was known at that moment, which spares reading those unchanged."""
     files = {}
     for path in paths:
-        file = _File("", ())
+        files[path] = _File("", ())
         with contextlib.suppress(OSError, ValueError):  # there is none, it cannot be read, or its name is none
-            status = os.stat(path)
-            if stat.S_ISREG(status.st_mode):
-                stamp = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
-                file = known.get(path, file)
+            if stamp := _stamp(path):
+                file = known.get(path, files[path])
                 if file.stamp != stamp or not file.before(moment):
-                    file = _File(hashlib.sha256(Path(path).read_bytes()).hexdigest()[:32], stamp)
-        files[path] = file
+                    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:32]
+                    file = _File(digest, _stamp(path))  # which is later than the content
+                files[path] = file
     return files
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """What is another if the file's content is; () if it is no ordinary file."""
+    status = os.stat(path)
+    ordinary = stat.S_ISREG(status.st_mode)
+    return (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino) if ordinary else ()
 
 
 # --- files that can be trusted ---------------------------------------------------------------------------------------

@@ -116,6 +116,19 @@ def test_the_same_headers_are_the_same_program(builds, tmp_path):
         assert len(builds) == expected
 
 
+def test_a_header_whose_time_and_size_are_put_back(builds, tmp_path, monkeypatch):
+    monkeypatch.setattr(_cache, "_RECENT", 0)
+    header = tmp_path / "value.h"
+    (tmp_path / "main.cu").write_text('#include "value.h"\n' + GET)
+    for value in (1, 2):
+        write(header, value)
+        os.utime(header, (1e9, 1e9))
+        time.sleep(0.02)  # more than a step of the file system's clock
+        assert get(tmp_path / "main.cu") == value
+        assert get(tmp_path / "main.cu") == value
+    assert len(builds) == 2
+
+
 def test_a_header_that_comes_before_another(builds, tmp_path):
     flags = [f"-I{tmp_path / 'first'}", f"-I{tmp_path / 'second'}"]
     text = "#if __has_include(<more.h>)\n#include <more.h>\n#else\n#include <value.h>\n#endif\n" + GET
