@@ -105,6 +105,7 @@ int emu_event_record(void *event, void *stream) {
         if (!code) {
             e->record = ++last_record;
             e->stream = s;
+            e->stream_id = s->id;
             e->ticket = s->enqueued;
             e->order = emu_queues.last_order;
             if (now)
@@ -124,9 +125,12 @@ static int fired(const emu_event *e) {
 
 // The error that waiting for the event reports: its stream's, if it occurred before the event.
 static int event_error(emu_event *e) {
-    emu_report earliest = {0};
-    if (e->stream && e->stream->error.order < e->order) emu_tell(&e->stream->error, &earliest);
-    return emu_report_code(&earliest);
+    emu_failure failure;
+    failure.code = 0;
+    if (e->stream)
+        emu_tell(e->stream->id == e->stream_id ? &e->stream->reports : &emu_queues.orphans[e->device], e->order,
+                 TOLD_ELSEWHERE, &failure);
+    return emu_failure_code(&failure);
 }
 
 int emu_event_query(void *handle) {
