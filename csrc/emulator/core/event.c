@@ -144,8 +144,10 @@ int emu_event_query(void *handle) {
 
 int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     emu_event *e;
+    int device = 0;
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
+    if (!code) device = e->device;
     if (!code && e->stream) {
         emu_stream *s = e->stream; // read now, so that a later record is not waited for
         uint64_t ticket = e->ticket, order = e->order, ask = emu_ask_at();
@@ -159,7 +161,7 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     }
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
-    return code;
+    return code ? code : emu_memory_problem(device);
 }
 
 int emu_event_elapsed(float *milliseconds, void *start, void *end) {

@@ -128,7 +128,7 @@ typedef struct emu_failure {
     uint64_t order;
     char message[EMU_MESSAGE];
 } emu_failure;
-// Tells the calling thread of those reports that began before `end`, by a wait that is not of the stream itself, or is.
+// Tells the calling thread of the reports of operations before `end`. `how`: whether by a wait on the stream itself.
 void emu_tell(emu_op **reports, uint64_t end, emu_told how, emu_failure *failure);
 int emu_failure_code(const emu_failure *failure); // records code and message for the calling thread, if there is one
 
