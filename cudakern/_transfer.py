@@ -54,7 +54,7 @@ def in_place(native: Native, host: Array, device: int) -> bool:
     if host.flags.c_contiguous:
         return True
     once = math.prod(n for n, step in zip(host.shape, host.strides, strict=True) if step != 0)
-    return host.flags.aligned and native.gathers(once * host.itemsize, device)
+    return native.gathers(once * host.itemsize, device)
 
 
 def _upload(native: Native, to: View, host: Array, stream: int) -> None:
@@ -102,7 +102,7 @@ def into_host(native: Native, view: View, out: Array, stream: int) -> None:
         raise ValueError("out is read-only")
     plain = out.flags.carray and out.dtype.isnative
     apart = plain or not _layout.elements_meet(out.shape, out.strides, out.itemsize)
-    if plain or (apart and out.flags.aligned and in_place(native, out, view.device)):
+    if plain or (apart and in_place(native, out, view.device)):
         native.download(buffer_of(np.asarray(out)), view, stream)
     else:
         out[...] = to_host(native, view, stream)

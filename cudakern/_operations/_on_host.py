@@ -45,7 +45,6 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
                 type(x) is not np.ndarray
                 or x.dtype.num != number
                 or not x.flags.c_contiguous
-                or not x.flags.aligned
                 or x.ndim > MAX_DIMS
             ):
                 return NotImplemented
