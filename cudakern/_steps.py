@@ -17,6 +17,7 @@ from . import _display, _recorded, _table
 from ._backend import Backend
 from ._compare import Comparison, compare
 from ._errors import CudaError, unknown
+from ._imports import IMPORTING
 from ._operations import operation
 from ._profile import Profile
 from ._resources import KernelResources
@@ -314,7 +315,8 @@ def errors_of(result: Any, reference: Any, magnitude: Any) -> Comparison:
 @contextlib.contextmanager
 def progress_line(show: bool | None) -> Iterator[Callable[[str], None]]:
     """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
-    from rich.console import Console
+    with IMPORTING:
+        from rich.console import Console
 
     console, begin = Console(file=sys.stderr), time.monotonic()
     display, output = _notebook_display(), None

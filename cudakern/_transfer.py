@@ -38,7 +38,8 @@ def as_numpy(x: Any) -> Any:
 
 def refuse_masked(x: Any, name: str, instead: str = "") -> None:
     """TypeError for a masked array."""
-    if isinstance(x, np.ma.MaskedArray):
+    # np.ma would import that module, which not every program needs. Without it, there are no masked arrays.
+    if isinstance(x, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
         instead = instead or f"{name}.filled(0) or {name}.data"
         raise TypeError(f"{name} is a masked array, and its mask would be lost: take {instead}")
 
