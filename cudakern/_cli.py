@@ -99,10 +99,10 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
     options.add_argument("--device", type=int, help="its number; default: the current one")
 
-    text = "Run all variants of an operation on one input. Default: sum_of_squares and matmul."
+    text = "Run all variants of an operation on one input, and show the main path. Default: sum_of_squares and matmul."
     options = command(_ladder, text, "[OP] [NAME=VALUE ...]")
     options.add_argument("--op", help="the operation, instead of OP")
-    options.add_argument("--all", action="store_true", help="all operations")
+    options.add_argument("--all", action="store_true", help="all variants, with notes; without OP: of all operations")
     options.add_argument("--n", type=int, help="length, or rows and columns")
     options.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
     options.add_argument("--dtype", help="type of the input, e.g. float64")
@@ -275,8 +275,6 @@ def _ladder(options: argparse.Namespace) -> bool:
     if op and options.op:
         raise ValueError("ladder: pass the operation once")
     op = op or options.op
-    if op and options.all:
-        raise ValueError(f"ladder: pass {op} or --all, not both")
     if options.variants == []:
         raise ValueError("--variants: no names")
     parameters = keywords("ladder", words)
@@ -298,7 +296,8 @@ def _ladder(options: argparse.Namespace) -> bool:
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
-            ladders[-1].table(options.emulated).print()
+            brief = not (options.all or options.emulated or options.variants)
+            ladders[-1].table(options.emulated, brief).print()
         if pictures:
             ladders[-1].plot(pictures.pop(0))
     if options.all and (skipped := note_on_skipped()):

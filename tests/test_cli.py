@@ -103,9 +103,16 @@ def test_lab_refuses_in_a_line(arguments, words):
 
 @each_backend
 def test_ladder(backend):
-    words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
+    short = ("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
+    words = cli(*short, "--all")
     assert all(variant.name in words for variant in cudakern.variants("matmul") if "float32" in variant.types)
     assert ("There is no GPU here." in " ".join(words.split())) == (backend == "emulator")
+    brief = cli(*short)
+    assert "more rows: ladder matmul --all" in " ".join(brief.split())
+    assert "few_rows" in words
+    assert "few_rows" not in brief
+    assert "few_rows" in cli(*short, "--variants", "numpy,naive,few_rows")
+    assert len(cli_json(*short)[0]["steps"]) == len(cudakern.variants("matmul"))
     steps = cli_json(
         "ladder",
         "--op",
