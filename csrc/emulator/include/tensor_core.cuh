@@ -6,6 +6,7 @@
 #define EMULATOR_TENSOR_CORE_CUH
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <type_traits>
@@ -43,16 +44,17 @@ __forceinline__ tensor_element tensor_element_of_tf32(float x) {
     memcpy(&x, &bits, sizeof x);
     return {x, float_exponent(x)};
 }
+// From 2^128 on infinite. A number that is cut off to zero becomes positive.
 __forceinline__ float cut_off_to_float(double x) {
     float nearest = static_cast<float>(x);
-    if (fabs(static_cast<double>(nearest)) > fabs(x)) nearest = nextafterf(nearest, 0.0f);
-    return nearest;
+    if (fabs(x) < 0x1p128 && fabs(static_cast<double>(nearest)) > fabs(x)) nearest = nextafterf(nearest, 0.0f);
+    return nearest + 0.0f;
 }
 
 // sum + the products, as a tensor core adds them.
 __forceinline__ float tensor_sum(float sum, const tensor_element *a, const tensor_element *b, int count, int b_step) {
     double products[16], special = sum;
-    int largest = -1000;
+    int largest = -133; // at least
     if (sum != 0) largest = float_exponent(sum);
     for (int i = 0; i < count; ++i) {
         const tensor_element &left = a[i], &right = b[i * b_step];
@@ -66,7 +68,6 @@ __forceinline__ float tensor_sum(float sum, const tensor_element *a, const tenso
         if (isnan(special)) memcpy(&result, &not_a_number, sizeof result);
         return result;
     }
-    if (largest == -1000) return static_cast<float>(special); // zeros: the sign is that of an exact sum
     const double unit = ldexp(1.0, largest - 25), per_unit = ldexp(1.0, 25 - largest);
     long long total = static_cast<long long>(static_cast<double>(sum) * per_unit);
     for (int i = 0; i < count; ++i) total += static_cast<long long>(products[i] * per_unit);
@@ -154,6 +155,17 @@ struct mma_double_lane {
     const double *a, *b;
     double *sum;
 };
+// fma; of several NaN, the same one comes out as on an H200.
+__forceinline__ double tensor_fma(double a, double b, double sum) {
+    const double result = fma(a, b, sum);
+    if (!isnan(result)) return result;
+    double first = isnan(b) ? b : isnan(sum) ? sum : a;
+    uint64_t bits;
+    memcpy(&bits, &first, sizeof bits);
+    bits = isnan(first) ? bits | UINT64_C(0x0008000000000000) : UINT64_C(0xfff8000000000000);
+    memcpy(&first, &bits, sizeof bits);
+    return first;
+}
 template <int ROWS, int COUNT> void mma_warp_double(emu_together *const lanes[32]) {
     const auto lane_of = [&](int lane) { return reinterpret_cast<mma_double_lane *>(lanes[lane]); };
     for (int lane = 0; lane < 32; ++lane)
@@ -161,8 +173,8 @@ template <int ROWS, int COUNT> void mma_warp_double(emu_together *const lanes[32
             const int column = lane % 4 * 2 + i % 2;
             double &sum = lane_of(lane)->sum[i];
             for (int k = 0; k < COUNT; ++k)
-                sum = fma(lane_of(lane / 4 * 4 + k % 4)->a[i / 2 + k / 4 * 2], lane_of(column * 4 + k % 4)->b[k / 4],
-                          sum);
+                sum = tensor_fma(lane_of(lane / 4 * 4 + k % 4)->a[i / 2 + k / 4 * 2],
+                                 lane_of(column * 4 + k % 4)->b[k / 4], sum);
         }
 }
 
