@@ -395,9 +395,40 @@ __global__ void waits_after_a_barrier(volatile int *flag) {
     while (flag[0] == 0) {}
     __syncthreads();
 }
+// Hardly ever in their own code.
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+__device__ char here[16 << 20], there[16 << 20];
+__global__ void copies(int *x) {
+    for (;; ++x[0]) memcpy(there, here, sizeof here);
+}
+__global__ void fills(int *x) {
+    for (;; ++x[0]) memset(there, x[0], sizeof there);
+}
+__global__ void measures(int *x) {
+    memset(here, 1, sizeof here - 1);
+    for (;; x[0] += strlen(here)) here[0] = 1 + x[0] % 2;
+}
+__global__ void sleeps(int *x) {
+    for (;; ++x[0]) usleep(50);
+}
+__global__ void sleeps_long(int *x) {
+    for (;; ++x[0]) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+__global__ void sleeps_deep_down(int *x) {
+    auto sleep = [](const void *, const void *) { return usleep(1000); };
+    for (int two[2] = {};; ++x[0]) qsort(two, 2, sizeof(int), sleep);
+}
+__global__ void throws(volatile int *x) {  // such a thing must not be led astray
+    for (;;) try { throw std::runtime_error("again"); }
+        catch (const std::exception &) { for (int i = 0; i < 1000; ++i) x[0] = i; }
+}
 """
-ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"], "prints": ["int32"],
-           "waits_after_a_barrier": ["int32"]}  # fmt: skip
+ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"]}
+ENDLESS |= {name: ["int32"] for name in ("prints", "waits_after_a_barrier", "copies", "fills", "measures", "sleeps",
+                                         "sleeps_long", "sleeps_deep_down", "throws")}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ENDLESS)

@@ -282,7 +282,7 @@ void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
 void emu_fault_catch(void);          // before kernels run: installs the handler unless it is in place
 void emu_fault_prepare_thread(void); // the same, for the calling OS thread: its signal stack
 void emu_fault_fork(void);
-// If the block that the OS thread runs is to stop, and it executes a kernel's code: abandons the block.
+// If the block that the OS thread runs is to stop: abandons it at once if it executes the kernel's code, otherwise when it returns there.
 void emu_fault_interrupt(pthread_t thread);
 // The end of a failed `assert` (device_assert.h).
 EMU_API _Noreturn void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function);

@@ -96,8 +96,8 @@ typedef struct emu_grid_error {
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
 
-// Ends loops of kernels that are to stop, have been launched with this `cancel`, and execute their own code just now. Others end
-// at a barrier or the like, or by a later call. Returns how many OS threads run such kernels.
+// Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that they have
+// called returns. Returns how many OS threads run such kernels.
 int emu_grid_interrupt(const atomic_int *cancel);
 
 // Called in the child of a fork(), where the worker threads no longer exist.
