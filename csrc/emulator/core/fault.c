@@ -23,8 +23,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define STATIC_TLS __attribute__((tls_model("initial-exec")))
-#define UNCHECKED  __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
+#define UNCHECKED __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
 
 enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000 };
 static const int FAULTS[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
@@ -130,8 +129,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 // The error of a wild access; returns its code.
 static int describe_access(emu_block *block, const siginfo_t *info, const void *context) {
     const uintptr_t address = (uintptr_t)info->si_addr;
-    const size_t bytes = block->grid->launch->dynamic_shared;
-    char *text = block->fail_text;
+    char *text = block->fail_text, near[100];
     enum { SIZE = sizeof block->fail_text };
     if (info->si_code == SI_KERNEL) { // the processor does not say which
         snprintf(text, SIZE,
@@ -140,11 +138,10 @@ static int describe_access(emu_block *block, const siginfo_t *info, const void *
     } else if (emu_stacks_guard(&block->stacks, address)) {
         snprintf(text, SIZE, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
         return cudaErrorHardwareStackError;
-    } else if (address - (uintptr_t)block->shared - block->shared_bytes < (size_t)sysconf(_SC_PAGESIZE)) {
-        snprintf(text, SIZE,
-                 "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory%s",
-                 verb(context), (size_t)(address - (uintptr_t)block->shared) - bytes, bytes,
-                 bytes ? "" : ": the launch asks for none");
+    } else if (emu_shared_explain(block, address, near, sizeof near)) {
+        const int no_dynamic = !block->shared.bytes && address - (uintptr_t)block->shared.end < 1 << 16;
+        snprintf(text, SIZE, "the thread %s a variable %s%s", verb(context), near,
+                 no_dynamic ? ": the launch asks for none" : "");
     } else {
         block->fail_address = address < 1 << 16 ? 0 : address;
         snprintf(text, SIZE, "the thread %s address 0x%llx%s", verb(context), (unsigned long long)address,
@@ -207,7 +204,7 @@ static void find_throwing(void) {
     for (int i = 0; i < THROW; ++i) {
         void *library = dlopen(THROWING[i][0], RTLD_LAZY | RTLD_NOLOAD);
         if (!library) continue;
-        throwing[i] = emu_code_around(dlsym(library, THROWING[i][1]));
+        throwing[i] = emu_code_around(dlsym(library, THROWING[i][1]), NULL);
         dlclose(library); // it was loaded before and stays loaded
     }
 }
