@@ -27,8 +27,8 @@ hypothesis.settings.register_profile("deep", hypothesis.settings.get_profile("cu
 hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern"))  # or --hypothesis-profile=deep
 
 
-#: What each selection (-m) of the whole suite takes on the emulator, in seconds of a core of 2023.
-SECONDS = {"not full": 375, "full": 570, "": 945}
+#: What the tests that are not full, and those that are, take on the emulator, in seconds of a core of 2023.
+SECONDS, SECONDS_FULL = 375, 570
 
 
 def pytest_addoption(parser):
@@ -49,8 +49,9 @@ def pytest_configure(config):
 
 def pytest_report_header(config):
     lines = [f"cudakern backends under test: {', '.join(cases.BACKENDS)} ({cudakern.backend().why})"]
-    seconds = SECONDS.get(config.option.markexpr)
-    if seconds and not config.option.full_part and config.args == config.getini("testpaths") and not config.option.keyword:
+    full = SECONDS_FULL / (config.option.full_part or (1, 1))[1]
+    seconds = {"not full": SECONDS, "full": full, "": SECONDS + full}.get(config.option.markexpr)
+    if seconds and config.args == config.getini("testpaths") and not config.option.keyword:
         cores = min(getattr(config.option, "numprocesses", None) or 1, len(os.sched_getaffinity(0)))
         lines += [f"this takes about {seconds / cores / 60:.1f} minutes on {cores} idle cores, and longer with a GPU"]
     if config.option.markexpr == "not full":
@@ -89,7 +90,7 @@ def pytest_full_product(metafunc):
     for call in _of_the_full_product(metafunc.definition, calls):
         call.marks.append(pytest.mark.full.mark)
     if metafunc.config.option.markexpr == "not full":
-        # If none is left, one stays, which pytest leaves out by its mark: else there would be a test without parameters.
+        # If none is left, one stays, which pytest leaves out by its mark: a test must have its parameters.
         metafunc._calls = [call for call in calls if not _is_full(call)] or calls[:1]
 
 
