@@ -21,7 +21,7 @@ import cudakern
 import places
 from cudakern._table import Variant
 
-hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
+hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=100, print_blob=True)
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("cudakern"), max_examples=20)
 hypothesis.settings.register_profile("deep", hypothesis.settings.get_profile("cudakern"), max_examples=10_000)
 hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern"))  # or --hypothesis-profile=deep

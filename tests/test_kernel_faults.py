@@ -400,7 +400,9 @@ ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_c
            "waits_after_a_barrier": ["int32"]}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize(
+    "name", [x if x in ("counts", "prints") else pytest.param(x, marks=pytest.mark.full) for x in ENDLESS]
+)
 def test_ctrl_c_ends_a_loop(name):
     code = f"""
     import signal
@@ -455,7 +457,10 @@ def kernels():
 """
 
 
-@pytest.mark.parametrize("how", ["never", "before", "after", "before and after", "disabled"])
+@pytest.mark.parametrize(
+    "how",
+    ["never", "before and after", *(pytest.param(x, marks=pytest.mark.full) for x in ("before", "after", "disabled"))],
+)
 def test_a_fault_of_the_host_still_ends_the_process(how):
     """With Python's faulthandler, its report is there as usual; kernels' faults cause none."""
     code = [HOST]
