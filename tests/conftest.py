@@ -4,6 +4,7 @@ tests are the full product's."""
 import gc
 import math
 import os
+import zlib
 
 import hypothesis
 import numpy as np
@@ -21,14 +22,25 @@ import places
 from cudakern import _cache
 from cudakern._table import Variant
 
-hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
+hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=100, print_blob=True)
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("cudakern"), max_examples=20)
 hypothesis.settings.register_profile("deep", hypothesis.settings.get_profile("cudakern"), max_examples=10_000)
 hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern"))  # or --hypothesis-profile=deep
 
 
-#: What each selection (-m) of the whole suite takes on the emulator, in seconds of a core of 2023.
-SECONDS = {"not full": 375, "full": 570, "": 945}
+#: What the tests that are not full, and those that are, take on the emulator, in seconds of a core of 2023.
+SECONDS, SECONDS_FULL = 375, 570
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full-part", metavar="K/N", type=part, help="of the tests marked full, the Kth of N parts")
+
+
+def part(text):
+    number, count = map(int, text.split("/"))
+    if not 1 <= number <= count:
+        raise ValueError
+    return number, count
 
 
 def pytest_configure(config):
@@ -38,7 +50,8 @@ def pytest_configure(config):
 
 def pytest_report_header(config):
     lines = [f"cudakern backends under test: {', '.join(cases.BACKENDS)} ({cudakern.backend().why})"]
-    seconds = SECONDS.get(config.option.markexpr)
+    full = SECONDS_FULL / (config.option.full_part or (1, 1))[1]
+    seconds = {"not full": SECONDS, "full": full, "": SECONDS + full}.get(config.option.markexpr)
     if seconds and config.args == config.getini("testpaths") and not config.option.keyword:
         cores = min(getattr(config.option, "numprocesses", None) or 1, len(os.sched_getaffinity(0)))
         lines += [f"this takes about {seconds / cores / 60:.1f} minutes on {cores} idle cores, and longer with a GPU"]
@@ -47,46 +60,20 @@ def pytest_report_header(config):
     return lines
 
 
-def pytest_collection_modifyitems(items):
-    """Marks the full product of variants, types and sizes as `full`, which pytest leaves out (pyproject.toml).
-
-    What stays is decided for each test and variant by itself: of its types the main one (else the first), of its sizes
-    the first empty one, the first of one element, and the last. Of more than three cases that are then left, a third
-    stays, and for the next variant another third. Of a test of what all variants share (`shared`), the cases of every
-    third variant of an operation stay, from its first kernel on. Of the orders of threads in which the tests of CUDA's
-    features run (`order_name`), the fixed one and a random one stay. Where another product is long, a test marks the
-    rest of it itself."""
-    cases_of = {}
-    for item in items:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
-        if params.get("order_name", "fixed") not in ("fixed", "seed:1"):
-            item.add_marker("full")
-        variant = next((value for value in params.values() if isinstance(value, Variant)), None)
-        if variant is not None:
-            cases_of.setdefault((item.path, item.originalname, variant), []).append((item, params))
-    for (_, _, variant), same in cases_of.items():
-        types = [params["dtype"] for _, params in same if "dtype" in params]
-        main_type = cases.main_type(variant)
-        kept_type = main_type if main_type in types else next(iter(types), None)
-        sizes = list(dict.fromkeys(size for _, params in same if (size := size_of(params)) is not None))
-        counts = [math.prod(size) if isinstance(size, tuple) else size for size in sizes]
-        kept_sizes = [sizes[counts.index(count)] for count in (0, 1) if count in counts] + sizes[-1:]
-        number = [v.name for v in cudakern.variants(variant.operation)].index(variant.name)
-        left = []
-        for item, params in same:
-            size = size_of(params)
-            of_others = item.get_closest_marker("shared") and number % 3 != 1  # 0 is NumPy
-            if of_others or params.get("dtype") != kept_type or (size is not None and size not in kept_sizes):
-                item.add_marker("full")
-            elif item.get_closest_marker("full") is None:
-                left.append(item)
-        for i, item in enumerate(left if len(left) > 3 else ()):
-            if i % 3 != number % 3:
-                item.add_marker("full")
-
-
 def size_of(params):
     return params.get("shape", params.get("n"))
+
+
+def pytest_collection_modifyitems(config, items):
+    """--full-part K/N. The part of a test depends on its name alone, so that N parts are all of them."""
+    if config.option.full_part:
+        number, count = config.option.full_part
+
+        def is_of_another(item):
+            return item.get_closest_marker("full") and zlib.crc32(item.nodeid.encode()) % count != number % count
+
+        config.hook.pytest_deselected(items=[item for item in items if is_of_another(item)])
+        items[:] = [item for item in items if not is_of_another(item)]
 
 
 def pytest_generate_tests(metafunc):
@@ -95,6 +82,56 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("backend", cases.BACKENDS, indirect=True)
     if "side" in metafunc.fixturenames and not _marked(metafunc, "side"):
         metafunc.parametrize("side", cases.SIDES)
+
+
+@pytest.hookimpl(specname="pytest_generate_tests", trylast=True)
+def pytest_full_product(metafunc):
+    """Of a test's cases, marks those of the full product as `full`; drops them at once if no such test is to run."""
+    calls = metafunc._calls  # pytest has no other way to change them
+    for call in _of_the_full_product(metafunc.definition, calls):
+        call.marks.append(pytest.mark.full.mark)
+    if metafunc.config.option.markexpr == "not full":
+        # If none is left, one stays, which pytest leaves out by its mark: a test must have its parameters.
+        metafunc._calls = [call for call in calls if not _is_full(call)] or calls[:1]
+
+
+def _is_full(call):
+    return any(mark.name == "full" for mark in call.marks)
+
+
+def _of_the_full_product(test, calls):
+    """The cases of a test that only the full product of variants, types and sizes has.
+
+    What stays is decided for each variant by itself: of its types the main one (else the first), of its sizes
+    the first empty one, the first of one element, and the last. Of more than three cases that are then left, a third
+    stays, and for the next variant another third. Of a test of what all variants share (`shared`), the cases of every
+    third variant of an operation stay, from its first kernel on. Of the orders of threads in which the tests of CUDA's
+    features run (`order_name`), the fixed one and a random one stay. Where another product is long, a test marks the
+    rest of it itself."""
+    full = [call for call in calls if call.params.get("order_name", "fixed") not in ("fixed", "seed:1")]
+    cases_of = {}
+    for call in calls:
+        variant = next((value for value in call.params.values() if isinstance(value, Variant)), None)
+        if variant is not None:
+            cases_of.setdefault(variant, []).append(call)
+    for variant, same in cases_of.items():
+        types = [call.params["dtype"] for call in same if "dtype" in call.params]
+        main_type = cases.main_type(variant)
+        kept_type = main_type if main_type in types else next(iter(types), None)
+        sizes = list(dict.fromkeys(size for call in same if (size := size_of(call.params)) is not None))
+        counts = [math.prod(size) if isinstance(size, tuple) else size for size in sizes]
+        kept_sizes = [sizes[counts.index(count)] for count in (0, 1) if count in counts] + sizes[-1:]
+        number = [v.name for v in cudakern.variants(variant.operation)].index(variant.name)
+        left = []
+        for call in same:
+            size = size_of(call.params)
+            of_others = test.get_closest_marker("shared") and number % 3 != 1  # 0 is NumPy
+            if of_others or call.params.get("dtype") != kept_type or (size is not None and size not in kept_sizes):
+                full.append(call)
+            elif not _is_full(call):
+                left.append(call)
+        full += [call for i, call in enumerate(left if len(left) > 3 else ()) if i % 3 != number % 3]
+    return full
 
 
 def _marked(metafunc, name):

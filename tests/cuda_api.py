@@ -1,9 +1,11 @@
 """Test kernels from Python: builds a file of emulator_kernels/, holds device memory, launches, checks codes.
 
 A file is built for the emulator with the system's C++ compiler against the installed headers, as a user's own kernel
-would be, and for a GPU with nvcc. What is built is kept in build/test-kernels/, by the hash of all that went in.
+would be, and for a GPU with nvcc. What is built is kept by the hash of all that went in: for a GPU in
+build/test-kernels/, and for the emulator with setup.py's objects, so that another clone does not build it again.
 """
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -21,11 +23,27 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = HERE / "emulator_kernels"
 PACKAGE = pathlib.Path(cudakern.__file__).resolve().parent
+CORE = PACKAGE / "lib" / "libcudakern_emulator.so"
 
 TO_DEVICE, TO_HOST, ON_DEVICE, DEFAULT = 1, 2, 3, 4  # cudaMemcpyKind
 LEGACY, PER_THREAD = ctypes.c_void_p(1), ctypes.c_void_p(2)  # cudaStreamLegacy, cudaStreamPerThread
 BLOCKING = 0  # cudaStreamDefault: a stream that keeps order with the legacy default stream
 INTERRUPTED = -4  # backend_wait's own code
+
+
+def kept():
+    """Where setup.py keeps objects, unless others can write there; else a folder of this clone's."""
+    caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    folder = pathlib.Path(os.environ.get("CUDAKERN_OBJECTS") or pathlib.Path(caches, "cudakern/objects")).absolute()
+    with contextlib.suppress(OSError):
+        info = folder.stat()
+        if info.st_uid == os.geteuid() and not info.st_mode & 0o022 and os.access(folder, os.W_OK):
+            return folder
+    return BUILT
+
+
+BUILT = ROOT / "build" / "test-kernels"
+KEPT = kept()
 
 
 def emulator_headers():
@@ -58,13 +76,12 @@ def knows(compiler, flag):
 def command(side, source, target):
     """The line that builds one file, as a list."""
     if side == "emulator":
-        library = PACKAGE / "lib"
         compiler = os.environ.get("CXX", "c++")
         # -Og: most kernels run once, and the compiler takes a third of the time that -O2 takes.
         line = [compiler, "-std=c++17", "-x", "c++", "-Og", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
         line += ["-ffp-contract=off", *(flag for flag in ["-fno-gnu-unique"] if knows(compiler, flag))]
         line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
-        return [*line, str(target), f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
+        return [*line, str(target), f"-L{CORE.parent}", "-lcudakern_emulator"]  # which is loaded already
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
     needs_9_0 = ("hopper.h", "wgmma.cuh", "cluster.cuh")  # their code is for 9.0 alone
     if any(f'"{name}"' in source.read_text() for name in needs_9_0):
@@ -85,8 +102,9 @@ def built(side, name):
     for path in [source, *used]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     if side == "emulator":
-        digest.update(str(PACKAGE).encode())  # the library's place is written into the file
-    return ROOT / "build" / "test-kernels" / f"{name}-{side}-{digest.hexdigest()[:16]}.so"
+        compiler = pathlib.Path(shutil.which(os.environ.get("CXX", "c++")) or "/").resolve()
+        digest.update(f"{compiler} {compiler.stat().st_mtime_ns}".encode() + pathlib.Path(__file__).read_bytes())
+    return (KEPT if side == "emulator" else BUILT) / f"{name}-{side}-{digest.hexdigest()[:16]}.so"
 
 
 def build(side, name):
@@ -99,6 +117,7 @@ def build(side, name):
         if run.returncode:
             raise RuntimeError(f"{' '.join(command(side, source, partial))}\n{run.stdout}{run.stderr}")
         partial.replace(target)
+    os.utime(target)  # It was used.
     return target
 
 
@@ -161,6 +180,8 @@ class Library:
     def __init__(self, side, name, path=None):
         self.side = side
         self.source = SOURCES / f"{name}.cu"
+        if side == "emulator":
+            ctypes.CDLL(str(CORE))
         self.raw = ctypes.CDLL(str(path or build(side, name)))
         self.raw.api_error_name.restype = self.raw.api_error_string.restype = ctypes.c_char_p
         self.raw.seam_name.restype = ctypes.c_char_p

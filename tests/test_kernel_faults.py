@@ -538,7 +538,9 @@ ENDLESS |= {name: ["int32"] for name in ("prints", "waits_after_a_barrier", "cop
                                          "sleeps_long", "sleeps_deep_down", "throws")}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.parametrize(
+    "name", [x if x in ("counts", "prints") else pytest.param(x, marks=pytest.mark.full) for x in ENDLESS]
+)
 def test_ctrl_c_ends_a_loop(name):
     code = f"""
     import signal
@@ -593,7 +595,10 @@ def kernels():
 """
 
 
-@pytest.mark.parametrize("how", ["never", "before", "after", "before and after", "disabled"])
+@pytest.mark.parametrize(
+    "how",
+    ["never", "before and after", *(pytest.param(x, marks=pytest.mark.full) for x in ("before", "after", "disabled"))],
+)
 def test_a_fault_of_the_host_still_ends_the_process(how):
     """With Python's faulthandler, its report is there as usual; kernels' faults cause none."""
     code = [HOST]

@@ -25,7 +25,7 @@ def stages(name, *args, **keywords):
         (9000, 0, [1, 1, 1, 1, 1, 1]),
         (80_000, 4, [3, 3, 3, 3, 3, 1]),  # three levels
         (140_000, 256, [1, 1, 1, 1, 1, 1]),  # so few samples per bin that a block sorts them
-        (1_300_000, 0, [1, 7, 1, 1, 1, 1]),  # the samples by sample sort itself
+        pytest.param(1_300_000, 0, [1, 7, 1, 1, 1, 1], marks=pytest.mark.full),  # the samples by sample sort itself
     ],
 )
 def test_every_stage_is_there(name, n, bins, launches):

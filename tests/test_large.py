@@ -20,8 +20,8 @@ from cudakern import _memory_limit
 from cudakern._operations import _tiled_product, _tiles
 from growth import settled
 
-LIMIT = 4 << 20
-PRODUCT = (600, 610), (610, 590)  #: 4.3 MB of float32
+LIMIT = 2 << 20
+PRODUCT = (420, 430), (430, 410)  #: 2.1 MB of float32
 
 
 @contextlib.contextmanager
@@ -270,29 +270,29 @@ def test_the_same_bits_each_time(backend):
 # --- out -------------------------------------------------------------------------------------------------------------
 def test_out(backend, plans):
     a, b = (cases.numbers(shape, "float32", shape[1]) for shape in PRODUCT)
-    expected = np.zeros((600, 590), np.float32)
+    expected = np.zeros((420, 410), np.float32)
     with limited(backend):
         ck.matmul(a, b, out=expected, variant="naive")
-        outs = [np.zeros((590, 600), np.float32).T, np.zeros((602, 600), np.float32)[1:-1, 3:-7]]
-        outs += [np.zeros((600, 1180), np.float32)[:, ::2], np.zeros((600, 590)), np.zeros((2, 600, 590), np.float32)]
-        outs += [np.zeros((600, 590), np.float32)[::-1]]
+        outs = [np.zeros((410, 420), np.float32).T, np.zeros((422, 420), np.float32)[1:-1, 3:-7]]
+        outs += [np.zeros((420, 820), np.float32)[:, ::2], np.zeros((420, 410)), np.zeros((2, 420, 410), np.float32)]
+        outs += [np.zeros((420, 410), np.float32)[::-1]]
         for out in outs:
             assert ck.matmul(a, b, out=out, variant="naive") is out
             assert np.array_equal(out, np.broadcast_to(expected, out.shape))
         with pytest.raises(TypeError, match="same_kind"):
-            ck.matmul(a, b, out=np.zeros((600, 590), np.int32), variant="naive")
+            ck.matmul(a, b, out=np.zeros((420, 410), np.int32), variant="naive")
     assert right(expected, a, b, "naive")
     assert len(plans) == 7
 
 
 def test_out_overlaps_an_input(backend, plans):
-    square = cases.numbers((620, 620), "float32")
+    square = cases.numbers((440, 440), "float32")
     for place in ("a", "b", "shifted"):
-        memory = np.zeros((640, 620), np.float32)
+        memory = np.zeros((460, 440), np.float32)
         a, b = square.copy(), square[::-1].copy()
         if place == "shifted":
-            memory[:620] = a
-            a, out = memory[:620], memory[20:]
+            memory[:440] = a
+            a, out = memory[:440], memory[20:]
         else:
             out = a if place == "a" else b
         first, second = a.copy(), b.copy()
@@ -475,7 +475,7 @@ def test_ctrl_c_in_a_program(name):
         import os, signal, threading, time
         import numpy as np, cases, cudakern as ck
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        a, b = (cases.numbers((700, 700), "float32", i) for i in range(2))
+        a, b = (cases.numbers((450, 450), "float32", i) for i in range(2))
         native = cases.native({name!r})
         with ck.use_backend({name!r}), ck.memory_limit("2M"):
             expected = ck.matmul(a, b, variant="naive")

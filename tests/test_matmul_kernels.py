@@ -387,7 +387,9 @@ def full(cases):
     return [pytest.param(*case, marks=pytest.mark.full) for case in cases]
 
 
-LONG = FEW_RESULTS + full(only(MANY_RESULTS, MANY_RESULTS[0], MANY_RESULTS[-1]))
+AUTO = [case for case in FEW_RESULTS if case[1].name == "fastest"]  # which runs one that is slow here
+LONG = [case for case in FEW_RESULTS if case not in AUTO]
+LONG += full(only(MANY_RESULTS, MANY_RESULTS[0], MANY_RESULTS[-1]) + AUTO)
 ONE_OF_EACH = only(VARIANTS, FEW_RESULTS[0]) + full(only(VARIANTS, MANY_RESULTS[0]))
 
 

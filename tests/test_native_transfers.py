@@ -477,7 +477,13 @@ def test_pinned_memory_lives_as_long_as_its_last_user(name):
 
 
 # --- signals, processes, the end -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("wait", ["stream_synchronize(0, 0)", "synchronize(0)", "event_synchronize(0, event)"])
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "stream_synchronize(0, 0)",
+        *(pytest.param(x, marks=pytest.mark.full) for x in ("synchronize(0)", "event_synchronize(0, event)")),
+    ],
+)
 def test_ctrl_c_ends_a_wait(wait):
     process = subprocesses.start(f"""
         import signal
@@ -544,7 +550,9 @@ def test_a_forked_child_is_told_that_its_arrays_are_the_parents():
     """)
 
 
-@pytest.mark.parametrize("where", ["a global", "a module", "a cycle", "a thread"])
+@pytest.mark.parametrize(
+    "where", ["a cycle", "a thread", *(pytest.param(x, marks=pytest.mark.full) for x in ("a global", "a module"))]
+)
 def test_the_interpreter_ends_with_live_arrays(where):
     """Quietly, with work still running and with owners that nobody let go."""
     process = subprocesses.start(

@@ -23,9 +23,13 @@ try:
 except ImportError:
     pytest.skip("this NumPy was packaged without its tests", allow_module_level=True)
 
-CASES = [
+CASES = [  # A third of the variants, with "auto", stand for all: the others are full.
     *((backend, "auto") for backend in BACKENDS),
-    *((name, entry.name) for name, entry in variants("matmul") if needs_no_out(entry)),
+    *(
+        pytest.param(name, entry.name, marks=() if i % 3 == 0 else pytest.mark.full)
+        for i, (name, entry) in enumerate(variants("matmul"))
+        if needs_no_out(entry)
+    ),
 ]
 #: Tests that multiply nothing but Python objects, which no kernel takes.
 OF_OBJECTS = {

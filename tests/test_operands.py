@@ -25,6 +25,8 @@ from cases import (
 )
 from views import like, up
 
+pytestmark = pytest.mark.shared  # what is held here is code of the runtime
+
 VARIANTS = list(variants("matmul", host=False))
 every_variant = pytest.mark.parametrize("name, variant", VARIANTS, ids=label)
 every_backend = pytest.mark.parametrize("name", BACKENDS)

@@ -221,7 +221,7 @@ def test_the_end_of_a_child_by_exit():
     )
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.full)])
 def test_multiprocessing(method):
     """After the parent has used the library."""
     subprocesses.run(

@@ -435,7 +435,7 @@ def test_ctrl_c_ends_a_long_kernel():
 
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer itself ends without memory")
 @pytest.mark.parametrize("warm", [True, False])
-@pytest.mark.parametrize("megabytes", [1, 8, 24, 64])
+@pytest.mark.parametrize("megabytes", [1, 24, *(pytest.param(x, marks=pytest.mark.full) for x in (8, 64))])
 def test_a_shortage_of_address_space_is_one_error(warm, megabytes):
     """ulimit -v: whatever it strikes, a MemoryError; of ours one with words. The process lives on, and a call that
     needs little succeeds when the limit is gone."""
