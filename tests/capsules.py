@@ -1,4 +1,4 @@
-"""DLPack's structures and Python's functions of capsules, for tests and for .ci/fuzz_dlpack.py.
+"""DLPack's structures and Python's functions of capsules, for tests.
 
 The structures are written from the specification, a second time: nothing of csrc/python/dlpack.h is used.
 """
