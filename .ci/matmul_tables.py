@@ -7,79 +7,80 @@ import statistics
 import cudakern
 import records
 from cudakern._display import duration, figure
-from pictures import MATMUL, RESULTS, ROOT
+from pictures import AUTO, MATMUL, RESULTS, ROOT
 from table import dated, error, markdown, notice
 
 
 def matmul_table():
-    """The steps of matmul by type and shape: TFLOP/s, and the best time relative to the fastest library's."""
+    """What auto reaches by shape and type, next to the fastest library."""
+    record, source = _read(
+        "TFLOP/s of `auto`. In parentheses: how many times as fast as the faster of PyTorch and CuPy, which call "
+        "cuBLAS. The means are geometric ones of these multiples, with the number of shapes. Errors are Frobenius "
+        "norms, relative to float64, for normal random numbers; in parentheses, the library's. "
+        "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
+    )
+    rows, types = record["rows"], ("float32", "float16", "bfloat16", "float64")
+    autos = {(row["dtype"], row["m"], row["n"], row["k"]): row for row in rows if row["who"] == AUTO}
+    lines = []
+    shapes = {key[1:] for key, row in autos.items() if row["kind"] != "random"}
+    for shape in sorted(shapes, key=lambda shape: (len(set(shape)) > 1, shape)):
+        own = [autos.get((dtype, *shape)) for dtype in types]
+        cells = [f"{row['rate']:.1f} ({row['ratio']:.2f})" if row else "" for row in own]
+        lines.append([" x ".join(f"{n:,}" for n in shape), *cells])
+    means = {(mean["kind"], mean["dtype"]): mean for mean in record["means"] if mean["variant"] == "auto"}
+    for kind in dict.fromkeys(kind for kind, _ in means):
+        own = [means.get((kind, dtype)) for dtype in types]
+        lines.append(
+            [f"mean, {kind} shapes", *(f"{mean['ratio']:.2f} ({mean['shapes']})" if mean else "" for mean in own)]
+        )
+    errors = []
+    for dtype in types:
+        ours, other = (
+            max(
+                row["error"]
+                for row in rows
+                if row["dtype"] == dtype and (row["who"] == AUTO if own else not row["variant"])
+            )
+            for own in (True, False)
+        )
+        errors.append(f"{error(ours)} ({error(other)})")
+    return markdown(["m x n x k", *types], [*lines, ["largest error", *errors]], source)
+
+
+def small_table():
+    """Small products of float32 and stacks of them."""
+    record, source = _read(
+        "The last column: how many times as fast as the faster of PyTorch and CuPy, whose time precedes it."
+    )
+    rows = []
+    for row in record["small"]:
+        if row["variant"]:
+            lengths = " x ".join(f"{row[axis]:,}" for axis in "mnk")
+            times = [f"{row['kernel_ns'] * x / 1e3:.1f}" for x in (1, row["ratio"])]
+            rows.append([f"{row['products']:,}", lengths, f"`{row['variant']}`", *times, f"{row['ratio']:.2f}"])
+    heads = ["products", "m x n x k", "`auto` takes", "us", "library, us", "times as fast"]
+    return markdown(heads, rows, source)
+
+
+def request_table():
+    """What auto never takes, compared with PyTorch."""
+    record, source = _read("The errors are relative to float64.")
+    asked, rows = record["on_request"], []
+    for row in asked:
+        if row["variant"]:
+            (other,) = (x for x in asked if x is not row and (x["m"], x["dtype"]) == (row["m"], row["dtype"]))
+            rates = (f"{line['rate']:.1f}" for line in (row, other))
+            what = [f"`{row['variant']}`", other["who"].partition(": ")[2], f"{row['m']:,}", *rates]
+            rows.append([*what, f"{row['rate'] / other['rate']:.2f}", error(row["error"]), error(other["error"])])
+    heads = ["variant", "PyTorch's call", "m = n = k", "TFLOP/s", "PyTorch's", "times as fast", "error"]
+    return markdown([*heads, "PyTorch's error"], rows, source)
+
+
+def _read(what):
+    """The record of matmul, and what is said below a table of it."""
     path = RESULTS / MATMUL
     record = records.read(path)
-    tables = []
-    for dtype in dict.fromkeys(row["dtype"] for row in record["rows"]):
-        own = [row for row in record["rows"] if row["dtype"] == dtype and row.get("kind") != "random"]
-        steps = {row["who"]: row["variant"] for row in own if row["who"].startswith("cudakern")}
-        cuts = {name: cudakern.variants("matmul")[variant].cuts_inputs for name, variant in steps.items()}
-        shapes = [{(row["m"], row["n"], row["k"]) for row in own if row["who"] == name} for name in steps]
-        names = [name for name, some in zip(steps, shapes, strict=True) if len(some) > 1]  # (the rest: ladders.md)
-        rows, errors = [], {}
-        for shape in dict.fromkeys((row["m"], row["n"], row["k"]) for row in own):
-            here = [row for row in own if (row["m"], row["n"], row["k"]) == shape]
-            other = min((row for row in here if row["who"] not in steps), key=lambda row: row["kernel_ns"])
-            ours = {row["who"]: row for row in here if row["who"] in steps}
-            best = min(row["kernel_ns"] for name, row in ours.items() if not cuts[name])
-            cells = [other, *(ours.get(name) for name in names)]
-            for column, row in enumerate(cells):
-                errors[column] = max(errors.get(column, 0), row["error"] if row else 0)
-            rates = [f"{2e-3 * math.prod(shape) / row['kernel_ns']:.1f}" if row else "-" for row in cells]
-            rows.append([dtype, " x ".join(f"{n:,}" for n in shape), *rates, f"{best / other['kernel_ns']:.2f}"])
-        rows.append([dtype, "largest error", *map(error, errors.values()), ""])
-        heads = ["TFLOP/s", "m x n x k", "library", *(f"`{name.split()[1]}`" for name in names), "best / library"]
-        tables.append(markdown(heads, rows, ""))
-    if small := record.get("small"):
-        rows = []
-        for row in small:
-            if row["variant"]:
-                lengths = " x ".join(f"{row[axis]:,}" for axis in "mnk")
-                times = [f"{row['kernel_ns'] * x / 1e3:.1f}" for x in (row["ratio"], 1)]
-                rows.append([f"{row['products']:,}", lengths, *times, f"`{row['variant']}`", f"{1 / row['ratio']:.2f}"])
-        heads = ["small, float32: products", "m x n x k", "library, us", "`auto`, us", "it takes", "`auto` / library"]
-        tables.append(markdown(heads, rows, ""))
-    if asked := record.get("on_request"):
-        rows = []
-        for row in asked:
-            if row["who"].startswith("cudakern"):
-                (other,) = (x for x in asked if x is not row and (x["m"], x["dtype"]) == (row["m"], row["dtype"]))
-                rates = (f"{line['rate']:.1f}" for line in (other, row))
-                times = f"{row['kernel_ns'] / other['kernel_ns']:.2f}"
-                what = [f"`{row['variant']}`", f"{row['m']:,}", other["who"].partition(": ")[2], *rates, times]
-                rows.append([*what, error(other["error"]), error(row["error"])])
-        heads = ["on request; TFLOP/s", "m = n = k", "PyTorch", "its rate", "cudakern", "time / PyTorch's"]
-        tables.append(markdown([*heads, "PyTorch's error", "cudakern's error"], rows, ""))
-    if means := record.get("means"):
-        groups = {}
-        for mean in means:
-            groups.setdefault((mean["dtype"], mean["kind"], str(mean["shapes"])), {})[mean["variant"]] = (
-                1 / mean["ratio"]
-            )
-        words = [
-            [*group, ", ".join(f"{name if name == 'best' else f'`{name}`'} {x:.2f}" for name, x in some.items())]
-            for group, some in groups.items()
-        ]
-        heads = [
-            "type",
-            "shapes",
-            "number",
-            "time / library's time, geometric mean; best: of our fastest for each shape",
-        ]
-        tables.append(markdown(heads, words, ""))
-    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    what = (
-        "library: the faster of PyTorch and CuPy, which call cuBLAS. best / library: the times, without variants "
-        "that cut inputs to tf32. Normal random numbers. The error is that of all checked rows (Frobenius norm)."
-    )
-    source = f"{how} {what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}\n"
-    return "\n".join(table.rstrip() + "\n" for table in tables) + f"\n{source}"
+    return record, f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}"
 
 
 def goals_table():

@@ -1,20 +1,21 @@
 """The pictures of the documentation, drawn from docs/results/ for tables.py: docs/ladder.svg and docs/timeline.svg."""
 
 import hashlib
-import itertools
+import re
 from pathlib import Path
 
 import records
-from cudakern._display import figure
+from cudakern import variants
 from cudakern._operations import registry
-from cudakern._recorded import sizes
+from cudakern._plots import LIMIT
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE, TIMELINE = ROOT / "docs/results", ROOT / "docs/ladder.svg", ROOT / "docs/timeline.svg"
-MATMUL = "gpu_matmul.json"
+MATMUL, LADDER, AUTO = "gpu_matmul.json", "ladder_matmul_h200.json", "cudakern: auto"
+PRODUCT = {"m": 4096, "n": 4096, "k": 4096, "dtype": "float32"}  # of docs/ladder.svg
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
-COLORS = ("#59a14f", "#4c78a8", "#f28e2b", "#b07aa1")
+STEP, OTHER = "#4c78a8", "#9a9a9a"
 
 
 def measured(ladder):
@@ -51,49 +52,64 @@ def save(drawing, path, digest):
     plots().close(drawing)
 
 
-def draw(ladders, digest):
-    from cudakern._plots import bars
-
-    pyplot = plots()
-    sides = [
-        (record, [step for step in measured(record["ladder"]) if step["profile"]["clock"] != "host"])
-        for record in ladders
-    ]
-    tallest = max(len(steps) for _, steps in sides)
-    colors = dict(zip(OPERATIONS, itertools.cycle(COLORS), strict=False))
-    drawing, axes = pyplot.subplots(1, len(sides), figsize=(11, 1.3 + 0.33 * tallest), layout="constrained")
-    for here, (record, steps) in zip(axes, sides, strict=True):
-        op = record["ladder"]["operation"]
-        rates = [rate(step, OPERATIONS[op]) for step in steps]
-        names, labels = [step["variant"] for step in steps], [figure(value) for value in rates]
-        bars(here, names, rates, labels, colors[op], limit_rate(record["ladder"]))
-        if op == "matmul":
-            draw_library(here)
-        here.invert_yaxis()
-        here.set_title(f"{op}, {OPERATIONS[op]}, {sizes(record['ladder']['shapes'])}\n{record['chip']}", fontsize=10)
-    save(drawing, PICTURE, digest)
+def climb():
+    """The rungs of matmul in float32, as (variant, TFLOP/s), and the record that has the library's rate: each variant
+    that is at least 3 % faster than all before it in the table and does not cut its inputs. Rates are those beside the
+    library's, and for variants that were not timed there, those of the ladder."""
+    record, ladder = (records.read(RESULTS / name) for name in (MATMUL, LADDER))
+    rates = {step["variant"]: rate(step, "GFLOP/s") / 1e3 for step in measured(ladder["ladder"])}
+    for row in record["rows"]:
+        if row["who"] == f"cudakern: {row['variant']}" and of_picture(row):
+            rates[row["variant"]] = row["rate"]
+    rungs = []
+    for variant in variants("matmul"):
+        value = 0 if variant.on_host or variant.cuts_inputs else rates.get(variant.name, 0)
+        if value > (1.03 * rungs[-1][1] if rungs else 0):
+            rungs.append((variant, value))
+    return rungs, record
 
 
-def draw_library(axes):
-    """Beside the chip's limit for float32: cuBLAS's rate in float32, and the rate of float16 on the tensor cores."""
-    from cudakern._plots import LIMIT
+def of_picture(row):
+    return PRODUCT.items() <= row.items()
 
-    record = records.read(RESULTS / MATMUL)
-    shape = {"m": 4096, "n": 4096, "k": 4096, "dtype": "float32"}
-    library = max(row["rate"] for row in record["rows"] if not row["variant"] and shape.items() <= row.items()) * 1e3
-    tensor_cores = record["limits"]["matmul float16"]["arithmetic"]
-    for value, style in ((library, ":"), (tensor_cores, "-.")):
-        axes.axvline(value, color=LIMIT, linewidth=1.2, linestyle=style)
-    axes.set_xlim(right=tensor_cores * 1.4)
-    axes.set_xlabel(
-        f"{axes.get_xlabel()}\ndotted: cuBLAS in float32 ({library:,.0f})\n"
-        f"dash-dotted: float16 on the tensor cores ({tensor_cores:,.0f})",
-        fontsize=8,
-        color=LIMIT,
+
+def draw_climb(digest):
+    """One bar per rung, the simplest at the bottom, and one for the library; the two limits as labeled lines."""
+    rungs, record = climb()
+    library = max(row["rate"] for row in record["rows"] if not row["variant"] and of_picture(row))
+    bars = [(variant.name, value, re.split("[,:;]", variant.summary)[0], STEP) for variant, value in rungs]
+    bars = sorted(
+        [*bars, ("cuBLAS", library, "The library that PyTorch and CuPy call, in float32", OTHER)],
+        key=lambda bar: bar[1],
     )
-    for label in axes.texts:
-        if label.get_ha() == "left":  # it is behind its bar, where a line may cross it
-            label.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 0.5})
+    cuda_cores = record["limits"]["matmul float32"]["arithmetic"] / 1e3
+    tensor_cores = max(row["rate"] for row in record["rows"] if row["dtype"] == "float16") / 3
+    drawing, axes = plots().subplots(figsize=(8.3, 4.8), layout="constrained", facecolor="white")
+    drawing.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    for y, (_, value, what, color) in enumerate(bars):
+        axes.barh(y, value, 0.72, color=color)
+        digits = 0 if value >= 9.95 else 1
+        axes.text(value + 2, y, f"{value:.{digits}f}", va="center_baseline", fontweight="bold", color="#222222")
+        ink = "white" if value > cuda_cores else "#444444"
+        axes.text(cuda_cores + 4, y, what, va="center_baseline", fontsize=8.8, color=ink)
+    axes.set_yticks(range(len(bars)), [name for name, *_ in bars], family="monospace")
+    for limit, words, align in (
+        (cuda_cores, f"limit of the CUDA cores in float32:\n{cuda_cores:.0f} TFLOP/s", "center"),
+        (
+            tensor_cores,
+            f"limit of the tensor cores, with three float16 products for one:\n{tensor_cores:.0f} TFLOP/s",
+            "right",
+        ),
+    ):
+        axes.axvline(limit, color=LIMIT, linewidth=1.4, linestyle="--")
+        axes.text(limit, len(bars) - 0.3, words, ha=align, va="bottom", fontsize=8.8, color=LIMIT)
+    axes.set(xlim=(0, tensor_cores * 1.01), ylim=(-0.6, len(bars) - 0.4), xlabel="TFLOP/s")
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    size = " x ".join(f"{PRODUCT[axis]:,}" for axis in "mk")
+    what = f"matmul, {size} {PRODUCT['dtype']}, {record['chip']}"
+    drawing.suptitle(f"{what}: one kernel per bar, the simplest at the bottom", fontsize=11, x=0.01, ha="left")
+    save(drawing, PICTURE, digest)
 
 
 #: The lanes of the timeline from top to bottom, threads first; and the colors of what they do.

@@ -1,7 +1,7 @@
 """Writes the tables, pages and picture of the documentation from docs/results/, so that every figure has a file.
 
-    tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in docs/*.md, draws
-                        docs/ladder.svg and docs/timeline.svg, and writes docs/ladders.md, docs/experiments.md,
+    tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in README.md and docs/*.md,
+                        draws docs/ladder.svg and docs/timeline.svg, and writes docs/ladders.md, docs/experiments.md,
                         docs/overhead.md, and cudakern/recorded.json, which the package shows on machines without a GPU
     tables.py --check   changes nothing; fails if one of these files does not match the results, and warns of results
                         that were measured with kernels other than those in csrc/kernels
@@ -11,16 +11,15 @@ Tables of such results get a notice the next time that they are written. --check
 changing a kernel must not require the GPU of the measurement. Before a release, .ci/release does.
 
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
-(matmul_emulator: docs/results/ladder_matmul_emulator.json), bench (compared with PyTorch and CuPy), calls (the cost of
-a call, compared with theirs), host_copies and host_calls (copies, and calls on NumPy arrays), clock (how repeatable
-times are), matmul and its like (rates by shape, goals, errors, Nsight Compute's counters), crossover, or
-emulator_speed."""
+(matmul_emulator: docs/results/ladder_matmul_emulator.json), or one of the names in table()."""
 
 import inspect
 import json
 import math
+import os
 import re
 import statistics
+import subprocess
 import sys
 
 import cudakern
@@ -41,8 +40,12 @@ from matmul_tables import (
     goals_table,
     matmul_table,
     random_errors_table,
+    request_table,
+    small_table,
 )
 from pictures import (
+    AUTO,
+    LADDER,
     MATMUL,
     OPERATIONS,
     PICTURE,
@@ -50,7 +53,7 @@ from pictures import (
     RESULTS,
     ROOT,
     TIMELINE,
-    draw,
+    draw_climb,
     draw_timeline,
     drawn_from,
     limit_rate,
@@ -138,47 +141,87 @@ def ladder_table(name):
     )
 
 
+def speed_table():
+    """README's: products on the device, one of NumPy arrays, and a sum, next to a library or the chip's limit."""
+    paths = [RESULTS / name for name in (MATMUL, "gpu_host.json", BENCH)]
+    product, host, sums = (records.read(path) for path in paths)
+    rates, times = [], []
+    for n in (4096, 8192):
+        square = {"m": n, "n": n, "k": n, "dtype": "float32"}
+        timed = [row for row in product["rows"] if square.items() <= row.items()]
+        (auto,) = (row for row in timed if row["who"] == AUTO)
+        rates.append(f"{auto['rate']:.0f}")
+        times.append(f"{min(row['kernel_ns'] for row in timed if not row['variant']) / auto['kernel_ns']:.1f}")
+    arrays = {row["who"]: row["kernel_ns"] for row in host["calls"] if row["op"] == "matmul" and row["n"] == n}
+    ours, cupy = arrays[AUTO], arrays["cupy: a @ b"]
+    total = [row for row in sums["large"] if (row["op"], row["who"]) == ("sum_of_squares", AUTO)][-1]
+    rows = [
+        [
+            f"matrix product, n = 4,096 and {n:,}",
+            f"{' and '.join(rates)} TFLOP/s",
+            f"{' and '.join(times)} times cuBLAS's",
+        ],
+        [
+            f"from NumPy to NumPy, n = {n:,}",
+            duration(ours),
+            f"{cupy / ours:.1f} times as fast as CuPy",
+        ],
+        [
+            f"sum of squares, n = {total['n']:,}",
+            f"{4 * total['n'] / total['kernel_ns']:,.0f} GB/s",
+            f"{total['of_limit']:.1%} of a loop that only reads",
+        ],
+    ]
+    dates = " and ".join(sorted({record["date"][:10] for record in (product, host, sums)}))
+    source = f"Measured on {dates}.{notice(paths[0]) or notice(paths[2])}"
+    return markdown(["float32", product["chip"], ""], rows, source)
+
+
+def first_ladder():
+    """README's: a part of what `cudakern ladder` prints without a GPU."""
+    settings = os.environ | {"CUDAKERN_BACKEND": "emulator", "COLUMNS": "100"}
+    command = [sys.executable, "-m", "cudakern", "ladder", "sum_of_squares"]
+    text = subprocess.run(command, env=settings, check=True, capture_output=True, text=True).stdout
+    head, rule, rows = re.search(r"^(sum_of_squares:.*?)^(\u2500+\n)(.*?\n)(?=Errors)", text, re.M | re.S).groups()
+    shown = re.findall(r"^(?:numpy|single_thread|multi_block|vectorized) .*\n(?: .*\n)*", rows, re.M)
+    return f"```\n{head}{rule}{''.join(shown)}```\n"
+
+
 def bench_table():
+    """Times by operation and number of elements, next to the fastest other library's."""
     path = RESULTS / BENCH
     record = records.read(path)
-    groups = {}
-    large = record.get("large", [])
-    for row in [*record["rows"], *large]:
-        if ": " in row["who"]:  # not the loop or copy that is a limit
-            groups.setdefault((row["op"], row["dtype"], row["n"]), []).append(row)
+    timed = [row for row in [*record["rows"], *record["large"]] if row["op"] != "matmul"]
+    lengths, others, lines = sorted({row["n"] for row in timed}), {}, {}
+    for row in timed:
+        key = row["op"], row["dtype"], row["n"]
+        if row["variant"]:
+            lines.setdefault((row["op"], row["dtype"], row["who"].partition(": ")[2]), {})[row["n"]] = row
+        elif ": " in row["who"]:  # not the loop or copy that is a limit
+            others[key] = min(row["kernel_ns"], others.get(key, math.inf))
     rows = []
-    for (op, dtype, n), timed in groups.items():
-        ours = [row for row in timed if row["who"].startswith("cudakern: ")]
-        ours = [row for row in ours if not variants(op)[row["variant"]].cuts_inputs]  # less exact than the others
-        theirs = [row for row in timed if not row["who"].startswith("cudakern")]
-        if not ours or not theirs:
-            continue
-        best, other = (min(side, key=lambda row: row["kernel_ns"]) for side in (ours, theirs))
-        # If our fastest variant calls a library (the toolkit's sort), also show the fastest of our own kernels.
-        own = [row for row in ours if "emulator" in variants(op)[row["variant"]].backends]
-        shown = [best, *([] if best in own else [min(own, key=lambda row: row["kernel_ns"])])]
-        rows += [
-            [
-                f"`{op}` {dtype}",
-                f"{n:,}",
-                f"`{mine['variant']}` {duration(mine['kernel_ns'])}",
-                error(mine["error"]),
-                f"{other['who']} {duration(other['kernel_ns'])}",
-                error(other["error"]),
-                f"{mine['kernel_ns'] / other['kernel_ns']:.2f}",
-            ]
-            for mine in shown
+    for (op, dtype, name), cells in lines.items():
+        if len(cells) < len(lines[op, dtype, "auto"]):
+            continue  # a variant that was not timed for all lengths
+        texts = [
+            f"{duration(cells[n]['kernel_ns'])} ({others[op, dtype, n] / cells[n]['kernel_ns']:.2f})"
+            if n in cells
+            else ""
+            for n in lengths
         ]
-    heads = ["operation", "n", "cudakern", "error", "fastest other", "error", "cudakern / other"]
-    how = "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
-    shares = [
+        rows.append([f"`{op}`" + ("" if name == "auto" else f", `{name}`"), dtype, *texts])
+    shares = ", ".join(
         f"`{row['op']}` of {row['n']:,} {row['of_limit']:.1%}"
-        for row in large
+        for row in record["large"]
         if row["variant"] and row["of_limit"] is not None
-    ]
-    limit = f"Share of the rate of a loop that only reads, or of a copy: {', '.join(shares)}. " if shares else ""
-    source = f"{limit}{how} {record['chip']}, {dated(record)}. "
-    return markdown(heads, rows, f"{source}From `{path.relative_to(ROOT)}`.{notice(path)}")
+    )
+    what = (
+        "In parentheses: how many times as fast as the fastest call of PyTorch and CuPy. Without a variant's name: "
+        f"`auto`. Share of the rate of a loop that only reads, or of a copy: {shares}. "
+        "[How this is timed](results/README.md#how-the-comparison-with-pytorch-and-cupy-is-timed)."
+    )
+    source = f"{what} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`.{notice(path)}"
+    return markdown(["operation", "type", *(f"{n:,}" for n in lengths)], rows, source)
 
 
 def emulator_table():
@@ -208,7 +251,7 @@ def calls_table():
     for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["calls"]):
         by_who = {row["who"]: row for row in record["calls"] if (row["op"], row["n"]) == (op, n)}
         side = f"{n} x {n}" if op == "matmul" else f"{n:,}"
-        for what, key in (("the call", "issue_us"), ("call and kernel", "done_us"), ("call and value", "value_us")):
+        for what, key in (("the call", "issue_us"), ("call and value", "value_us")):
             if by_who["cudakern"][key] is not None:
                 figures = [f"{by_who[who][key]:.1f}" if who in by_who else "-" for who in ("cudakern", "torch", "cupy")]
                 rows.append([f"`{op}`, {side} float32: {what}, us", *figures])
@@ -314,8 +357,12 @@ def ladders_row(match):
 
 def table(name):
     special = {
+        "speed": speed_table,
+        "first_ladder": first_ladder,
         "bench": bench_table,
         "matmul": matmul_table,
+        "matmul_small": small_table,
+        "matmul_request": request_table,
         "matmul_goals": goals_table,
         "matmul_counters": counters_table,
         "matmul_choices": choices_table,
@@ -480,12 +527,11 @@ def outdated():
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    steps = [find(op) for op in OPERATIONS]
     timeline = RESULTS / "gpu_timeline.json"
-    drawn = [*(path for _, path in steps), RESULTS / MATMUL]
-    digests = {PICTURE: drawn_from(drawn), TIMELINE: drawn_from([timeline])}
+    digests = {PICTURE: drawn_from([RESULTS / LADDER, RESULTS / MATMUL]), TIMELINE: drawn_from([timeline])}
     pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
-    marked = [path for path in (ROOT / "docs").glob("*.md") if MARKED.search(path.read_text()) and path not in pages]
+    texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    marked = [path for path in texts if MARKED.search(path.read_text()) and path not in pages]
     for path in marked:
         pages[path] = MARKED.sub(lambda match: f"{match[1]}{table(match[2])}{match[3]}", path.read_text())
     faults = [
@@ -506,7 +552,7 @@ def main():
     for path, page in pages.items():
         path.write_text(page)
     OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
-    draw([record for record, _ in steps], digests[PICTURE])
+    draw_climb(digests[PICTURE])
     draw_timeline(records.read(timeline), digests[TIMELINE])
     pictures = ", ".join(str(path.relative_to(ROOT)) for path in digests)
     print("\n".join([f"tables: {len(pages)} files; {pictures}", *(old := outdated())]))

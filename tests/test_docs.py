@@ -35,6 +35,20 @@ def test_examples_give_what_they_say(path):
     assert result.failed == 0
 
 
+def test_the_kernel_of_the_readme(capsys):
+    """It gives what its comment says, and without its `if` the error that the page shows (but for those bytes)."""
+    text = (ROOT / "README.md").read_text()
+    code, error = re.search(
+        r"^```python\n(.*?)^```\n.*?^CudaError: \.\.\. (.*?) \.\.\.\n```", text, re.M | re.S
+    ).groups()
+    with cudakern.use_backend("emulator"):
+        exec(code, {})
+        assert capsys.readouterr().out.strip() == re.search(r"# (\S+)\n$", code)[1]
+        with pytest.raises(cudakern.CudaError) as caught:
+            exec(code.replace("if (i < n) ", ""), {})
+    assert re.search(re.escape(" ".join(error.split())).replace(r"4000\ to\ 4095", r"40\d\d to 40\d\d"), str(caught.value))
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_links_lead_somewhere(path):
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text())
