@@ -8,14 +8,14 @@
     cudakern/lib/kernels.txt               what the GPU's compiler said of each: registers, shared and local memory
     compile_commands.json                  how each file is compiled: for clangd
 
-`BUILDS` describes the two backends; everything below it is how. Only what changed is compiled again: an object's folder
-is named after its command and the compiler's version, and the compiler's own list of headers says when it is out of
-date. Objects lie in build/, which an editable and an ordinary install share.
+`BUILDS` describes the two backends; everything below it is how. `Objects` keeps what was compiled by its content:
+source, headers, command and compiler. So nothing is compiled twice, in another clone or after `git checkout` either.
 
 What can be set, all by environment variables:
-    CUDAKERN_CUDA        0: no GPU build; 1: fail without one; wheels: the compiler from PyPI; unset: if there is nvcc
+    CUDAKERN_CUDA        0: no GPU build; 1: fail without one; wheels: the compiler from PyPI; unset: if there is a GPU
     CUDAKERN_NVCC        the compiler to take (else CUDA_HOME, CUDA_PATH, PATH, CUDA's wheels, /usr/local/cuda)
-    CUDAKERN_CUDA_ARCHS  "80;90a;90-ptx" (else the GPUs present, else 90a and PTX that later chips can run)
+    CUDAKERN_CUDA_ARCHS  "80;90a;90-ptx" (else the GPUs present, else 90a, and in a wheel PTX that later chips can run)
+    CUDAKERN_OBJECTS     the folder of compiled objects (else ~/.cache/cudakern/objects), of which 1 GB is kept
     CUDAKERN_SANITIZE    "address,undefined": sanitizers for the emulator's build;
                          CUDAKERN_SANITIZE_KERNELS=0: only for C, which is quicker
     CUDAKERN_WERROR      1: warnings are errors
@@ -24,6 +24,7 @@ What can be set, all by environment variables:
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import itertools
@@ -35,6 +36,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -47,7 +49,7 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
-OBJECTS = Path("build/objects")
+OBJECTS_LIMIT = 10**9  # bytes
 GENERATED = Path("build/generated")
 BATCH = 5  # small operations that nvcc compiles together
 CORE = "libcudakern_emulator.so"
@@ -122,11 +124,6 @@ def version_of(compiler: str) -> str:
     return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
 
 
-def key_of(command: list[str]) -> str:
-    """A name for what a command makes: the same for the same words and the same compiler."""
-    return hashlib.sha256("\0".join([*command, version_of(command[0])]).encode()).hexdigest()[:12]
-
-
 def accepts(compiler: list[str], flag: str) -> bool:
     command = [*compiler, "-Werror", flag, "-x", "c++", "-fsyntax-only", os.devnull]
     return subprocess.run(command, capture_output=True).returncode == 0
@@ -182,37 +179,46 @@ def find_toolkit() -> Toolkit:
     )
 
 
-def architectures(nvcc: Path) -> list[str]:
+@functools.cache
+def capabilities() -> list[int]:
+    """The compute capabilities of the GPUs that the driver lets this process use: [90]; [] if there is none."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return []
+    count, device, major, minor = (ctypes.c_int() for _ in range(4))
+    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+        return []
+    found = set()
+    for index in range(count.value):
+        driver.cuDeviceGet(ctypes.byref(device), index)
+        for value, attribute in ((major, 75), (minor, 76)):  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
+            driver.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
+        found.add(10 * major.value + minor.value)
+    return sorted(found)
+
+
+def architectures(nvcc: Path, in_wheel: bool) -> list[str]:
     if os.environ.get("CUDAKERN_CUDA_ARCHS"):
         return [arch for arch in os.environ["CUDAKERN_CUDA_ARCHS"].replace(",", ";").split(";") if arch.strip()]
-    try:
-        asked = subprocess.run(
-            ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        present = sorted({int(line.replace(".", "")) for line in asked.stdout.split()}) if asked.returncode == 0 else []
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        present = []
-    if not present:
-        return ["90a", "90-ptx"]
+    if not capabilities():
+        return ["90a", "90-ptx"] if in_wheel else ["90a"]
     listed = subprocess.run([nvcc, "--list-gpu-arch"], capture_output=True, text=True).stdout.split()
     known = sorted(int(name.removeprefix("compute_")) for name in listed if name.removeprefix("compute_").isdigit())
     # A chip newer than the toolkit runs PTX; from 9.0 on a chip's own features need the "a" form of its name.
     return [
         f"{known[-1]}-ptx" if known and chip > known[-1] else f"{chip}a" if chip >= 90 else str(chip)
-        for chip in present
+        for chip in capabilities()
     ]
 
 
-def cuda_build() -> Build:
+def cuda_build(in_wheel: bool = False) -> Build:
     toolkit = find_toolkit()
     version = subprocess.run([toolkit.nvcc, "--version"], capture_output=True, text=True)
     if version.returncode:
         raise Unavailable(f"{toolkit.nvcc} --version failed: {(version.stderr or version.stdout).strip()}")
     codes, chips, exact = [], [], 0
-    for arch in architectures(toolkit.nvcc):
+    for arch in architectures(toolkit.nvcc, in_wheel):
         number, ptx = arch.strip().removesuffix("-ptx"), arch.strip().endswith("-ptx")
         chips.append(int(number.rstrip("af")))
         exact = 90 if number == "90a" else exact  # wgmma and setmaxnreg are in this code alone
@@ -249,7 +255,7 @@ def cuda_build() -> Build:
     )
 
 
-def emulator_build() -> Build:
+def emulator_build(in_wheel: bool = False) -> Build:
     cxx = host_compiler("CXX", "g++", "c++", "clang++")
     # A __shared__ variable of a template would be one symbol for all modules of the process; clang makes none such.
     unique = ["-fno-gnu-unique"] if accepts(cxx, "-fno-gnu-unique") else []
@@ -264,7 +270,17 @@ def emulator_build() -> Build:
     )
 
 
-BUILDS: dict[str, Callable[[], Build]] = {"_emulator": emulator_build, "_cuda": cuda_build}
+def check_that_cuda_is_wanted() -> None:
+    wanted = os.environ.get("CUDAKERN_CUDA")
+    if wanted == "0":
+        raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
+    if wanted not in ("1", "wheels") and not capabilities():
+        raise Unavailable(
+            "there was no usable GPU when it was installed; `CUDAKERN_CUDA=1 pip install -e .` in the clone adds it"
+        )
+
+
+BUILDS: dict[str, Callable[[bool], Build]] = {"_emulator": emulator_build, "_cuda": cuda_build}
 
 
 def sanitizers() -> list[str]:
@@ -285,9 +301,9 @@ def extra(variable: str) -> list[str]:
 PRINT = threading.Lock()
 
 
-def run(command: list[str], label: str, number: Callable[[], str] = str) -> list[str]:
-    """Runs a compiler and prints what it says; returns what ptxas says of each kernel's registers and memory.
-    ``number`` says when the command has ended how far the build is."""
+def run(command: list[str], label: str, number: Callable[[], str] = str) -> tuple[list[str], bool]:
+    """Runs a compiler and prints what it says; returns what ptxas says of each kernel's registers and memory, and
+    whether there were warnings. ``number`` says when the command has ended how far the build is."""
     start = time.monotonic()
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT)
     lines = done.stdout.splitlines()
@@ -305,30 +321,84 @@ def run(command: list[str], label: str, number: Callable[[], str] = str) -> list
         )
     if strict() and any(SLOW in line for line in words):
         raise Unavailable(f"{label}: ptxas lets each wgmma of a kernel wait for the one before; its message is above")
-    return [line for line in usage if "Compile time" not in line and "bytes gmem" not in line]
+    return [line for line in usage if "Compile time" not in line and "bytes gmem" not in line], bool(words)
 
 
-def up_to_date(output: Path, inputs: list[Path]) -> bool:
-    try:
-        written = output.stat().st_mtime_ns
-        return all(path.stat().st_mtime_ns < written for path in inputs)
-    except OSError:
-        return False
+def digest(*parts: str | bytes) -> str:
+    """A name for contents."""
+    whole = hashlib.sha256()
+    for part in parts:
+        data = part.encode() if isinstance(part, str) else part
+        whole.update(b"%d:" % len(data) + data)
+    return whole.hexdigest()[:24]
 
 
-def make(output: Path, command: list[str], label: str, number: Callable[[], str] = str) -> None:
-    """Runs the command, which writes to OUTPUT in its place; the file appears whole or not at all."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    part = output.with_name(f"{output.name}.{os.getpid()}.part")
-    started = time.time_ns()
-    try:
-        usage = run([str(part) if word == "OUTPUT" else word for word in command], label, number)
-        if usage:
-            output.with_suffix(".ptxas").write_text("\n".join(usage) + "\n")
-        os.utime(part, ns=(started, started))  # an edit while the compiler ran counts as newer
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)
+@functools.cache
+def content_of(path: Path) -> str:
+    """A name for a file's content; "" if it is missing."""
+    return digest(path.read_bytes()) if path.is_file() else ""
+
+
+class Objects:
+    """What was compiled, by content: KEY.deps lists the files that the command KEY read when it last ran, and DIGEST.o
+    is what it made of files with these contents."""
+
+    def __init__(self) -> None:
+        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        self.folder = Path(os.environ.get("CUDAKERN_OBJECTS") or Path(caches, "cudakern/objects")).absolute()
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            info = self.folder.stat()
+            usable = info.st_uid == os.geteuid() and not info.st_mode & 0o022 and os.access(self.folder, os.W_OK)
+        except OSError:
+            usable = False
+        if not usable:  # Where other users can write, one could plant an object.
+            self.folder = ROOT / "build/objects"
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def named(self, key: str, inputs: list[str]) -> Path:
+        return self.folder / f"{digest(key, *(name + content_of(ROOT / name) for name in inputs))}.o"
+
+    def find(self, key: str) -> Path | None:
+        """What the command made when it ran on files with the contents of today."""
+        try:
+            path = self.named(key, (self.folder / f"{key}.deps").read_text().splitlines())
+            os.utime(path)  # It was used.
+            return path
+        except OSError:
+            return None
+
+    def make(self, key: str, command: list[str], label: str, number: Callable[[], str]) -> Path:
+        """Runs the compiler, and keeps what it makes."""
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix="making-") as scratch:
+            part, deps = Path(scratch, "part.o"), Path(scratch, "deps")
+            debug = [f"-ffile-prefix-map={ROOT}=."] if "-g" in command else []  # The object may serve another clone.
+            started = time.time_ns()
+            usage, warned = run(
+                [*command, *debug, "-MMD", "-MF", str(deps), "-MT", "object", "-o", str(part)], label, number
+            )
+            inputs = shlex.split(deps.read_text().replace("\\\n", " ").partition(": ")[2])
+            # A warning is to be seen the next time, too; and a file may have been edited while the compiler ran.
+            once = warned or any((ROOT / name).stat().st_mtime_ns >= started for name in inputs)
+            path = self.named(scratch if once else key, inputs)
+            if usage:
+                path.with_suffix(".ptxas").write_text("\n".join(usage) + "\n")
+            part.replace(path)
+            if not once:
+                deps.write_text("\n".join(inputs))
+                deps.replace(self.folder / f"{key}.deps")
+        return path
+
+    def prune(self) -> None:
+        """Removes what was not used for longest, above the limit, and what a build that was killed has left."""
+        total, now = 0, time.time()
+        files = [(path.stat(), path) for path in self.folder.iterdir()]
+        for info, path in sorted(files, key=lambda file: -file[0].st_mtime):
+            total += info.st_size
+            if path.is_dir() and now - info.st_mtime > 86400:
+                shutil.rmtree(path, ignore_errors=True)
+            elif total > OBJECTS_LIMIT and path.is_file():
+                path.unlink(missing_ok=True)
 
 
 class Unit:
@@ -337,28 +407,24 @@ class Unit:
     def __init__(self, source: Path, command: list[str], side: str) -> None:
         self.source, self.label = source, f"{side}: {source}"
         self.command = [*command, "-c", str(source)]
-        self.object = ROOT / OBJECTS / f"{source.stem}-{key_of(self.command)}.o"
+        # What gave a warning is not kept, so it makes no difference here whether warnings are errors.
+        words = [word for word in self.command if word not in ("-Werror", "all-warnings")]
+        self.key = digest(*words, version_of(command[0]))
+        self.object: Path | None = None
         self.job: Future[None] | None = None  # of the compiler, if it has to run
 
-    def is_current(self) -> bool:
-        depfile = self.object.with_suffix(".d")
-        if not depfile.exists():
-            return False
-        headers = shlex.split(depfile.read_text().replace("\\\n", " ").partition(": ")[2])
-        return bool(headers) and up_to_date(self.object, [ROOT / name for name in headers])
-
-    def compile(self, number: Callable[[], str]) -> None:
-        depfile = str(self.object.with_suffix(".d"))
-        command = [*self.command, "-MMD", "-MF", depfile, "-MT", "object", "-o", "OUTPUT"]
-        make(self.object, command, self.label, number)
+    def compile(self, objects: Objects, number: Callable[[], str]) -> None:
+        self.object = objects.make(self.key, self.command, self.label, number)
 
 
-def compile_outdated(units: list[Unit], pool: ThreadPoolExecutor) -> None:
-    """The compilers of all units that are out of date, in that order, as many at once as there are processors."""
-    outdated = [unit for unit in units if not unit.is_current()]
+def compile_missing(units: list[Unit], objects: Objects, pool: ThreadPoolExecutor) -> None:
+    """The compilers of all units that are not kept, in that order, as many at once as there are processors."""
+    for unit in units:
+        unit.object = objects.find(unit.key)
+    missing = [unit for unit in units if unit.object is None]
     count = itertools.count(1)
-    for unit in outdated:
-        unit.job = pool.submit(unit.compile, lambda: f"{next(count):3d} of {len(outdated)} ")
+    for unit in missing:
+        unit.job = pool.submit(unit.compile, objects, lambda: f"{next(count):3d} of {len(missing)} ")
 
 
 def objects_of(units: list[Unit]) -> list[Path]:
@@ -368,7 +434,7 @@ def objects_of(units: list[Unit]) -> list[Path]:
         job.cancel()
     for job in done:
         job.result()
-    return [unit.object for unit in units]
+    return [unit.object for unit in units if unit.object]
 
 
 def write_compile_commands(units: list[Unit]) -> None:
@@ -382,17 +448,14 @@ def write_compile_commands(units: list[Unit]) -> None:
 
 
 def link(output: Path, command: list[str], objects: list[Path], tail: list[str], label: str) -> None:
-    # The linked file is kept under a name made from its command, and copied to where it is wanted.
-    command = [*command, *map(str, objects), *tail]
-    kept = ROOT / OBJECTS / f"{output.name.partition('.')[0]}-{key_of(command)}.so"
-    if not up_to_date(kept, [*objects, *(Path(word) for word in tail if word.endswith(".so"))]):
-        make(kept, [*command, "-o", "OUTPUT"], label)
+    # A new file, not the old one overwritten: a running Python may have that one mapped.
     output.parent.mkdir(parents=True, exist_ok=True)
-    if not up_to_date(output, [kept]) or output.stat().st_size != kept.stat().st_size:
-        # A new file, not the old one overwritten: a running Python may have that one mapped.
-        part = output.with_name(f"{output.name}.{os.getpid()}.part")
-        shutil.copy(kept, part)
+    part = output.with_name(f"{output.name}.{os.getpid()}.part")
+    try:
+        run([*command, *map(str, objects), *tail, "-o", str(part)], label)
         part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def relative(pattern: str) -> list[Path]:
@@ -496,7 +559,7 @@ def side_part(build: Build, folder: Path) -> Part:
         of_the_set = [*shared, "-Wl,-rpath,$ORIGIN:$ORIGIN/.."]
         link(kernel_set, of_the_set, objects_of(of_set), [str(module), *tail], f"{build.name}: {kernel_set.name}")
         usage = [
-            path.read_text() for unit in of_set + of_module if (path := unit.object.with_suffix(".ptxas")).exists()
+            path.read_text() for one in objects_of(of_set + of_module) if (path := one.with_suffix(".ptxas")).exists()
         ]
         if usage:
             (folder / "lib" / KERNELS).write_text("".join(usage))
@@ -519,17 +582,18 @@ class BuildModules(build_ext):
 
     def build(self, folder: Path, pool: ThreadPoolExecutor) -> None:
         began = time.monotonic()
-        core, sides, why_not = core_part(folder), {}, {}
+        objects, core, sides, why_not = Objects(), core_part(folder), {}, {}
         for name, describe in BUILDS.items():
             try:
-                if name == "_cuda" and os.environ.get("CUDAKERN_CUDA") == "0":
-                    raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
-                sides[name] = side_part(describe(), folder)
+                if name == "_cuda":
+                    check_that_cuda_is_wanted()
+                sides[name] = side_part(describe(not self.inplace), folder)
             except Unavailable as reason:
                 why_not[name] = str(reason)
         write_compile_commands([unit for part in (*sides.values(), core) for unit in part.units])
         # The GPU's compiler takes longest, so it begins.
-        compile_outdated([unit for part in (*reversed(sides.values()), core) for unit in part.units], pool)
+        units = [unit for part in (*reversed(sides.values()), core) for unit in part.units]
+        compile_missing(units, objects, pool)
         try:
             self.outputs += core.link()
         except Unavailable as reason:
@@ -554,6 +618,7 @@ class BuildModules(build_ext):
         path = folder / "lib" / "build.json"
         path.write_text(json.dumps(report, indent=1) + "\n")
         self.outputs += [path, *(folder / "lib").glob(KERNELS)]
+        objects.prune()
 
     def get_outputs(self) -> list[str]:
         return [str(path) for path in getattr(self, "outputs", [])]

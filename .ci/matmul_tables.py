@@ -63,7 +63,7 @@ def small_table():
 
 
 def request_table():
-    """What auto never takes, compared with PyTorch."""
+    """Products that are computed only on request, compared with PyTorch."""
     record, source = _read("The errors are relative to float64.")
     asked, rows = record["on_request"], []
     for row in asked:

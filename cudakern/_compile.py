@@ -674,8 +674,12 @@ def compile(
             raise TypeError(f"compile: {what} must be a list of {such}, such as {words!r}, not a str")
         if not isinstance(value, Iterable):
             raise TypeError(f"compile: {what} must be a list of {such}, not {type(value).__name__}")
-    if name is not None and name != Path(name).name:
+    if name is not None and (name != Path(name).name or name == ".."):
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
+    if name is not None and (name.startswith(("-", "@")) or not name.isprintable()):  # options of compilers
+        raise ValueError(
+            f"compile: name must not begin with - or @, and must be printable, not {name!r}: pass name='kernels.cu'"
+        )
     program = Program(Source(text, path), name or "kernels.cu", folder, tuple(flags), _arch(arch))
     program._instances |= dict.fromkeys(instances)
     program._on(backend())

@@ -1,35 +1,28 @@
-"""Compiles sources of kernels into sets, with a cache on disk that processes share.
-
-A set's file is named after everything that it depends on: source, kernels, flags, compiler and the package's headers.
-It is written under another name first, so no process ever sees half a file.
-"""
+"""Compiles sources of kernels into sets, which _cache.py keeps on disk."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _nvrtc, _ptx, emulator
+from . import _cache, _dependencies, _nvrtc, _ptx, emulator
 from ._cuda_source import with_shared_pointers
-from ._installed import HEADERS, KERNELS, LIBRARY
-from ._memory_limit import read_bytes
+from ._installed import KERNELS
 from ._native import Native, Set
 
-CACHE, LIMIT = "CUDAKERN_CACHE", "CUDAKERN_CACHE_LIMIT"
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
+_RESULT, _READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 _FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
@@ -79,6 +72,10 @@ class CompileError(RuntimeError):
     def _render_traceback_(self) -> list[str]:
         """In notebooks, the message is the whole display: the error is in the kernel, not in Python."""
         return [f"{type(self).__name__}: {self}"]
+
+
+class _RejectedError(Exception):
+    """A compiler rejected a source: its output."""
 
 
 class Unit(NamedTuple):
@@ -181,22 +178,27 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
         "static const ck_set_kernel ck_kernels_of_the_set[] = {",
         "static const ck_set_variable ck_variables_of_the_set[] = {",
     )
+    ours = [unit.folder] if unit.folder else []
+    may_read = functools.partial(_dependencies.reachable, unit.text, unit.flags, ours)
     while True:
-        whole = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
-        path = cache() / f"{_key(whole, [*command, *options, macros], unit)}.so"
-        if not _in_use(path):
-            log = _run(command, options, {**files, unit.name: whole}, unit.name, path)
-            if log is not None:
-                unknown = names.on_lines(_UNKNOWN.findall(log))
-                if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
-                    raise CompileError(_message(unit, log), log)
-                names = names.without(unknown, unit, log)
-                continue
-            _prune(path)
+        files[unit.name] = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
+        line = [*command, "-x", "c++", unit.name, "-o", _RESULT, *options, "-MD", "-MF", _READ]
+        key = _cache.key(line, files, _programs(compiler), _dependencies.environment())
+        try:
+            path, _ = _program(key, ".so", may_read, functools.partial(_run, line, dict(files)))
+        except _RejectedError as rejected:
+            log = str(rejected)
+            unknown = names.on_lines(_UNKNOWN.findall(log))
+            if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
+                raise CompileError(_message(unit, log), log) from None
+            names = names.without(unknown, unit, log)
+            continue
         try:
             return native.load_set(str(path))
         except ValueError as error:
             symbol = re.search(r"undefined symbol: (\S+)", str(error))
+            if symbol is None and not path.exists():  # another process deleted it, to keep within the limit
+                continue
             if symbol is None:
                 raise
             path.unlink(missing_ok=True)
@@ -218,32 +220,32 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
     code = "sm" if unit.arch == unit.chip else "compute"  # for another chip: PTX, which the driver translates
     exact = "a" * (unit.arch == unit.chip >= 900)
     options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}"]
-    options += [f"--include-path={path}" for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
+    ours = [path for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
     macros, flags = _macros(unit.flags)
-    options += [f"--include-path={path}" for path in _nvrtc.headers()] + flags
+    options += [f"--include-path={path}" for path in (*ours, *_nvrtc.headers())] + flags
     before = (
         'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {',
         'extern "C" __device__ ck_variable_type ck_described_variables[] = {',
     )
     text = f'#include "parameters.cuh"\n{macros}#line 1\n{unit.text}'
+    may_read = functools.partial(_dependencies.reachable, text, flags, ours, "", _nvrtc.headers())
     while True:
         whole = names.listed(text, before, "ck_signature<decltype(&{})>::of,", "ck_variable_of<decltype({})>(),", "")
-        path = cache() / f"{_key(whole, [*_nvrtc.version(), *options], unit)}.cubin"
-        if not _in_use(path):
-            linkers, image, log = _nvrtc.compile(whole, unit.name, options, names.kernels, names.variables)
-            if image is None:
-                unknown = names.on_lines(_UNKNOWN_TO_NVRTC.findall(log))
-                names = names.without(unknown, unit, log)
-                continue
-            _write(path, json.dumps(linkers).encode() + b"\n" + image)
-            _prune(path)
-        head, _, image = path.read_bytes().partition(b"\n")
+        key = _cache.key(whole, unit.name, options, _nvrtc.identity())
+        try:
+            run = functools.partial(_run_nvrtc, whole, unit.name, options, names)
+            path, content = _program(key, ".cubin", may_read, run)
+        except _RejectedError as rejected:
+            log = str(rejected)
+            names = names.without(names.on_lines(_UNKNOWN_TO_NVRTC.findall(log)), unit, log)
+            continue
+        head, _, image = content.partition(b"\n")
         linkers = json.loads(head)
         kernels, variables = (tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables))
-        key = (native.backend_name(), str(path))
-        if key not in _loaded:  # a program stays loaded
-            _loaded[key] = native.load_program(str(path), image, kernels, variables, device)
-        return _loaded[key]
+        here = (native.backend_name(), str(path))
+        if here not in _loaded:  # a program stays loaded
+            _loaded[here] = native.load_program(str(path), image, kernels, variables, device)
+        return _loaded[here]
 
 
 #: By backend.
@@ -263,43 +265,49 @@ def _compiler() -> list[str]:
     )
 
 
-def _run(command: list[str], options: list[str], files: dict[str, str], name: str, path: Path) -> str | None:
-    """Compiles one of the files, which may include the others, to that path; the compiler's output if it fails."""
-    with _space(path), tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
-        for file, text in files.items():
-            if not file.startswith(".."):
-                (Path(folder) / file).parent.mkdir(parents=True, exist_ok=True)
-                (Path(folder) / file).write_text(text, encoding="utf-8")
-        line = [*command, "-x", "c++", name, "-o", "out.so", *options]
-        try:
-            run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
-        except OSError as error:
-            raise CompileError(f"the C++ compiler {command[0]!r} cannot be run: {error.strerror or error}") from None
-        if run.returncode:
-            if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
-                raise OSError(0, full[0])
-            return run.stderr + run.stdout or f"{command[0]} ended with status {run.returncode}"
-        (Path(folder) / "out.so").replace(path)
-    return None
+def _programs(command: list[str]) -> list[str]:
+    """What identifies a compiler: the files that its command names (`ccache g++`), and their versions."""
+    files = [(os.path.realpath(path), os.stat(path)) for word in command if (path := shutil.which(word))]
+    return [f"{path} {status.st_mtime_ns} {status.st_size}" for path, status in files]
 
 
-@contextlib.contextmanager
-def _space(path: Path) -> Iterator[None]:
-    """CompileError if the cache cannot be written."""
+def _program(
+    key: str,
+    suffix: str,
+    may_read: Callable[[], _dependencies.Reachable],
+    build: Callable[[Path, _dependencies.Reachable], _cache.Built],
+) -> tuple[Path, bytes]:
     try:
-        yield
+        return _cache.program(key, suffix, may_read, build)
     except OSError as error:
-        raise CompileError(
-            f"the compiled program cannot be written to {path.parent}: {error.strerror}. Make room there (and in "
-            f"{tempfile.gettempdir()}), or name another folder in {CACHE}"
-        ) from None
+        raise CompileError(str(error)) from None
 
 
-def _write(path: Path, content: bytes) -> None:
-    with _space(path), tempfile.TemporaryDirectory(dir=path.parent, prefix="compiling-") as folder:
-        part = Path(folder) / path.name
-        part.write_bytes(content)
-        part.replace(path)
+def _run(line: list[str], files: dict[str, str], folder: Path, _: _dependencies.Reachable) -> _cache.Built:
+    """Runs a compiler on these files."""
+    for file, text in files.items():
+        if not file.startswith(".."):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(text, encoding="utf-8")
+    try:
+        run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise CompileError(f"the C++ compiler {line[0]!r} cannot be run: {error.strerror or error}") from None
+    if run.returncode:
+        if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
+            raise OSError(0, full[0])
+        raise _RejectedError(run.stderr + run.stdout or f"{line[0]} ended with status {run.returncode}")
+    return (folder / _RESULT).read_bytes(), _dependencies.listed(folder / _READ)
+
+
+def _run_nvrtc(
+    text: str, name: str, options: list[str], names: Names, _: Path, may_read: _dependencies.Reachable
+) -> _cache.Built:
+    """The linker's names as a line of JSON, and the code."""
+    linkers, image, log = _nvrtc.compile(text, name, options, names.kernels, names.variables)
+    if image is None:
+        raise _RejectedError(log)
+    return json.dumps(linkers).encode() + b"\n" + image, None if may_read.computed else ()
 
 
 def _message(unit: Unit, log: str) -> str:
@@ -323,27 +331,6 @@ def _message(unit: Unit, log: str) -> str:
     return "\n".join([f"{unit.name} was not compiled:", *shown])
 
 
-# --- the cache -------------------------------------------------------------------------------------------------------
-@functools.cache
-def _headers() -> str:
-    """A hash of the headers that come with the package, and the version of its library."""
-    digest = hashlib.sha256(str(LIBRARY).encode())
-    for path in sorted([*HEADERS.rglob("*.*h"), *KERNELS.glob("*.*h")]):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _key(text: str, command: list[str], unit: Unit) -> str:
-    digest = hashlib.sha256("\0".join([text, unit.name, *command, _headers()]).encode())
-    program = shutil.which(command[0])
-    if program:
-        status = os.stat(program)
-        digest.update(f"{os.path.realpath(program)} {status.st_mtime_ns} {status.st_size}".encode())
-    for path in included(unit.text, unit.folder):
-        digest.update(str(path).encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()[:40]
-
-
 def included(text: str, folder: Path | None) -> list[Path]:
     """The files that a source includes in quotes, and those that these include."""
     if folder is None:
@@ -358,55 +345,3 @@ def included(text: str, folder: Path | None) -> list[Path]:
                 files[path] = None
                 waiting.append((path.read_text(encoding="utf-8", errors="replace"), path.parent))
     return list(files)
-
-
-@functools.cache
-def cache() -> Path:
-    """The folder of compiled sets: $CUDAKERN_CACHE, else cudakern/ in the user's cache; a temporary one if that cannot
-    be written."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(os.environ.get(CACHE) or os.path.join(home, "cudakern"))
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as error:
-        if os.environ.get(CACHE):
-            raise ValueError(f"{CACHE}={str(folder)!r} cannot be written: {error.strerror}") from None
-    return Path(_temporary().name)
-
-
-@functools.cache
-def _temporary() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="cudakern-")
-
-
-def _in_use(path: Path) -> bool:
-    """True if the file exists; its time is then that of its last use."""
-    with contextlib.suppress(PermissionError):  # of another user
-        try:
-            os.utime(path)
-        except FileNotFoundError:
-            return False
-    return path.exists()
-
-
-def _limit() -> int:
-    return read_bytes(os.environ.get(LIMIT, "256M"), LIMIT)
-
-
-def _prune(keep: Path) -> None:
-    """Deletes the files that were not used for longest, until the cache is within its limit."""
-    limit, files = _limit(), []
-    for path in (*keep.parent.glob("*.so"), *keep.parent.glob("*.cubin")):
-        with contextlib.suppress(OSError):  # another process deleted it
-            status = path.stat()
-            files.append((status.st_mtime, status.st_size, path))
-    total = sum(size for _, size, _ in files)
-    for _, size, path in sorted(files):
-        if total <= limit:
-            return
-        if path != keep:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            total -= size

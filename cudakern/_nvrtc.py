@@ -99,6 +99,12 @@ def version() -> tuple[str, str]:
     return str(major.value), str(minor.value)
 
 
+def identity() -> list[str]:
+    """What differs between versions of the compiler and of CUDA's headers."""
+    files = [path for folder in headers() for path in (folder, folder / "cuda.h") if path.exists()]
+    return [*version(), *(f"{path} {path.stat().st_mtime_ns}" for path in files), str(_HEADERS)]
+
+
 def _check(code: int) -> None:
     if code:
         _library().nvrtcGetErrorString.restype = c_char_p

@@ -18,6 +18,7 @@ os.environ.setdefault("CUDAKERN_EMULATOR_PRINT", "0")
 import cases
 import cudakern
 import places
+from cudakern import _cache
 from cudakern._table import Variant
 
 hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=200, print_blob=True)
@@ -122,6 +123,13 @@ def backend(request):
     """The name of the backend that calls of this test go to."""
     with cudakern.use_backend(request.param):
         yield request.param
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """An empty folder for compiled programs."""
+    monkeypatch.setenv(_cache.CACHE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
-"""For the tests of `compile`: a kernel, and arrays for it."""
+"""For the tests of `compile`: a kernel, arrays for it, and the GPU's compiler without a GPU."""
 
 import numpy as np
+import pytest
+
+from cudakern import _compilers, _cuda_source, _nvrtc
 
 ADD_ONE = r"""
 __global__ void add_one(const float *x, float *y, int n) {
@@ -12,3 +15,27 @@ __global__ void add_one(const float *x, float *y, int n) {
 
 def floats(n=1000):
     return np.random.default_rng().random(n, np.float32)
+
+
+class Loaded:
+    """Keeps what would be loaded on a GPU."""
+
+    def load_program(self, path, image, kernels, variables, device):
+        self.image, self.names = image, dict(kernels + variables)
+        return self
+
+    def backend_name(self):
+        return f"none {id(self)}"
+
+
+def by_nvrtc(text, wanted=(), arch=900, flags=(), folder=None):
+    """What NVRTC makes of a source, which needs no GPU."""
+    try:
+        _nvrtc.version()
+    except ImportError as reason:
+        pytest.skip(str(reason))
+    kernels, variables, _ = _cuda_source.contents(text)
+    found = tuple(kernel.name for kernel in kernels if not kernel.is_template)
+    names = _compilers.Names(tuple(wanted), found, variables)
+    unit = _compilers.Unit(text, "kernels.cu", folder, tuple(flags), arch, 900)
+    return _compilers.for_gpu(Loaded(), unit, names, 0)

@@ -1,20 +1,15 @@
 """compile: kernels of one's own, from their source to their results."""
 
 import builtins
-import errno
-import os
 import pathlib
 import re
-import subprocess
-import sys
-import threading
 
 import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _compilers, _cuda_source, _nvrtc
-from own_kernels import ADD_ONE, floats
+from cudakern import _compilers, _cuda_source
+from own_kernels import ADD_ONE, by_nvrtc, floats
 
 
 @pytest.fixture(autouse=True)
@@ -290,109 +285,6 @@ def test_a_file_and_what_it_includes(tmp_path):
         cudakern.compile(tmp_path / "none.cu")
 
 
-# --- the cache -------------------------------------------------------------------------------------------------------
-@pytest.fixture
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv(_compilers.CACHE, str(tmp_path / "cache"))
-    _compilers.cache.cache_clear()
-    yield tmp_path / "cache"
-    _compilers.cache.cache_clear()
-
-
-@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
-def test_the_cache(own_cache, monkeypatch):
-    runs = []
-    run = subprocess.run
-    monkeypatch.setattr(_compilers.subprocess, "run", lambda line, **k: runs.extend({"-o"} & {*line}) or run(line, **k))
-    for flags, expected in (((), 1), ((), 1), (("-DX",), 2), ((), 2)):
-        cudakern.compile(ADD_ONE, flags=flags)
-        assert len(runs) == expected
-    assert len(list(own_cache.glob("*.so"))) == 2
-    assert not list(own_cache.glob("compiling-*"))
-    monkeypatch.setenv(_compilers.LIMIT, "1K")
-    program = cudakern.compile(ADD_ONE, flags=["-DY"])
-    assert len(list(own_cache.glob("*.so"))) == 1  # the newest stays, whatever the limit
-    x = floats()
-    program.add_one[4, 256](x, x, 1000)
-    monkeypatch.setenv(_compilers.LIMIT, "much")
-    with pytest.raises(ValueError, match="CUDAKERN_CACHE_LIMIT must be a whole number of bytes"):
-        cudakern.compile(ADD_ONE, flags=["-DZ"])
-
-
-@pytest.mark.parametrize("where", ["compiler", "source", "result"])
-def test_a_full_disk(own_cache, monkeypatch, where):
-    def full(*arguments, **keywords):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    if where == "source":
-        monkeypatch.setattr(_compilers.tempfile, "TemporaryDirectory", full)
-    elif where == "result":
-        monkeypatch.setattr(pathlib.Path, "replace", full)
-    elif cudakern.backend().emulated:
-        (own_cache.parent / "g++").write_text(
-            "#!/bin/sh\necho '/usr/bin/ld: final link failed: No space left on device' >&2\nexit 1"
-        )
-        (own_cache.parent / "g++").chmod(0o755)
-        monkeypatch.setenv("CXX", str(own_cache.parent / "g++"))
-        _compilers._compiler.cache_clear()
-    else:
-        pytest.skip("NVRTC writes no file")
-    with pytest.raises(
-        cudakern.CompileError, match=r"cannot be written to .*cache: No space left on device. Make room"
-    ):
-        cudakern.compile(ADD_ONE + f"// {where}")
-    monkeypatch.undo()
-    _compilers._compiler.cache_clear()
-    assert list(own_cache.iterdir()) == []
-
-
-def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv(_compilers.CACHE, str(tmp_path / "file" / "cache"))
-    _compilers.cache.cache_clear()
-    with pytest.raises(ValueError, match=r"CUDAKERN_CACHE='.*' cannot be written: Not a directory"):
-        cudakern.compile(ADD_ONE)
-    monkeypatch.delenv(_compilers.CACHE)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))  # a home that is read-only
-    _compilers.cache.cache_clear()
-    x = floats()
-    before = x.copy()
-    cudakern.compile(ADD_ONE).add_one[4, 256](x, x, 1000)
-    np.testing.assert_array_equal(x, before + 1)
-    _compilers.cache.cache_clear()
-
-
-def test_several_processes_and_threads_compile_the_same(own_cache):
-    code = (
-        "import cudakern, numpy as np\n"
-        f"with cudakern.use_backend({cudakern.backend().name!r}):\n"
-        f"    x = np.zeros(1000, np.float32); cudakern.compile({ADD_ONE!r}).add_one[4, 256](x, x, 1000)\n"
-        "assert (x == 1).all()\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    processes = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(3)]
-    failures, name = [], cudakern.backend().name
-
-    def compile_here():
-        try:
-            with cudakern.use_backend(name):
-                x = floats()
-                before = x.copy()
-                cudakern.compile(ADD_ONE).add_one[4, 256](x, x, 1000)
-                np.testing.assert_array_equal(x, before + 1)
-        except Exception as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=compile_here) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [process.wait() for process in processes] == [0, 0, 0]
-    assert failures == []
-    assert len(list(own_cache.iterdir())) == 1
-
-
 # --- displays --------------------------------------------------------------------------------------------------------
 def test_displays(add_one):
     assert repr(add_one) == "<kernel add_one(const float *x, float *y, int n) of kernels.cu>"
@@ -508,28 +400,6 @@ def test_reading_a_source():
 
 
 # --- NVRTC, which needs no GPU ---------------------------------------------------------------------------------------
-class Loaded:
-    """Keeps what would be loaded on a GPU."""
-
-    def load_program(self, path, image, kernels, variables, device):
-        self.image, self.names = image, dict(kernels + variables)
-        return self
-
-    def backend_name(self):
-        return f"none {id(self)}"
-
-
-def by_nvrtc(text, wanted=(), arch=900, flags=()):
-    try:
-        _nvrtc.version()
-    except ImportError as reason:
-        pytest.skip(str(reason))
-    kernels, variables, _ = _cuda_source.contents(text)
-    found = tuple(kernel.name for kernel in kernels if not kernel.is_template)
-    names = _compilers.Names(tuple(wanted), found, variables)
-    return _compilers.for_gpu(Loaded(), _compilers.Unit(text, "kernels.cu", None, tuple(flags), arch, 900), names, 0)
-
-
 def test_nvrtc_compiles_what_the_host_compiles(own_cache):
     text = """
         #include <climits>

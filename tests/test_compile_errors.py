@@ -1,4 +1,4 @@
-"""compile: what its errors say, of sources and of launches. (Errors of the cache are in test_compile.py.)"""
+"""compile: what its errors say, of sources and of launches. (Errors of the cache are in test_compile_cache.py.)"""
 
 import re
 
@@ -91,6 +91,12 @@ def test_arguments_of_compile():
         cudakern.compile(ADD_ONE, instances="f<int>")
     with pytest.raises(ValueError, match="name must be the name of a file, without a folder, not 'a/b.cu'"):
         cudakern.compile(ADD_ONE, name="a/b.cu")
+    for name in ("-fplugin=x.so", "@options", "two\nlines.cu", "nul\0.cu"):  # options of compilers, and of no file
+        with pytest.raises(ValueError, match="name must not begin with - or @, and must be printable, not '"):
+            cudakern.compile(ADD_ONE, name=name)
+    with pytest.raises(ValueError, match="without a folder, not '..'"):
+        cudakern.compile(ADD_ONE, name="..")
+    assert cudakern.compile(ADD_ONE, name="my kernel (é).cu").kernels == ("add_one",)
     with pytest.raises(TypeError, match="source must be a str or a path, not int"):
         cudakern.compile(5)
     with pytest.raises(TypeError, match=r"flags must be a list of options, such as \['-DX=1', '-Wall'\], not a str"):

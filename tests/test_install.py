@@ -6,6 +6,7 @@ import doctest
 import importlib
 import importlib.util
 import inspect
+import os
 import pickle
 import pkgutil
 import re
@@ -276,8 +277,85 @@ def test_the_build_tells_of_serialized_wgmma(monkeypatch, capfd, errors):
         with pytest.raises(setup["Unavailable"], match="fastest.cu: ptxas lets each wgmma .* wait"):
             setup["run"](compiler, "fastest.cu")
     else:
-        assert setup["run"](compiler, "fastest.cu") == ["ptxas info    : Used 8 registers"]
+        assert setup["run"](compiler, "fastest.cu") == (["ptxas info    : Used 8 registers"], True)
     assert said in capfd.readouterr().out
+
+
+@pytest.fixture
+def setup_py(tmp_path, monkeypatch):
+    """setup.py's names, for sources in a folder of the test's own."""
+    monkeypatch.setenv("CUDAKERN_OBJECTS", str(tmp_path / "objects"))
+    monkeypatch.setattr("setuptools.setup", lambda **_: None)
+    names = runpy.run_path(str(cuda_api.ROOT / "setup.py"))
+    names["run"].__globals__["ROOT"] = tmp_path
+    return names
+
+
+def test_objects_are_kept_by_the_content_of_what_was_read(tmp_path, setup_py):
+    """Not by time stamps: a change that is taken back finds the first object again."""
+    source, header = tmp_path / "one.c", tmp_path / "one.h"
+
+    def build(text, *flags, werror=()):
+        """The object, and whether it was compiled for this."""
+        header.write_text(text)
+        os.utime(header, (0, 0))
+        setup_py["content_of"].cache_clear()
+        objects, unit = setup_py["Objects"](), setup_py["Unit"](Path("one.c"), ["gcc", *flags, *werror], "test")
+        kept = objects.find(unit.key)
+        return kept or objects.make(unit.key, unit.command, "one.c", str), kept is None
+
+    source.write_text('#include "one.h"\nint f(void) { return ONE; }\n')
+    os.utime(source, (0, 0))
+    first, compiled = build("#define ONE 1\n")
+    assert compiled
+    assert build("#define ONE 1\n") == (first, False)
+    second, compiled = build("#define ONE 2\n")
+    assert compiled
+    assert first.read_bytes() != second.read_bytes()
+    assert build("#define ONE 1\n") == (first, False)
+    assert build("#define ONE 1\n", werror=["-Werror"]) == (first, False)
+    assert build("#define ONE 1\n", "-O2")[1]
+    assert build('#define ONE 1\n#warning "seen"\n')[1]
+    assert build('#define ONE 1\n#warning "seen"\n')[1]  # so it is seen again
+
+
+def test_old_objects_go_above_the_limit(tmp_path, setup_py):
+    objects = setup_py["Objects"]()
+    setup_py["run"].__globals__["OBJECTS_LIMIT"] = 2500
+    for age in range(4):
+        (objects.folder / f"{age}.o").write_bytes(bytes(1000))
+        os.utime(objects.folder / f"{age}.o", (1000 - age, 1000 - age))
+    (objects.folder / "making-old").mkdir()
+    os.utime(objects.folder / "making-old", (0, 0))
+    objects.prune()
+    assert {path.name for path in objects.folder.iterdir()} == {"0.o", "1.o"}
+
+
+def test_objects_that_others_could_plant_are_not_taken(tmp_path, setup_py):
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects").chmod(0o777)
+    assert setup_py["Objects"]().folder == tmp_path / "build/objects"
+
+
+def test_the_gpu_side_is_built_where_there_is_a_gpu_or_it_is_asked_for(monkeypatch, setup_py):
+    names, present = setup_py["run"].__globals__, []
+    names["capabilities"] = lambda: present
+    check = setup_py["check_that_cuda_is_wanted"]
+    monkeypatch.delenv("CUDAKERN_CUDA", raising=False)
+    monkeypatch.delenv("CUDAKERN_CUDA_ARCHS", raising=False)
+    with pytest.raises(setup_py["Unavailable"], match="no usable GPU.*`CUDAKERN_CUDA=1 pip install -e .`"):
+        check()
+    monkeypatch.setenv("CUDAKERN_CUDA", "1")
+    check()
+    assert setup_py["architectures"]("false", False) == ["90a"]
+    assert setup_py["architectures"]("false", True) == ["90a", "90-ptx"]
+    monkeypatch.delenv("CUDAKERN_CUDA")
+    present += [80, 90]
+    check()
+    assert setup_py["architectures"]("false", False) == ["80", "90a"]
+    monkeypatch.setenv("CUDAKERN_CUDA", "0")
+    with pytest.raises(setup_py["Unavailable"], match="CUDAKERN_CUDA=0"):
+        check()
 
 
 def test_no_cuda_name_leaves_the_emulator():

@@ -501,12 +501,11 @@ def test_special_values_among_the_last_few_along_k(chip, seed, value):
 @pytest.mark.parametrize("m, n", [(70, 81), (64, 112), (65, 200)])
 def test_lines_that_begin_anywhere_give_the_same_bits(chip, seed, m, n, k):
     """split_small loads elements of such lines one by one, and their pieces lie in another direction. The bits do not
-    depend on the width of its tiles or its number of warpgroups, either. (Only where k is four more than a multiple of
+    depend on the width of its tiles, either. (Only where k is four more than a multiple of
     32, they depend on whether lines are aligned.)"""
     a, b = operands("lognormal 2", seed, m, n, k)
-    tile, warpgroups = cudakern.variants("matmul")[SMALL].parameters
-    blocks = itertools.product(tile.choices, warpgroups.choices)
-    ways = [(INSIDE, {}), *((SMALL, {"tile": columns, "warpgroups": count}) for columns, count in blocks)]
+    (tile,) = cudakern.variants("matmul")[SMALL].parameters
+    ways = [(INSIDE, {}), *((SMALL, {"tile": columns}) for columns in tile.choices)]
     for a_turned, b_turned in itertools.product((False, True), repeat=2):
         views = []
         for x, turned, offset in ((a, a_turned, 1), (b, b_turned, 3)):

@@ -57,7 +57,7 @@ inline int plan_split_inside(const ck_call *call, ck_plan *plan, ck_error *error
 
 inline int plan_split_small(const ck_call *call, ck_plan *plan, ck_error *error) {
     const split_small_tiling tiling = choose_split_small(call).tiling;
-    CK_TRY(plan_tiles(call, plan, error, SMALL_ROWS, tiling.columns, tiling.warpgroups * 128));
+    CK_TRY(plan_tiles(call, plan, error, SMALL_ROWS, tiling.columns, SMALL_THREADS));
     plan->layout[0].pitch = plan->layout[1].pitch = 4; // rows or columns are contiguous
     plan->shared_bytes = with_split_small_size(tiling, [](auto size) { return decltype(size)::dynamic_bytes(); });
     return CK_OK;

@@ -26,10 +26,9 @@ CK_RUN(split_small) {
                                        along_k.a ? k : m, axes, &stack_axis::a) &&
                          aligned_lines(b.data, along_k.b ? n : k, along_k.b ? b.column_stride : b.row_stride,
                                        along_k.b ? k : n, axes, &stack_axis::b);
-    const bool whole = aligned && tiling.columns == 64 && tiling.warpgroups == 1 && axes.count <= 1 && k > 0 &&
-                       m % SMALL_ROWS == 0 && n % 64 == 0 && k % SMALL_STEP == 0 && c.column_stride == 1 &&
-                       c.row_stride % 2 == 0 && axes.axis[0].c % 2 == 0 &&
-                       reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
+    const bool whole = aligned && tiling.columns == 64 && axes.count <= 1 && k > 0 && m % SMALL_ROWS == 0 &&
+                       n % 64 == 0 && k % SMALL_STEP == 0 && c.column_stride == 1 && c.row_stride % 2 == 0 &&
+                       axes.axis[0].c % 2 == 0 && reinterpret_cast<uintptr_t>(c.data) % 8 == 0;
     const bool rest = !aligned && split_small_has_rest(k);
     const unsigned down = static_cast<unsigned>(divide_up(m, SMALL_ROWS));
     const int64_t at_once = call->limits->max_grid[1] * tiling.columns; // columns of C
@@ -37,7 +36,7 @@ CK_RUN(split_small) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return with_split_small_size(tiling, [&](auto size) {
             using own = decltype(size);
-            constexpr bool NARROW = own::COLUMNS == 64 && own::GROUPS == 1;
+            constexpr bool NARROW = own::COLUMNS == 64;
             const auto kernel = whole     ? split_small<own, A, B, true, NARROW, false>
                                 : aligned ? split_small<own, A, B, true, false, false>
                                 : rest    ? split_small<own, A, B, false, false, true>
@@ -47,7 +46,7 @@ CK_RUN(split_small) {
                     part.first.n = smaller(left, at_once);
                     const dim3 grid(down, static_cast<unsigned>(divide_up(part.first.n, own::COLUMNS)),
                                     static_cast<unsigned>(count));
-                    CK_TRY(ck_launch(context, error, "split_small", kernel, grid, dim3(own::THREADS),
+                    CK_TRY(ck_launch(context, error, "split_small", kernel, grid, dim3(SMALL_THREADS),
                                      plan->shared_bytes, part));
                     part.first.b.data += at_once * first.b.column_stride;
                     part.first.c.data += at_once * first.c.column_stride;

@@ -1,9 +1,8 @@
 // matmul "split_small": comes after "split_inside".
 //
 // Change  Blocks of one warpgroup, which loads, splits and multiplies, one step of 32 elements along k after another, for a tile of
-//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80, 112
-//         or 128 columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles. And two warpgroups
-//         may share a tile, where tiles are few: both load and split, and each multiplies half of the columns. Where k is a little more
+//         64 x 64. Both operands go through registers to shared memory. Four blocks share a multiprocessor. Tiles may have 80 or 128
+//         columns instead, where fewer columns are then outside C, or a multiprocessor has fewer tiles. Where k is a little more
 //         than a multiple of 32, the last elements are added in float32, which takes less time than another step.
 // Why     "split_inside" gives each warp one task. Its pipeline has to fill first, and it leaves room for one block on a
 //         multiprocessor. A product with a short k is over by then. Here one block multiplies while others load or split.
@@ -17,7 +16,7 @@
 //         where lines are aligned, and of single elements elsewhere. A tile that cannot be split (an element is infinite, NaN or
 //         below 2^-110, or magnitudes add up to 2^60) is computed in float64.
 // Map     block (x, y): the tile in row x and column y of tiles; a thread loads 16 elements of A, and as many of 64 columns of B, in each
-//         step (8 in a block of two warpgroups); warp w of a warpgroup: rows 16 w to 16 w + 15
+//         step; warp w: rows 16 w to 16 w + 15
 // Limit   the latency of loads, the instructions that split, and the tensor cores, in turn
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
@@ -42,15 +41,14 @@ template <typename size, int BYTES> __device__ __forceinline__ unsigned char *sh
 // ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned to 8 bytes. REST: after
 // whole steps, a few elements along k are left (split_small_rest.cuh).
 template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE, bool REST>
-__global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
+__global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
     if (!CK_HAS_WGMMA) return;
-    enum { COLUMNS = size::COLUMNS, MORE = size::MORE, LAST = size::LAST };
-    using a_step = split_small_step<size::THREADS, SMALL_ROWS, 0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
-    using b_step = split_small_step<size::THREADS, size::BOX, 0, 64, B_ALONG_K, ALIGNED>;
-    using more_step = split_small_step<size::THREADS, size::BOX, 64, MORE == 64 ? 64 : 32, B_ALONG_K, ALIGNED>;
-    using last_step = split_small_step<size::THREADS, size::BOX, 64 + MORE, 16, B_ALONG_K, ALIGNED>;
-    using a_pieces = split_small_pieces<SMALL_ROWS, SMALL_ROWS, a_step::PIECES_ALONG_K>;
-    using b_pieces = split_small_pieces<COLUMNS, size::OWN, b_step::PIECES_ALONG_K>;
+    enum { COLUMNS = size::COLUMNS, MORE = size::MORE };
+    using a_step = split_small_step<0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
+    using b_step = split_small_step<0, 64, B_ALONG_K, ALIGNED>;
+    using more_step = split_small_step<64, MORE == 16 ? 16 : 64, B_ALONG_K, ALIGNED>;
+    using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
+    using b_pieces = split_small_pieces<COLUMNS, b_step::PIECES_ALONG_K>;
     unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>();
     unsigned char *const pieces_of_b = pieces + a_pieces::BYTES;
     // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
@@ -67,29 +65,21 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
              op.m - first.row);
     b_step b(b_data, b_pitch, left_columns);
     // Of columns from 64 on, if none of them is inside, the first ones again: their results are not stored.
-    const auto left_from = [&](int number) { return left_columns > number ? left_columns - number : left_columns; };
-    const auto b_from = [&](int number) {
-        return b_data + (left_columns > number ? number * op.b.column_stride : 0);
-    };
-    more_step more(b_from(64), b_pitch, left_from(64));
-    last_step last(b_from(64 + MORE), b_pitch, left_from(64 + MORE));
+    more_step more(b_data + (left_columns > 64 ? 64 * op.b.column_stride : 0), b_pitch,
+                   left_columns > 64 ? left_columns - 64 : left_columns);
     split_elements elements; // of both operands
     float total[size::SUMS] = {};
-    // Those of the warpgroup's columns. (The shuffle tells the compiler that all threads of a warp have the same.)
-    const unsigned warpgroup = size::GROUPS > 1 ? __shfl_sync(0xffffffffu, threadIdx.x / 128, 0) : 0;
     const uint64_t a_first = wgmma_descriptor(pieces, BOX_BYTES);
-    const uint64_t b_first = wgmma_descriptor(pieces_of_b + warpgroup * b_pieces::PART, BOX_BYTES);
-    const auto load = [&](int64_t left, auto first_step) { // of k, from the next step on
-        constexpr bool FIRST_STEP = decltype(first_step)::value;
+    const uint64_t b_first = wgmma_descriptor(pieces_of_b, BOX_BYTES);
+    const auto load = [&](int64_t left) { // of k, from the next step on
         const int depth = left < SMALL_STEP ? static_cast<int>(left) : SMALL_STEP;
-        a.template load<WHOLE, FIRST_STEP>(depth), b.template load<WHOLE, FIRST_STEP>(depth);
-        if (MORE > 0) more.template load<WHOLE, FIRST_STEP>(depth);
-        if (LAST > 0) last.template load<WHOLE, FIRST_STEP>(depth);
+        a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
+        if (MORE > 0) more.template load<WHOLE>(depth);
     };
     const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
     const int depth = REST ? static_cast<int>(op.k % SMALL_STEP) : 0; // of the rest
     const int64_t steps_end = op.k - depth;
-    if (WHOLE || REST || op.k > 0) load(steps_end, std::true_type());
+    if (WHOLE || REST || op.k > 0) load(steps_end);
     split_small_rest<size> rest;
     if (REST) rest.load(op, first, depth, a.extent, columns);
     int half = 0;
@@ -101,8 +91,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
         a.template split<a_pieces::PIECE>(elements, pieces, half);
         b.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
         if (MORE > 0) more.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
-        if (LAST > 0) last.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
-        if (k + SMALL_STEP < steps_end) load(steps_end - k - SMALL_STEP, std::false_type());
+        if (k + SMALL_STEP < steps_end) load(steps_end - k - SMALL_STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
         // The tensor cores cut off the bits of a sum that do not fit, more of them the larger it is: so 16 elements along k have a sum of
@@ -116,7 +105,7 @@ __global__ void __launch_bounds__(size::THREADS, size::BLOCKS) split_small(const
             for (int order = SMALL_PIECES - 1; order >= 0; --order) // the smallest products first
 #pragma unroll
                 for (int i = 0; i <= order; ++i) // piece i by piece order - i
-                    wgmma<__nv_bfloat16, size::OWN, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
+                    wgmma<__nv_bfloat16, COLUMNS, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
                         sum, a_pieces::descriptor(a_first, i, sixteen),
                         b_pieces::descriptor(b_first, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
             wgmma_commit();

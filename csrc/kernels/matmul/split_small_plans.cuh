@@ -10,12 +10,10 @@ namespace matmul {
 
 // Tiles, and how long one takes, relative to the narrowest one: where each multiprocessor has many, and where it has few.
 struct split_small_tiling {
-    int columns, warpgroups;
+    int columns;
     double many, few;
 };
-constexpr split_small_tiling SPLIT_SMALL_TILINGS[] = {{64, 1, 1, 1},       {64, 2, 1.4, 0.97},   {80, 1, 1.44, 1.31},
-                                                      {80, 2, 1.56, 1.1},  {112, 1, 1.78, 1.44}, {112, 2, 1.9, 1.34},
-                                                      {128, 1, 1.79, 1.5}, {128, 2, 1.84, 1.32}};
+constexpr split_small_tiling SPLIT_SMALL_TILINGS[] = {{64, 1, 1}, {80, 1.44, 1.31}, {128, 1.79, 1.5}};
 
 // Whether k is a little more than a number of whole steps (split_small_rest.cuh).
 inline bool split_small_has_rest(int64_t k) {
@@ -35,9 +33,8 @@ inline double time_of_split_small(const ck_call *call, const split_small_tiling 
                                  : static_cast<double>(divide_up(k, 16));
     const double many = own * (0.216 + 0.212 * sixteens) * tiling.many;
     const double few = sixteens * (0.216 + 0.154 * own) * tiling.few;
-    const bool whole =
-        tiling.columns == 64 && tiling.warpgroups == 1 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
-    const double slower = whole ? 1 : aligned ? 1.09 : tiling.warpgroups == 2 ? 1.28 : 1.32;
+    const bool whole = tiling.columns == 64 && m % 64 == 0 && n % 64 == 0 && k % SMALL_STEP == 0;
+    const double slower = whole ? 1 : aligned ? 1.09 : 1.32;
     const double compute = (many > few ? many : few) * slower, move = bytes_of_floats(call) / 3.84e6;
     return (whole ? 4.7 : 5.1) + compute + move - 0.54 * (compute < move ? compute : move);
 }
@@ -51,7 +48,6 @@ inline split_small_choice choose_split_small(const ck_call *call) {
     split_small_choice best = {};
     for (const split_small_tiling &tiling : SPLIT_SMALL_TILINGS) {
         if (call->parameters[0] != 0 && call->parameters[0] != tiling.columns) continue;
-        if (call->parameters[1] != 0 && call->parameters[1] != tiling.warpgroups) continue;
         const double time = time_of_split_small(call, tiling);
         if (best.tiling.columns == 0 || time < best.time) best = {tiling, time};
     }
@@ -59,15 +55,10 @@ inline split_small_choice choose_split_small(const ck_call *call) {
 }
 
 // visit(size): the split_small_size of those tiles.
-template <int WARPGROUPS, typename Visit> auto with_split_small_width(int columns, Visit visit) {
-    return columns == 64    ? visit(split_small_size<64, WARPGROUPS>{})
-           : columns == 80  ? visit(split_small_size<80, WARPGROUPS>{})
-           : columns == 112 ? visit(split_small_size<112, WARPGROUPS>{})
-                            : visit(split_small_size<128, WARPGROUPS>{});
-}
 template <typename Visit> auto with_split_small_size(const split_small_tiling &tiling, Visit visit) {
-    return tiling.warpgroups == 1 ? with_split_small_width<1>(tiling.columns, visit)
-                                  : with_split_small_width<2>(tiling.columns, visit);
+    return tiling.columns == 64   ? visit(split_small_size<64>{})
+           : tiling.columns == 80 ? visit(split_small_size<80>{})
+                                  : visit(split_small_size<128>{});
 }
 
 } // namespace matmul

@@ -11,8 +11,8 @@ namespace matmul {
 // SMALL_REST: the most. A thread loads some of them, and all threads share them in shared memory.
 enum { SMALL_REST = 4 };
 template <typename size> struct split_small_rest {
-    enum { A_EACH = SMALL_ROWS * SMALL_REST / size::THREADS };
-    enum { B_EACH = (size::COLUMNS * SMALL_REST + size::THREADS - 1) / size::THREADS };
+    enum { A_EACH = SMALL_ROWS * SMALL_REST / SMALL_THREADS };
+    enum { B_EACH = (size::COLUMNS * SMALL_REST + SMALL_THREADS - 1) / SMALL_THREADS };
     float a[A_EACH] = {}, b[B_EACH] = {};
 
     // Begins the loads of the last `depth` elements of each row and column; outside, there are zeros.
@@ -23,12 +23,12 @@ template <typename size> struct split_small_rest {
         const float *const from_b = op.b.data + first.column * op.b.column_stride + (op.k - depth) * op.b.row_stride;
 #pragma unroll
         for (int i = 0; i < A_EACH; ++i) {
-            const int row = (t + i * size::THREADS) % SMALL_ROWS, k = (t + i * size::THREADS) / SMALL_ROWS;
+            const int row = (t + i * SMALL_THREADS) % SMALL_ROWS, k = (t + i * SMALL_THREADS) / SMALL_ROWS;
             a[i] = row < rows && k < depth ? __ldg(from_a + row * op.a.row_stride + k * op.a.column_stride) : 0;
         }
 #pragma unroll
         for (int i = 0; i < B_EACH; ++i) {
-            const int column = (t + i * size::THREADS) % size::COLUMNS, k = (t + i * size::THREADS) / size::COLUMNS;
+            const int column = (t + i * SMALL_THREADS) % size::COLUMNS, k = (t + i * SMALL_THREADS) / size::COLUMNS;
             b[i] =
                 column < columns && k < depth ? __ldg(from_b + k * op.b.row_stride + column * op.b.column_stride) : 0;
         }
@@ -40,11 +40,11 @@ template <typename size> struct split_small_rest {
         float *const shared_b = shared + SMALL_ROWS * SMALL_REST;
         const int t = static_cast<int>(threadIdx.x);
 #pragma unroll
-        for (int i = 0; i < A_EACH; ++i) elements.magnitudes += fabsf(a[i]), shared[t + i * size::THREADS] = a[i];
+        for (int i = 0; i < A_EACH; ++i) elements.magnitudes += fabsf(a[i]), shared[t + i * SMALL_THREADS] = a[i];
 #pragma unroll
-        for (int i = 0; i < B_EACH; ++i) elements.magnitudes += fabsf(b[i]), shared_b[t + i * size::THREADS] = b[i];
+        for (int i = 0; i < B_EACH; ++i) elements.magnitudes += fabsf(b[i]), shared_b[t + i * SMALL_THREADS] = b[i];
         __syncthreads();
-        const int row = t % 128 / 32 * 16 + t % 32 / 4, column = t / 128 * size::OWN + t % 4 * 2;
+        const int row = t / 32 * 16 + t % 32 / 4, column = t % 4 * 2;
 #pragma unroll 1
         for (int k = 0; k < depth; ++k) {
             const float above = shared[k * SMALL_ROWS + row], below = shared[k * SMALL_ROWS + row + 8];

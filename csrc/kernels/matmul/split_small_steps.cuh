@@ -6,7 +6,7 @@
 
 namespace matmul {
 
-enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_PIECES = 3 };
+enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_PIECES = 3, SMALL_THREADS = 128 };
 
 // What a thread has of a step of one operand: EACH elements. The step has lines that are contiguous in global memory: along k, or else
 // along the rows of A (columns of B).
@@ -17,17 +17,15 @@ enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_PIECES = 3 };
 // Otherwise each element is loaded on its own, and the threads of a warp load neighbors: this touches the fewest lines of the cache. A
 // thread has the same place in sixteen lines, and writes the pieces of eight lines as neighbors. So what is contiguous along k in global
 // memory is contiguous along the rows in `pieces`, and the other way round: wgmma can read both. (These numbers of lines are for 64 rows
-// or columns and one warpgroup; 32 have half of them, 16 a quarter, and with two warpgroups a thread has half as many, and loads two
-// neighbors where it would have less than four elements.)
+// or columns; 16 have a quarter of them.)
 //
-// THREADS: of the block. BOX: rows (columns) in a box, where pieces lie along them; EXTENT: rows (columns) of the step, 64 or fewer; FIRST:
-// the number of the first one in the tile.
-template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
+// EXTENT: rows (columns) of the step, 64 or 16; FIRST: the number of the first one in the tile, 0 or 64. A box has 64 of them.
+template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
     enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
     // Elements of a thread; those that are neighbors in `pieces`. LOADS: of a thread, VECTOR elements each. APART: the distance of its
     // lines, if ALIGNED.
-    enum { EACH = EXTENT * SMALL_STEP / THREADS, MOST = ALIGNED ? 4 : 8, TOGETHER = EACH < MOST ? EACH : MOST };
-    enum { PARTS = EACH / TOGETHER, VECTOR = ALIGNED ? TOGETHER : 1, LOADS = EACH / VECTOR, APART = LINES / PARTS };
+    enum { EACH = EXTENT * SMALL_STEP / SMALL_THREADS, MOST = ALIGNED ? 4 : 8, TOGETHER = EACH < MOST ? EACH : MOST };
+    enum { PARTS = EACH / TOGETHER, VECTOR = ALIGNED ? 4 : 1, LOADS = EACH / VECTOR, APART = LINES / PARTS };
     static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
 
     const float *from; // the next step
@@ -42,8 +40,7 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
         const unsigned t = threadIdx.x, of_line = LENGTH / VECTOR;
         // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
         if (ALIGNED)
-            line = static_cast<int>(ALONG_K && VECTOR == 4 ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4
-                                                           : t / of_line),
+            line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line),
             at = static_cast<int>(t % of_line * VECTOR);
         else
             line = static_cast<int>(t / LENGTH) * EACH, at = static_cast<int>(t % LENGTH);
@@ -51,40 +48,26 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
 
     // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of elements outside, some inside
     // are loaded again (the last line of the thread that is inside, or the last elements of a line), which takes fewer instructions than a
-    // branch: so C gets rows and columns that are not stored.
-    //
-    // Where single elements are loaded, and all lines are inside, a second copy of the loads has three instructions for each instead of
-    // seven. It is not worth it for the first step, whose instructions come from memory, nor for blocks of one warpgroup.
-    template <bool WHOLE, bool FIRST_STEP> __device__ __forceinline__ void load(int depth) {
+    // branch: so C gets rows and columns that are not stored. (A second copy of the loads for the case that all lines are inside is not
+    // worth the time in which its instructions come from memory.)
+    template <bool WHOLE> __device__ __forceinline__ void load(int depth) {
         const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
         const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
-        const char *const there =
+        const char *there =
             reinterpret_cast<const char *>(from + at_most(at, length - VECTOR) + at_most(line, lines - 1) * pitch);
-        constexpr bool TWO_COPIES = !ALIGNED && !FIRST_STEP && THREADS == 256;
-        if (WHOLE || (TWO_COPIES && lines == LINES))
-            load_lines<true>(there, lines);
-        else
-            load_lines<false>(there, lines);
-        from += SMALL_STEP * (ALONG_K ? 1 : pitch);
-    }
-
-    // INSIDE: all lines are.
-    template <bool INSIDE> __device__ __forceinline__ void load_lines(const char *there, int lines) {
         constexpr int NEXT = ALIGNED ? APART : 1;                                // line
         const int64_t next = NEXT * pitch * static_cast<int64_t>(sizeof(float)); // bytes
 #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
-            if constexpr (VECTOR == 2) {
-                const float2 two = __ldg(reinterpret_cast<const float2 *>(there));
-                x[i * 2] = two.x, x[i * 2 + 1] = two.y;
-            } else if constexpr (ALIGNED) {
+            if constexpr (ALIGNED) {
                 const float4 four = __ldg(reinterpret_cast<const float4 *>(there));
                 x[i * 4] = four.x, x[i * 4 + 1] = four.y, x[i * 4 + 2] = four.z, x[i * 4 + 3] = four.w;
             } else {
                 x[i] = __ldg(reinterpret_cast<const float *>(there));
             }
-            if (INSIDE || line + (i + 1) * NEXT < lines) there += next;
+            if (WHOLE || line + (i + 1) * NEXT < lines) there += next;
         }
+        from += SMALL_STEP * (ALONG_K ? 1 : pitch);
     }
 
     // Clears the elements from `depth` on along k.
@@ -115,7 +98,7 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
             static_assert(APART % 8 == 0 || PARTS == 1, "all lines of a thread have the same swizzle");
             const int own_line = first_line + (ALIGNED ? part * APART : 0);
             int own = first + (ALIGNED ? 0 : part * TOGETHER), box = 0;
-            if (!PIECES_ALONG_K && FIRST + EXTENT > BOX && (FIRST >= BOX || own >= BOX)) own -= BOX, box = 1;
+            if (!PIECES_ALONG_K && FIRST > 0) own -= FIRST, box = 1;
             unsigned char *const to =
                 pieces + box * BOX_BYTES + own_line * SLAB_BYTES + (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
 #pragma unroll
@@ -125,12 +108,9 @@ template <int THREADS, int BOX, int FIRST, int EXTENT, bool ALONG_K, bool ALIGNE
     }
 };
 
-// The pieces of an operand with EXTENT rows (columns), of which a warpgroup multiplies OWN. Where the pieces lie along the rows (columns),
-// a box has those of one warpgroup, at most 64.
-template <int EXTENT, int OWN, bool ALONG_K> struct split_small_pieces {
-    enum { BOX = OWN < 64 ? OWN : 64, BOXES = (EXTENT + BOX - 1) / BOX };
-    enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : BOXES * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
-    enum { PART = ALONG_K ? OWN * SLAB_BYTES : BOX_BYTES }; // bytes from one warpgroup's pieces to another's
+// The pieces of an operand with EXTENT rows (columns). Where the pieces lie along these, a box has 64.
+template <int EXTENT, bool ALONG_K> struct split_small_pieces {
+    enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : (EXTENT + 63) / 64 * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
 
     // Where 16 elements along k of a piece begin. (It takes one instruction to add to a descriptor, and several to make one.)
     static __device__ __forceinline__ uint64_t descriptor(uint64_t first, int piece, int sixteen) {
@@ -138,18 +118,16 @@ template <int EXTENT, int OWN, bool ALONG_K> struct split_small_pieces {
     }
 };
 
-// The sizes of a tile. GROUPS: warpgroups; each multiplies OWN columns. BLOCKS: of a multiprocessor.
-template <int COLUMNS_, int GROUPS_> struct [[gnu::visibility("default")]] split_small_size {
-    enum { COLUMNS = COLUMNS_, GROUPS = GROUPS_, OWN = COLUMNS / GROUPS, SUMS = OWN / 2, THREADS = GROUPS * 128 };
-    enum { BLOCKS = GROUPS == 2 || COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
-    enum { MORE = COLUMNS < 112 ? 0 : COLUMNS == 128 ? 64 : 32, LAST = COLUMNS % 32 }; // of the columns from 64 on
-    // PITCH: from row to row of sums in shared memory.
-    enum { BOX = split_small_pieces<COLUMNS, OWN, false>::BOX, PITCH = COLUMNS + 8 };
+// The sizes of a tile of 64, 80 or 128 columns. MORE: columns from 64 on; BLOCKS: of a multiprocessor; PITCH: from row to row of sums in
+// shared memory.
+template <int COLUMNS_> struct [[gnu::visibility("default")]] split_small_size {
+    enum { COLUMNS = COLUMNS_, MORE = COLUMNS - 64, SUMS = COLUMNS / 2, PITCH = COLUMNS + 8 };
+    enum { BLOCKS = COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
 
     // Pieces that are not along k need most.
     static constexpr size_t dynamic_bytes() {
-        using a_pieces = split_small_pieces<SMALL_ROWS, SMALL_ROWS, false>;
-        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, OWN, false>::BYTES;
+        using a_pieces = split_small_pieces<SMALL_ROWS, false>;
+        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, false>::BYTES;
     }
 };
 

@@ -11,7 +11,7 @@ namespace matmul {
 template <typename size>
 __device__ __forceinline__ void store_plain_sums(const operands<float, false> &op, const tile_origin &first) {
 #pragma unroll 1
-    for (int i = static_cast<int>(threadIdx.x); i < SMALL_ROWS * size::COLUMNS; i += size::THREADS) {
+    for (int i = static_cast<int>(threadIdx.x); i < SMALL_ROWS * size::COLUMNS; i += SMALL_THREADS) {
         const int64_t row = first.row + i / size::COLUMNS, column = first.column + i % size::COLUMNS;
         if (row >= op.m || column >= op.n) continue;
         const auto a_row = op.a.row(row), b_column = op.b.column(column);
@@ -28,7 +28,7 @@ template <typename size, int VECTOR>
 __device__ __forceinline__ void store_small_rows(const output_matrix<float, false> &c, const tile_origin &first,
                                                  int rows, int columns, const float *shared) {
     using vector = std::conditional_t<VECTOR == 4, float4, float>;
-    enum { ACROSS = (size::COLUMNS == 64 ? 64 : 128) / VECTOR, DOWN = size::THREADS / ACROSS }; // threads
+    enum { ACROSS = (size::COLUMNS == 64 ? 64 : 128) / VECTOR, DOWN = SMALL_THREADS / ACROSS }; // threads
     const int column = static_cast<int>(threadIdx.x % ACROSS) * VECTOR;
     int row = static_cast<int>(threadIdx.x / ACROSS);
     float *to = c.data + (first.row + row) * c.row_stride + (first.column + column) * c.column_stride;
@@ -46,8 +46,8 @@ __device__ __forceinline__ void store_small(const operands<float, false> &op, co
     if (!WHOLE) __syncthreads(); // all products are done
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        const int row = static_cast<int>(threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4) + half * 8;
-        const int column = static_cast<int>(threadIdx.x / 128 * size::OWN + threadIdx.x % 4 * 2);
+        const int row = static_cast<int>(threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4) + half * 8;
+        const int column = static_cast<int>(threadIdx.x % 4 * 2);
         float *const to = WHOLE ? op.c.data + (first.row + row) * op.c.row_stride + first.column + column
                                 : shared + row * size::PITCH + column;
 #pragma unroll
