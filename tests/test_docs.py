@@ -46,7 +46,9 @@ def test_the_kernel_of_the_readme(capsys):
         assert capsys.readouterr().out.strip() == re.search(r"# (\S+)\n$", code)[1]
         with pytest.raises(cudakern.CudaError) as caught:
             exec(code.replace("if (i < n) ", ""), {})
-    assert re.search(re.escape(" ".join(error.split())).replace(r"4000\ to\ 4095", r"40\d\d to 40\d\d"), str(caught.value))
+    assert re.search(
+        re.escape(" ".join(error.split())).replace(r"4000\ to\ 4095", r"40\d\d to 40\d\d"), str(caught.value)
+    )
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
@@ -180,6 +182,14 @@ def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, w
     assert "border-left" in verdict._repr_html_()
 
 
+def test_notebooks_are_stored_without_outputs():
+    """A diff shows what changed, and no figure in one can be out of date."""
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        for cell in json.loads(path.read_text())["cells"]:
+            assert not cell.get("outputs"), path.name
+            assert not cell.get("execution_count"), path.name
+
+
 def test_sources_are_displayed_without_boilerplate():
     for op in names():
         for variant in cudakern.variants(op):
@@ -194,7 +204,7 @@ def test_sources_are_displayed_without_boilerplate():
 
 # --- the contract ----------------------------------------------------------------------------------------------------
 CONTRACT = ROOT / "docs/contract.md"
-HELD_BY = re.compile(r"`(tests/test_\w+\.py::test_\w+|\.ci/(?:run|deep|gpu) [^`]+)`")
+HELD_BY = re.compile(r"`(tests/test_\w+\.py::test_\w+|\.ci/(?:run|record) [^`]+)`")
 
 
 def promises():
