@@ -218,6 +218,12 @@ __global__ void shared(long long i) {
 __global__ void by_address(long long address, long long i) {
     reinterpret_cast<volatile char *>(address)[i] ^= 1;
 }
+__global__ void address_of(const int *x, unsigned long long *address) {
+    *address = reinterpret_cast<unsigned long long>(x);
+}
+__global__ void read(long long address, long long i, int *out) {
+    *out = reinterpret_cast<const int *>(address)[i];
+}
 """
 
 
@@ -302,6 +308,37 @@ def test_use_after_free(beyond, library, size):
         assert f"in an allocation of {size} bytes that has been freed" in str(error)
     fresh = library.buffer(np.ones(size, np.int8))
     assert fresh.get().all()
+
+
+WAITS = {
+    "no wait": lambda out: None,
+    "device": lambda out: cudakern.synchronize(),
+    "device twice": lambda out: (cudakern.synchronize(), cudakern.synchronize()),
+    "stream": lambda out: cudakern.Stream().synchronize(),
+    "event": lambda out: cudakern.Event().synchronize(),
+    "result": lambda out: out.get(),
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+@pytest.mark.parametrize("size", [64, 1000, 20_000, 1_000_000])
+def test_use_of_an_array_that_was_freed(beyond, size, wait):
+    """An error after a wait, whether a kernel ran before or not. Without a wait, the old values are gone."""
+    address, out = cudakern.zeros(1, "uint64"), cudakern.zeros(1, "int32")
+    for used in (False, True):
+        data = cudakern.asarray(np.full(size, 7, np.int32))
+        beyond.address_of[1, 1](data, address)
+        at = int(address.get()[0])
+        if used:
+            beyond["increment<int>"][1, 64](data)
+        del data
+        WAITS[wait](out)
+        for i in (0, min(size, 16 << 10) - 1):
+            beyond.read[1, 1](at, i, out)
+            if wait == "no wait":
+                assert out.get()[0] == -1
+                break
+            assert f"in an allocation of {4 * size} bytes that has been freed" in str(failure(out.get))
 
 
 def test_dynamic_shared_memory_has_an_end(beyond):

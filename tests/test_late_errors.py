@@ -3,6 +3,8 @@ process can go on. (What calls of the operations say then is in test_async.py.)"
 
 import ctypes
 import re
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -151,6 +153,56 @@ def test_a_freed_array_does_not_take_the_error_away(native, stream):
     assert "half_skips" in message(lambda: native.stream_synchronize(0, stream))
     native.fill(y, bytes(4), stream)
     native.stream_synchronize(0, stream)
+
+
+def test_a_dropped_texture_does_not_take_the_error_away(emulator):
+    table = cudakern.zeros((9, 9), "float32")
+    broken(DEFAULT)
+    cudakern.lookup_2d(table, table, table, variant="texture")
+    emulator.trim(0)
+    assert "half_skips" in message(lambda: emulator.stream_synchronize(0, DEFAULT))
+
+
+@pytest.mark.parametrize("kind", ["own kernel", "own kernel, host", "operation", "operation, host"])
+def test_no_call_is_skipped_in_silence(emulator, kind):
+    """Another thread's kernels fail in the same stream, and that thread hears of it, all the time."""
+    library = cuda_api.load("emulator", "broken")
+    scratch = library.buffer(np.zeros(1024, np.int32))
+    twice = cudakern.compile("__global__ void twice(const float *x, float *y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }")
+    x = np.arange(64, dtype="float32") + 1
+    on_device, out, stop, codes = cudakern.asarray(x), cudakern.zeros(64, "float32"), threading.Event(), set()
+
+    def fail():
+        while not stop.is_set():
+            library.start("run_half_skips", scratch, block=64)
+            codes.add(library.code("api_stream_synchronize", None))
+
+    def call():
+        if kind == "own kernel":
+            out.fill(0)
+            twice.twice[1, 64](on_device, out)
+            return out.get()
+        if kind == "own kernel, host":
+            result = np.zeros(64, "float32")
+            twice.twice[1, 64](x, result)
+            return result
+        return cudakern.vector_add(x, x) if "host" in kind else cudakern.vector_add(on_device, on_device).get()
+
+    failing = threading.Thread(target=fail)
+    failing.start()
+    try:
+        until, right = time.monotonic() + 1, 0
+        while time.monotonic() < until or not right:
+            try:
+                assert np.array_equal(call(), 2 * x)
+                right += 1
+            except cudakern.CudaError:
+                pass
+    finally:
+        stop.set()
+        failing.join()
+        library.code("api_synchronize")
+    assert LAUNCH_FAILURE in codes
 
 
 @pytest.mark.parametrize("side", cases.BACKENDS)

@@ -597,10 +597,97 @@ def test_the_launcher_is_told_by_a_wait_for_the_device(library, streams, half_sk
 
 
 @emulator_only
+@pytest.mark.parametrize(
+    "where, wait",
+    [(where, wait) for where in ("own", "default") for wait in ("stream", "device", "event")]
+    + [("destroyed", "device"), ("destroyed", "event")],
+)
+def test_a_skipped_launch_is_reported_to_its_thread(library, half_skips, where, wait):
+    """Whoever launched the kernel that failed waits first, and hears of both."""
+    stream = None if where == "default" else library.stream()
+    event, cell = library.event(), library.buffer(np.zeros(1, np.int32))
+    waits = {
+        "stream": ["api_stream_synchronize", stream],
+        "device": ["api_synchronize"],
+        "event": ["api_event_synchronize", event],
+    }
+    with ThreadPoolExecutor(1) as other:
+        half_skips(stream)
+        other.submit(library.start, "run_step", cell, cell, stream=stream).result()
+        library.check("api_event_record", event, stream)
+        assert [library.code("api_stream_synchronize", stream) for _ in range(2)] == [LAUNCH_FAILURE, 0]
+        if where == "destroyed":
+            library.check("api_stream_destroy", stream)
+        with pytest.raises(cuda_api.CudaFailure) as caught:
+            other.submit(library.check, *waits[wait]).result()
+        assert caught.value.code == LAUNCH_FAILURE
+        words = "kernel step was not run, because a kernel before it in its stream failed: kernel half_skips, "
+        assert caught.value.detail.startswith(words)
+        other.submit(library.check, *waits[wait]).result()
+        assert cell.get()[0] == 0
+        other.submit(library.launch, "run_step", cell, cell).result()
+        assert cell.get()[0] == 1
+    if where == "own":
+        library.check("api_stream_destroy", stream)
+    library.check("api_event_destroy", event)
+
+
+@emulator_only
+def test_what_is_skipped_behind_an_event_is_reported_by_a_later_wait(library, streams, half_skips):
+    cell, event = library.buffer(np.zeros(1, np.int32)), library.event()
+    half_skips(streams[0])
+    library.check("api_event_record", event, streams[0])
+    library.start("run_step", cell, cell, stream=streams[0])
+    library.check("seam_settle")
+    assert [library.code("api_event_synchronize", event) for _ in range(2)] == [LAUNCH_FAILURE, 0]
+    assert [library.code("api_stream_synchronize", streams[0]) for _ in range(2)] == [LAUNCH_FAILURE, 0]
+    library.launch("run_step", cell, cell, stream=streams[0])
+    assert cell.get()[0] == 1
+    library.check("api_event_destroy", event)
+
+
+@emulator_only
+def test_a_thread_that_never_waits_leaves_nothing_silent(library, half_skips):
+    """Its launches on the default stream are skipped until it waits, and each wait of another thread says so."""
+    cell = library.buffer(np.zeros(1, np.int32))
+    with ThreadPoolExecutor(1) as other:
+        other.submit(half_skips, None).result()
+        assert [library.code("api_synchronize") for _ in range(2)] == [LAUNCH_FAILURE, 0]
+        for _ in range(3):
+            other.submit(library.start, "run_step", cell, cell).result()
+            assert [library.code("api_synchronize") for _ in range(2)] == [LAUNCH_FAILURE, 0]
+            assert "kernel step" in library.detail()
+        assert other.submit(library.code, "api_stream_synchronize", None).result() == LAUNCH_FAILURE
+        other.submit(library.launch, "run_step", cell, cell).result()
+    assert cell.get()[0] == 1
+
+
+@emulator_only
+def test_launches_of_threads_that_ended_are_reported_to_the_next_wait(library, streams, half_skips):
+    """Once for all of them. A later thread, which may get the identity of one that ended, has nothing to do with it."""
+    cell, event = library.buffer(np.zeros(1, np.int32)), library.event()
+    half_skips(streams[0])
+    library.check("api_event_record", event, streams[0])
+    for _ in range(5):
+        elsewhere(lambda: library.start("run_step", cell, cell, stream=streams[0]))
+    library.check("seam_settle")
+    assert library.code("api_event_synchronize", event) == LAUNCH_FAILURE
+    assert [library.code("api_synchronize") for _ in range(2)] == [LAUNCH_FAILURE, 0]
+    assert "kernel step" in library.detail()
+    with ThreadPoolExecutor(1) as other:
+        other.submit(half_skips, streams[0]).result()
+        assert library.code("api_synchronize") == LAUNCH_FAILURE
+    elsewhere(lambda: library.launch("run_step", cell, cell, stream=streams[0]))
+    assert cell.get()[0] == 1
+    assert library.code("api_stream_synchronize", streams[0]) == 0
+    library.check("api_event_destroy", event)
+
+
+@emulator_only
 def test_others_may_use_a_broken_stream_once_they_were_told(library, streams, half_skips):
     """The launcher never comes back: its error must not stop everyone else."""
     cell = library.buffer(np.zeros(1, np.int32))
-    with ThreadPoolExecutor(1) as pool:  # its thread lives on: another one could get its identity
+    with ThreadPoolExecutor(1) as pool:
         pool.submit(half_skips, streams[0]).result()
         assert library.code("api_synchronize") == LAUNCH_FAILURE
         library.start("run_step", cell, cell, stream=streams[0])
@@ -608,6 +695,11 @@ def test_others_may_use_a_broken_stream_once_they_were_told(library, streams, ha
         assert cell.get()[0] == 1
         assert library.code("api_stream_synchronize", streams[0]) == LAUNCH_FAILURE  # the stream's own wait ends it
         assert library.code("api_stream_synchronize", streams[0]) == 0
+        pool.submit(library.start, "run_step", cell, cell, stream=streams[0]).result()
+        assert library.code("api_stream_synchronize", streams[0]) == 0
+        assert cell.get()[0] == 4
+        assert pool.submit(library.code, "api_stream_synchronize", streams[0]).result() == LAUNCH_FAILURE
+        assert pool.submit(library.code, "api_stream_synchronize", streams[0]).result() == 0
     library.code("api_last_error")
 
 

@@ -105,6 +105,7 @@ int emu_event_record(void *event, void *stream) {
         if (!code) {
             e->record = ++last_record;
             e->stream = s;
+            e->stream_id = s->id;
             e->ticket = s->enqueued;
             e->order = emu_queues.last_order;
             if (now)
@@ -124,9 +125,12 @@ static int fired(const emu_event *e) {
 
 // The error that waiting for the event reports: its stream's, if it occurred before the event.
 static int event_error(emu_event *e) {
-    emu_report earliest = {0};
-    if (e->stream && e->stream->error.order < e->order) emu_tell(&e->stream->error, &earliest);
-    return emu_report_code(&earliest);
+    emu_failure failure;
+    failure.code = 0;
+    if (e->stream)
+        emu_tell(e->stream->id == e->stream_id ? &e->stream->reports : &emu_queues.orphans[e->device], e->order,
+                 TOLD_ELSEWHERE, &failure);
+    return emu_failure_code(&failure);
 }
 
 int emu_event_query(void *handle) {
@@ -140,8 +144,10 @@ int emu_event_query(void *handle) {
 
 int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     emu_event *e;
+    int device = 0;
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
+    if (!code) device = e->device;
     if (!code && e->stream) {
         emu_stream *s = e->stream; // read now, so that a later record is not waited for
         uint64_t ticket = e->ticket, order = e->order, ask = emu_ask_at();
@@ -155,7 +161,7 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     }
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
-    return code;
+    return code ? code : emu_memory_problem(device);
 }
 
 int emu_event_elapsed(float *milliseconds, void *start, void *end) {

@@ -19,9 +19,14 @@
 
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // protected by that lock
-static unsigned long long last_id;                               // likewise
-static pthread_key_t own_streams;                                // the calling thread's: an array, one per device
-static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static unsigned long long last_id, last_thread;                  // likewise
+static pthread_key_t threads;
+static pthread_once_t threads_once = PTHREAD_ONCE_INIT;
+
+typedef struct thread { // the record of a thread that has used streams
+    uint64_t number;
+    emu_stream *own[EMU_MAX_DEVICES]; // its cudaStreamPerThread of each device; NULL: not used yet
+} thread;
 
 // --- handles (lock held) -----------------------------------------------------------------------------------------
 static void start_conditions(emu_stream *s) {
@@ -43,7 +48,8 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
         start_conditions(s);
     }
     s->live = 1;
-    s->closing = s->is_null = s->of_thread = 0;
+    s->closing = s->is_null = 0;
+    s->owner = 0;
     s->id = ++last_id;
     s->device = device;
     s->flags = flags;
@@ -53,22 +59,40 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
     return s;
 }
 
-// Keeps one error per device of destroyed streams: an unreported one rather than a reported one, else the earliest.
-static void keep_as_orphan(int device, emu_report *from) {
-    emu_report *to = &emu_queues.orphans[device];
-    if (from->code && (!to->code || (to->reported == from->reported ? from->order < to->order : to->reported)))
-        *to = *from;
-    from->code = 0;
+// Adds a report to a list that has one per launcher: an unreported one rather than a reported one, else the earliest.
+static void keep(emu_op **reports, emu_op *r) {
+    emu_op **at = reports;
+    while (*at && (*at)->launcher != r->launcher) at = &(*at)->next;
+    emu_op *old = *at;
+    r->next = old ? old->next : NULL;
+    *at = r;
+    if (!old) return;
+    if (old->reported == r->reported ? old->order < r->order : old->reported < r->reported) {
+        *at = old;
+        old = r;
+    }
+    if (old->order < (*at)->order) (*at)->order = old->order;
+    if (old->last > (*at)->last) (*at)->last = old->last;
+    emu_forget(old);
+}
+
+static void keep_as_orphans(int device, emu_op *reports) {
+    for (emu_op *r = reports, *next; r; r = next) {
+        next = r->next;
+        keep(&emu_queues.orphans[device], r);
+    }
 }
 
 static void recycle(emu_stream *s) {
-    keep_as_orphan(s->device, &s->error);
+    keep_as_orphans(s->device, s->reports);
+    s->reports = NULL;
     for (emu_stream **at = &emu_queues.streams; *at; at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
             break;
         }
     s->closing = 0;
+    s->id = 0;
     s->next = free_streams;
     free_streams = s;
 }
@@ -83,33 +107,61 @@ static void close_stream(emu_stream *s) { // queued operations still run
         recycle(s);
 }
 
-static void thread_ends(void *streams) { // lock not held
-    emu_stream **own = streams;
-    pthread_mutex_lock(&emu_queues.lock);
-    for (int device = 0; device < EMU_MAX_DEVICES; device++)
-        if (own[device]) close_stream(own[device]);
-    pthread_mutex_unlock(&emu_queues.lock);
-    free(own);
-}
-static void make_own_key(void) {
-    pthread_key_create(&own_streams, thread_ends);
+static void leave_reports(emu_op **reports,
+                          uint64_t launcher) { // to the next thread that waits, unless they were reported
+    emu_op **at = reports;
+    while (*at && (*at)->launcher != launcher) at = &(*at)->next;
+    emu_op *r = *at;
+    if (!r) return;
+    *at = r->next;
+    r->launcher = 0;
+    if (r->reported)
+        emu_forget(r);
+    else
+        keep(reports, r);
 }
 
-static emu_stream *own_stream(int device) { // NULL: no memory
-    pthread_once(&own_once, make_own_key);
-    emu_stream **own = pthread_getspecific(own_streams);
-    if (!own) {
-        own = calloc(EMU_MAX_DEVICES, sizeof *own);
-        if (!own || pthread_setspecific(own_streams, own)) {
-            free(own);
-            return NULL;
-        }
+static void thread_ends(void *record) { // lock not held
+    thread *ended = record;
+    pthread_mutex_lock(&emu_queues.lock);
+    for (emu_stream *s = emu_queues.streams; s; s = s->next) {
+        leave_reports(&s->reports, ended->number);
+        for (emu_op *o = s->head; o; o = o->next)
+            if (o->launcher == ended->number) o->launcher = 0;
     }
-    if (!own[device] && (own[device] = new_stream(device, cudaStreamDefault, 0))) {
-        own[device]->of_thread = 1;
-        own[device]->owner = pthread_self();
+    for (int device = 0; device < EMU_MAX_DEVICES; device++) {
+        leave_reports(&emu_queues.orphans[device], ended->number);
+        if (ended->own[device]) close_stream(ended->own[device]);
     }
-    return own[device];
+    pthread_mutex_unlock(&emu_queues.lock);
+    free(ended);
+}
+static void make_threads_key(void) {
+    pthread_key_create(&threads, thread_ends);
+}
+
+static thread *this_thread(int create) { // NULL: no record yet, or no memory for it
+    pthread_once(&threads_once, make_threads_key);
+    thread *record = pthread_getspecific(threads);
+    if (record || !create) return record;
+    record = calloc(1, sizeof *record);
+    if (record && pthread_setspecific(threads, record)) {
+        free(record);
+        return NULL;
+    }
+    if (record) record->number = ++last_thread;
+    return record;
+}
+
+uint64_t emu_thread_number(void) {
+    const thread *record = this_thread(0);
+    return record ? record->number : UINT64_MAX;
+}
+
+static emu_stream *own_stream(thread *self, int device) { // NULL: no memory
+    emu_stream **own = &self->own[device];
+    if (!*own && (*own = new_stream(device, cudaStreamDefault, 0))) (*own)->owner = self->number;
+    return *own;
 }
 
 static int bad_stream(const void *handle) {
@@ -118,8 +170,9 @@ static int bad_stream(const void *handle) {
 
 int emu_find_stream(void *handle, int device, emu_stream **result) {
     *result = NULL;
-    if (handle == (void *)cudaStreamPerThread) {
-        *result = own_stream(device);
+    thread *self = this_thread(1);
+    if (!self || handle == (void *)cudaStreamPerThread) {
+        *result = self ? own_stream(self, device) : NULL;
         return *result ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
     }
     if (!handle || handle == (void *)cudaStreamLegacy) {
@@ -154,7 +207,7 @@ void emu_enqueue(emu_stream *s, emu_op *o) {
     o->next = NULL;
     o->order = ++emu_queues.last_order;
     o->ticket = ++s->enqueued;
-    o->launcher = pthread_self();
+    o->launcher = emu_thread_number();
     if (s->head)
         s->tail->next = o;
     else
@@ -175,17 +228,28 @@ void emu_finish(emu_stream *s) {
 }
 
 // --- the stream's thread -----------------------------------------------------------------------------------------
-static void set_error(emu_stream *s, const emu_op *o, int code, const char *message) { // lock held
-    if (s->error.code && !s->error.reported) return;
-    s->error = (emu_report){.code = code, .order = o->order, .launcher = o->launcher};
-    snprintf(s->error.message, sizeof s->error.message, "%s", message);
+// Whether the kernel must be skipped: an earlier kernel, which may write its input, failed or was skipped, and this has not
+// been reported yet. If so, copies that report's error.
+static int inherits_failure(const emu_stream *s, emu_op *o) { // lock held
+    if (o->kind != OP_KERNEL) return 0;
+    for (const emu_op *r = s->reports; r; r = r->next) {
+        if (r->reported >= (r->launcher == o->launcher ? TOLD_BY_STREAM : TOLD_ELSEWHERE)) continue;
+        o->code = r->code;
+        o->message = r->message ? strdup(r->message + r->reason) : NULL;
+        return 1;
+    }
+    return 0;
 }
 
-// Whether the kernel must be skipped: an earlier kernel, which may write its input, failed, and this has not been
-// reported to the launcher yet.
-static int inherits_failure(const emu_stream *s, const emu_op *o) { // lock held
-    return o->kind == OP_KERNEL && s->error.code &&
-           (!s->error.reported || pthread_equal(o->launcher, s->error.launcher));
+static void say_skipped(emu_op *o) { // lock not held, since the loader has a lock for names
+    char name[256], text[EMU_MESSAGE];
+    if (!o->message) return;
+    emu_kernel_name(o->launch.function, name, sizeof name);
+    o->reason = (size_t)snprintf(text, sizeof text,
+                                 "kernel %s was not run, because a kernel before it in its stream failed: ", name);
+    snprintf(text + o->reason, sizeof text - o->reason, "%s", o->message);
+    free(o->message);
+    o->message = strdup(text);
 }
 
 static void run(emu_stream *s, emu_op *o) { // lock not held
@@ -209,9 +273,8 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
             emu_memory_explain(error.address, message + length, EMU_MESSAGE - length);
         }
         if (code != cudaErrorAssert) emu_print_error(message); // (a failed assert has been printed, in CUDA's words)
-        pthread_mutex_lock(&emu_queues.lock);
-        set_error(s, o, code, message);
-        pthread_mutex_unlock(&emu_queues.lock);
+        o->code = code;
+        o->message = strdup(message);
     }
 }
 
@@ -230,13 +293,20 @@ static void *worker(void *argument) {
         }
         emu_op *o = s->head;
         for (emu_stream *b; (b = emu_blocker(s, o));) pthread_cond_wait(&b->done, &emu_queues.lock);
-        int skip = (o->given_up && !o->always) || inherits_failure(s, o);
+        const int dropped = o->given_up && !o->always, skipped = !dropped && inherits_failure(s, o);
         atomic_store(&s->cancel, 0);
         pthread_mutex_unlock(&emu_queues.lock);
-        if (!skip) run(s, o);
+        if (skipped)
+            say_skipped(o);
+        else if (!dropped)
+            run(s, o);
         pthread_mutex_lock(&emu_queues.lock);
+        o->last = o->order;
         emu_finish(s);
-        free(o);
+        if (o->code)
+            keep(&s->reports, o);
+        else
+            free(o);
     }
 }
 
@@ -342,7 +412,7 @@ void emu_drop_streams(int device) {
     pthread_mutex_lock(&emu_queues.lock);
     for (emu_stream *s = emu_queues.streams, *next; s; s = next) {
         next = s->next;
-        if (s->device == device && s->live && !s->is_null && !s->of_thread) close_stream(s);
+        if (s->device == device && s->live && !s->is_null && !s->owner) close_stream(s);
     }
     pthread_mutex_unlock(&emu_queues.lock);
 }
@@ -393,12 +463,20 @@ int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
 // --- fork --------------------------------------------------------------------------------------------------------
 // In the child only the thread that forked exists. Its queues are emptied: queued operations are dropped, except frees,
 // which are executed. Streams stay usable and get new threads when needed, except the per-thread streams of other threads.
+static void forget_all(emu_op **reports) {
+    for (emu_op *r; (r = *reports);) {
+        *reports = r->next;
+        emu_forget(r);
+    }
+}
+
 static void after_fork(void) {
+    for (int device = 0; device < EMU_MAX_DEVICES; device++) forget_all(&emu_queues.orphans[device]);
     for (emu_stream *s = emu_queues.streams, *next; s; s = next) {
         next = s->next;
         start_conditions(s);
         s->has_worker = 0;
-        s->error.code = 0;
+        forget_all(&s->reports);
         atomic_store(&s->cancel, 0);
         while (s->head) {
             emu_op *o = s->head;
@@ -408,7 +486,7 @@ static void after_fork(void) {
             free(o);
         }
         s->completed = s->enqueued;
-        if (s->of_thread && !pthread_equal(s->owner, pthread_self())) s->live = 0, s->closing = 1;
+        if (s->owner && s->owner != emu_thread_number()) s->live = 0, s->closing = 1;
         if (s->closing) recycle(s);
     }
     for (emu_stream *s = free_streams; s; s = s->next) start_conditions(s);

@@ -13,17 +13,21 @@
 //     ticket" is true, it stays true, even after the handle is destroyed. A stale handle is recognized without
 //     dereferencing it.
 //
-// A kernel's error is kept in its stream until it is reported (wait.c describes to which thread). Until then, later
-// kernels of the stream are skipped, because their input is wrong. (On a GPU nothing works after such an error until the
-// process ends; here the stream stays usable.)
+// After a kernel's failure, later kernels of the stream are skipped, because their input is wrong, until the failure has been
+// reported. A kernel that failed or was skipped stays in its stream's list `reports` until its launcher has been told; wait.c
+// has a picture. (On a GPU nothing works after such an error until the process ends; here the stream stays usable.)
 #ifndef EMULATOR_STREAM_H
 #define EMULATOR_STREAM_H
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "host.h"
 
 typedef enum emu_op_kind { OP_WORK, OP_KERNEL, OP_RECORD, OP_WAIT } emu_op_kind;
+
+// By which waits a thread has been told of a failure.
+typedef enum emu_told { NOT_TOLD, TOLD_ELSEWHERE, TOLD_BY_STREAM } emu_told;
 
 typedef struct emu_stream emu_stream;
 typedef struct emu_event emu_event;
@@ -38,34 +42,31 @@ typedef struct emu_op {
     emu_work work;
     void *data;
     emu_grid_launch launch;
-    pthread_t launcher;  // the thread that queued it
+    uint64_t launcher;   // the number of the thread that queued it; 0: it has ended
     emu_event *event;    // OP_RECORD
     uint64_t record;     // which record of the event
     emu_stream *awaited; // OP_WAIT
     uint64_t awaited_ticket;
-} emu_op;
-
-typedef struct emu_report { // a kernel's error
+    // OP_KERNEL, in a list of reports: it failed or was skipped
     int code;
-    int reported; // reported to a thread that did not launch the kernel
-    pthread_t launcher;
-    uint64_t order;
-    char message[EMU_MESSAGE];
-} emu_report;
+    char *message;     // NULL: there was no memory for it
+    size_t reason;     // where the message begins to tell of the kernel that failed
+    uint64_t last;     // the order of the last operation that it stands for, since a list has one report per launcher
+    emu_told reported; // to threads that did not launch it
+} emu_op;
 
 struct emu_stream {
     int live; // the handle is valid
     int device, is_null, priority;
-    unsigned long long id; // never reused for another stream
-    int of_thread;         // it is the cudaStreamPerThread of `owner`
-    pthread_t owner;
+    unsigned long long id; // never reused for another stream; 0: the stream is gone
+    uint64_t owner;        // it is the cudaStreamPerThread of this thread; 0: it is another kind of stream
     unsigned flags;
     uint64_t enqueued, completed; // tickets
     emu_op *head, *tail;
     int has_worker, closing;
     uint64_t reach;    // wait.c: operations of smaller order may be canceled
     atomic_int cancel; // polled by the running grid
-    emu_report error;
+    emu_op *reports;
     pthread_cond_t work; // for the worker: the head changed
     pthread_cond_t done; // for waiting threads: `completed` grew
     emu_stream *next;    // in `streams`, or in the list of free ones
@@ -75,14 +76,15 @@ struct emu_event {
     int live, device;
     unsigned flags;
     emu_stream *stream; // the stream of its last record; NULL: never recorded
+    unsigned long long stream_id;
     uint64_t ticket, order, record, time_ns;
     emu_event *next;
 };
 
 extern struct emu_queues {
-    pthread_mutex_t lock;                // for all streams and events
-    emu_stream *streams;                 // every stream in use, including the NULL streams
-    emu_report orphans[EMU_MAX_DEVICES]; // errors of destroyed streams
+    pthread_mutex_t lock;             // for all streams and events
+    emu_stream *streams;              // every stream in use, including the NULL streams
+    emu_op *orphans[EMU_MAX_DEVICES]; // reports of destroyed streams
     uint64_t last_order;
 } emu_queues;
 
@@ -101,6 +103,12 @@ int emu_can_run_now(const emu_stream *s, emu_op *o);                // `o` is no
 int emu_queue_later(emu_stream *s, emu_op *o); // for the stream's thread, which frees `o`; on failure the caller does
 void emu_enqueue(emu_stream *s, emu_op *o);    // only adds it to the queue; the caller must run it
 void emu_finish(emu_stream *s);                // removes the head after it has run
+// The calling thread's number, which is never reused. A thread that has not found a stream has launched nothing: UINT64_MAX.
+uint64_t emu_thread_number(void);
+static inline void emu_forget(emu_op *report) {
+    free(report->message);
+    free(report);
+}
 
 // --- wait.c
 // Whether a wait on `s` (NULL: on the device; device -1: on all devices) includes the work of `t`.
@@ -114,10 +122,14 @@ static inline uint64_t emu_ask_at(void) { // the time of the next call of `inter
 // Waits until `t` advances, or shorter; calls `interrupted` when it is due. Nonzero: the wait is interrupted.
 int emu_wait_and_ask(emu_stream *t, uint64_t *ask, emu_interrupted interrupted, void *argument);
 void emu_give_up(void); // cancels operations up to each stream's `reach`
-// Reports an error to the calling thread: copies it to `earliest` if that is empty or later. An error that is reported
-// to the thread that launched the kernel is cleared.
-void emu_tell(emu_report *from, emu_report *earliest);
-int emu_report_code(
-    const emu_report *report); // records code and message for the calling thread, if there is an error
+// What a wait reports to the calling thread: of several failures, the earliest of its own launches, else the earliest one.
+typedef struct emu_failure {
+    int code, is_own;
+    uint64_t order;
+    char message[EMU_MESSAGE];
+} emu_failure;
+// Tells the calling thread of the reports of operations before `end`. `how`: whether by a wait on the stream itself.
+void emu_tell(emu_op **reports, uint64_t end, emu_told how, emu_failure *failure);
+int emu_failure_code(const emu_failure *failure); // records code and message for the calling thread, if there is one
 
 #endif

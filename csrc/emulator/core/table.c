@@ -117,8 +117,8 @@ int emu_table_report_problem(int device) {
 }
 
 int emu_memory_problem(int device) {
-    if (!atomic_load_explicit(&unchecked, memory_order_relaxed)) return cudaSuccess;
     emu_region_settle_spares();
+    if (!atomic_load_explicit(&unchecked, memory_order_relaxed)) return cudaSuccess;
     pthread_mutex_lock(&emu_table.lock);
     atomic_store_explicit(&unchecked, 0, memory_order_relaxed);
     const size_t count = emu_table.count < CHECKED_BY_A_WAIT ? emu_table.count : CHECKED_BY_A_WAIT;

@@ -1,16 +1,19 @@
 // Waiting: for streams and devices; which thread receives a kernel's error; interrupting a wait.
 //
-//   kernel fails --> stream's error --.--> wait on the stream itself: returned and cleared
-//                                     '--> wait that covers more (NULL stream, device) or less (event):
-//                                            by the thread that launched the kernel: returned and cleared
-//                                            by another thread: returned if not reported before; kept for the launcher
+//   kernel fails ------.--> report for its launcher --.--> wait by the launcher: returned and removed
+//                      |     (one per stream and       |
+//   later kernel of ---'      launcher is enough)      '--> wait by another thread: returned if not reported before; kept for
+//   any thread skipped                                      the launcher while that thread exists, else removed
 //
-// So a thread that waits for everything does not take away the error that explains another thread's results. Kernels
-// queued after the failed one are skipped until the error has been reported to any thread; those of the thread that
-// launched the failed kernel, until it has been reported to this thread.
+// So every thread is told of its launches that failed or were skipped, whichever thread waits first. (A wait is one on the
+// stream, the device, the NULL stream for a blocking stream, or an event for what was queued before it.) Kernels queued after
+// the failed one are skipped until its report has been returned to any thread. Those of a thread that has a report itself are
+// skipped until it has been returned to this thread, or to another one by a wait on the stream itself, if that is not the NULL
+// stream. A skipped kernel counts as not reported before, so no thread takes its output for a result.
 #define _GNU_SOURCE
 #include "stream.h"
 
+#include <stdio.h>
 #include <time.h>
 
 // A stream with pending work that a wait on `s` covers; `s` NULL: any stream of `device` (-1: of any device). Lock held.
@@ -33,31 +36,52 @@ static int wait_queued(const emu_stream *s, int device, emu_interrupted interrup
 }
 
 // --- errors ------------------------------------------------------------------------------------------------------
-int emu_report_code(const emu_report *report) {
-    if (report->code) emu_error(report->code, "%s", report->message);
-    return report->code;
+int emu_failure_code(const emu_failure *failure) {
+    if (failure->code) emu_error(failure->code, "%s", failure->message);
+    return failure->code;
 }
 
-void emu_tell(emu_report *from, emu_report *earliest) {
-    if (!from->code) return;
-    int mine = pthread_equal(from->launcher, pthread_self());
-    if ((mine || !from->reported) && (!earliest->code || from->order < earliest->order)) *earliest = *from;
-    from->reported = 1;
-    if (mine) from->code = 0;
+static void choose(emu_failure *failure, const emu_op *r, int is_own) {
+    if (failure->code && (is_own == failure->is_own ? r->order > failure->order : failure->is_own)) return;
+    failure->code = r->code;
+    failure->is_own = is_own;
+    failure->order = r->order;
+    snprintf(failure->message, sizeof failure->message, "%s",
+             r->message ? r->message : "a kernel failed or was skipped, and there was no host memory for a message");
+}
+
+void emu_tell(emu_op **reports, uint64_t end, emu_told how, emu_failure *failure) {
+    const uint64_t self = emu_thread_number();
+    for (emu_op **at = reports, *r; (r = *at);) {
+        const int is_own = r->launcher == self, for_me = is_own || !r->launcher;
+        if (r->order < end && (for_me || r->reported < how)) {
+            choose(failure, r, is_own);
+            if (r->last >= end) { // it remains for what was skipped later
+                if (for_me) r->order = end;
+            } else if (for_me) {
+                *at = r->next;
+                emu_forget(r);
+                continue;
+            } else {
+                r->reported = how;
+            }
+        }
+        at = &r->next;
+    }
 }
 
 // The error that a wait on `s` (NULL: on the device) reports.
 static int collect(emu_stream *s, int device) {
+    emu_failure failure;
+    failure.code = 0;
     if (s && !s->is_null) {
-        int code = emu_report_code(&s->error);
-        s->error.code = 0;
-        return code;
+        emu_tell(&s->reports, UINT64_MAX, TOLD_BY_STREAM, &failure);
+    } else {
+        for (emu_stream *t = emu_queues.streams; t; t = t->next)
+            if (emu_covers(s, device, t)) emu_tell(&t->reports, UINT64_MAX, TOLD_ELSEWHERE, &failure);
+        emu_tell(&emu_queues.orphans[device], UINT64_MAX, TOLD_ELSEWHERE, &failure);
     }
-    emu_report earliest = {0};
-    for (emu_stream *t = emu_queues.streams; t; t = t->next)
-        if (t->device == device && (!s || emu_is_blocking(t))) emu_tell(&t->error, &earliest);
-    emu_tell(&emu_queues.orphans[device], &earliest);
-    return emu_report_code(&earliest);
+    return emu_failure_code(&failure);
 }
 
 int emu_collect(void *handle) {
@@ -171,6 +195,7 @@ static emu_stream *settling(void) {
 // executed. Returns when none of the canceled operations runs any more. Other threads' work continues, even if it comes later
 // in a stream and reads outputs that the canceled operations did not write.
 void emu_give_up(void) {
+    const uint64_t self = emu_thread_number();
     for (int grown = 1; grown;) {
         grown = 0;
         for (emu_stream *t = emu_queues.streams; t; t = t->next)
@@ -178,7 +203,7 @@ void emu_give_up(void) {
     }
     for (emu_stream *t = emu_queues.streams; t; t = t->next)
         for (emu_op *o = t->head; o && o->order < t->reach; o = o->next) {
-            if (!pthread_equal(o->launcher, pthread_self())) continue;
+            if (o->launcher != self) continue;
             o->given_up = 1;
             if (o == t->head) atomic_store(&t->cancel, 1);
         }
