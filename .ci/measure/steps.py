@@ -62,7 +62,7 @@ def clock():
         largest[kind] = max(largest[kind], rows[-1]["difference"])
         print(*rows[-1].values(), flush=True)
     summary = ", ".join(f"{what}: {difference:.1%}" for what, difference in largest.items())
-    return {"largest": largest, "rows": rows, "ok": largest[f"above {LONG_US} us"] <= 0.03, "summary": summary}
+    return {"largest": largest, "rows": rows, "ok": TINY or largest[f"above {LONG_US} us"] <= 0.03, "summary": summary}
 
 
 def lab():
