@@ -401,7 +401,7 @@ def ladders():
     lines = [
         "# Ladders on a GPU",
         "",
-        "The output of `cudakern ladder OP` on a GPU. `.ci/tables.py` writes this page from "
+        "The output of `cudakern ladder OP --all` on a GPU. `.ci/tables.py` writes this page from "
         "[results/](results/README.md); do not edit it. [matmul.md](matmul.md) explains the steps of `matmul`.",
     ]
     for op in sorted(there, key=lambda op: op not in OPERATIONS):

@@ -35,14 +35,15 @@ import importlib
 import os
 import sys
 import textwrap
-import threading
 
 from . import emulator
 from ._array import DeviceArray
 from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._backend import emulator as _load_emulator
+from ._backend import gpu_module as _load_gpu_module
 from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._errors import CudaError, OutOfMemoryError
+from ._imports import IMPORTING as _IMPORTING
 from ._memory_limit import memory_limit
 from ._operations.matmul import matmul
 from ._operations.sum_of_squares import sum_of_squares
@@ -51,6 +52,13 @@ from ._table import Parameter, Variant, Variants
 from ._variants import variants
 
 _load_emulator()  # fails at once, with instructions, in a checkout that is not built
+_load_gpu_module()  # so that no call imports it
+if hasattr(os, "register_at_fork"):
+    # (Python calls what precedes a fork in reverse order: it waits for imports before it takes the runtime's locks, for
+    # which an import may wait, because it can run the garbage collector.)
+    os.register_at_fork(
+        before=_IMPORTING.acquire, after_in_parent=_IMPORTING.release, after_in_child=_IMPORTING.release
+    )
 
 #: Modules that are imported when one of their names is first used: importing all would take twice as long.
 _LATER = {
@@ -96,13 +104,6 @@ _LATER["lab"] = "lab"
 _PUBLIC = __all__
 del __all__
 
-# An import in progress in another thread would hang the child of a fork: forks wait for imports begun here.
-_importing = threading.RLock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_importing.acquire, after_in_parent=_importing.release, after_in_child=_importing.release
-    )
-
 if "IPython" in sys.modules:
     from ._completion import register
 
@@ -113,12 +114,13 @@ def __getattr__(name: str) -> object:
     if name == "__all__" and sys._getframe(1).f_globals.get("__name__") != "pydoc":
         return _PUBLIC
     if name in _LATER:
-        with _importing:
+        with _IMPORTING:
             module = importlib.import_module(f".{_LATER[name]}", __name__)
         value = module if name == _LATER[name] else getattr(module, name)
     elif name == "__version__":
         # Rarely needed, and searching the installed packages takes as long as the rest of the import.
-        from importlib.metadata import PackageNotFoundError, version
+        with _IMPORTING:
+            from importlib.metadata import PackageNotFoundError, version
 
         try:
             value = version(__name__)

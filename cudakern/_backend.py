@@ -123,15 +123,22 @@ def emulator() -> Native:
 
 
 @functools.cache
+def gpu_module() -> tuple[Native | None, str]:
+    """The GPU's module, or the reason why there is none."""
+    try:
+        return _load("_cuda"), ""
+    except ModuleNotFoundError:
+        return None, ": ".join(filter(None, ("this build has no GPU module", why_no_gpu_module())))
+    except ImportError as error:
+        return None, f"the GPU module cannot be loaded ({error})"
+
+
+@functools.cache
 def _cuda() -> tuple[Native | None, str]:
     """The GPU's module if it can be used, else the reason."""
-    try:
-        native = _load("_cuda")
+    native, reason = gpu_module()
+    if native is not None:
         reason = native.why_not()
-    except ModuleNotFoundError:
-        native, reason = None, ": ".join(filter(None, ("this build has no GPU module", why_no_gpu_module())))
-    except ImportError as error:
-        native, reason = None, f"the GPU module cannot be loaded ({error})"
     if not reason:
         return native, ""
     plain = next((f"{words} ({name})" for name, words in NO_GPU.items() if reason.startswith(name)), "")

@@ -60,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with use_backend(options.backend) if options.backend else contextlib.nullcontext():
             return int(options.run(options) or 0)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"{command}: {error}")
     except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -97,10 +99,10 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
     options.add_argument("--device", type=int, help="its number; default: the current one")
 
-    text = "Run all variants of an operation on one input. Default: sum_of_squares and matmul."
+    text = "Run all variants of an operation on one input, and show the main path. Default: sum_of_squares and matmul."
     options = command(_ladder, text, "[OP] [NAME=VALUE ...]")
     options.add_argument("--op", help="the operation, instead of OP")
-    options.add_argument("--all", action="store_true", help="all operations")
+    options.add_argument("--all", action="store_true", help="all variants, with notes; without OP: of all operations")
     options.add_argument("--n", type=int, help="length, or rows and columns")
     options.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
     options.add_argument("--dtype", help="type of the input, e.g. float64")
@@ -114,7 +116,9 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     text = "Compare an operation's variants with PyTorch and CuPy, on a GPU. Default: every operation that they have."
     options = command(_bench, text)
     options.add_argument("op", nargs="?", help="the operation")
-    options.add_argument("file", nargs="?", metavar="FILE", help="with --json: write the JSON to this file")
+    options.add_argument(
+        "file", nargs="?", type=_output, metavar="FILE", help="with --json: write the JSON to this file"
+    )
     text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
     options.add_argument("--shape", type=_sizes, action="append", help=text)
     options.add_argument("--dtype", default="float32", help="type of the input, e.g. float16")
@@ -171,19 +175,36 @@ def _sizes(text: str) -> tuple[int, ...]:
         raise argparse.ArgumentTypeError(f"lengths must be integers, as in 17,33,65, not {text!r}") from None
 
 
+def _output(path: str) -> str:
+    """The path of a file that a command will write, which can be written: checked before the command does its work."""
+    file, folder = os.path.realpath(path), os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise argparse.ArgumentTypeError(f"no such folder: {folder}")
+    if os.path.isdir(file):
+        raise argparse.ArgumentTypeError(f"{path!r} is a folder; write the name of a file")
+    is_new = not os.path.exists(file)
+    if is_new or os.path.isfile(file):  # (to open and close a pipe would end it)
+        try:
+            with open(file, "ab"):
+                pass
+        except OSError as error:
+            raise argparse.ArgumentTypeError(f"{path!r:.99} cannot be written: {error.strerror}") from None
+        if is_new:
+            os.remove(file)
+    return path
+
+
 def _picture(path: str) -> str:
-    """Checks before anything runs: matplotlib is installed, the folder exists, the format is known."""
+    """The path of a picture, in a format that is known; .png if it has none."""
     try:
         from ._plots import Picture
     except ImportError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    folder, extension = os.path.dirname(path) or ".", os.path.splitext(path)[1].lstrip(".")
-    if not os.path.isdir(folder):
-        raise argparse.ArgumentTypeError(f"no such folder: {folder}")
+    extension = os.path.splitext(_output(path))[1].lstrip(".")
     formats = Picture().canvas.get_supported_filetypes()
     if extension and extension not in formats:
         raise argparse.ArgumentTypeError(f"unknown format {extension!r}; known: {', '.join(sorted(formats))}")
-    return path
+    return path if extension else _output(f"{path}.png")
 
 
 def _words(options: argparse.Namespace, count: int) -> tuple[list[str | None], list[str]]:
@@ -254,8 +275,6 @@ def _ladder(options: argparse.Namespace) -> bool:
     if op and options.op:
         raise ValueError("ladder: pass the operation once")
     op = op or options.op
-    if op and options.all:
-        raise ValueError(f"ladder: pass {op} or --all, not both")
     if options.variants == []:
         raise ValueError("--variants: no names")
     parameters = keywords("ladder", words)
@@ -269,16 +288,18 @@ def _ladder(options: argparse.Namespace) -> bool:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
     chosen = _table.choose([op] if op else names() if options.all else headlines(), options.variants)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
-    ladders = []
-    for name in dict.fromkeys(name for name, _ in chosen):
+    ladders, ops = [], dict.fromkeys(name for name, _ in chosen)
+    stem, extension = os.path.splitext(options.plot or "")
+    pictures = [options.plot if op else _output(f"{stem}-{name}{extension}") for name in ops if options.plot]
+    for name in ops:
         variants = [variant.name for of, variant in chosen if of == name]
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
-            ladders[-1].table(options.emulated).print()
-        if options.plot:
-            stem, extension = os.path.splitext(options.plot)
-            ladders[-1].plot(options.plot if op else f"{stem}-{name}{extension or '.png'}")
+            brief = not (options.all or options.emulated or options.variants)
+            ladders[-1].table(options.emulated, brief).print()
+        if pictures:
+            ladders[-1].plot(pictures.pop(0))
     if options.all and (skipped := note_on_skipped()):
         print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, cast
 
+from ._imports import IMPORTING
+
 if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is faster without it
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -30,9 +32,10 @@ class Table:
 
     def rich(self, without: Sequence[str] = ()) -> RichTable:
         """For a terminal."""
-        from rich import box
-        from rich.table import Table as RichTable
-        from rich.text import Text
+        with IMPORTING:
+            from rich import box
+            from rich.table import Table as RichTable
+            from rich.text import Text
 
         table = RichTable(
             title=Text(self.title) if self.title else None,
@@ -55,16 +58,18 @@ class Table:
 
     def text(self) -> str:
         """Plain text."""
-        from rich.console import Console
+        with IMPORTING:  # rich imports some modules when it needs them
+            from rich.console import Console
 
-        console = Console(color_system=None, force_jupyter=False)
-        with console.capture() as output:
-            self._print(console)
+            console = Console(color_system=None, force_jupyter=False)
+            with console.capture() as output:
+                self._print(console)
         return "\n".join(line.rstrip() for line in output.get().splitlines())
 
     def print(self) -> None:
         """To stdout, in color on a terminal."""
-        from rich.console import Console
+        with IMPORTING:
+            from rich.console import Console
 
         console = Console()
         if console.is_terminal:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._errors import unknown
+from ._imports import IMPORTING
 
 INTEGERS = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")  #: bool counts as one
 BFLOAT16 = "bfloat16"
@@ -33,7 +34,8 @@ def from_name(name: str) -> np.dtype[Any]:
     if name != BFLOAT16:
         return _NUMPY[name]
     try:
-        ml_dtypes = importlib.import_module("ml_dtypes")
+        with IMPORTING:
+            ml_dtypes = importlib.import_module("ml_dtypes")
     except ImportError:
         raise ImportError(
             "NumPy has bfloat16 only with the package ml_dtypes: pip install ml_dtypes, or use .astype('float32')"

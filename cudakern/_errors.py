@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
+from ._imports import IMPORTING
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -62,7 +64,8 @@ def short_in_notebooks(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _similarity(name: str, known: str) -> float:
-    from difflib import SequenceMatcher  # imported late, because only errors need it
+    with IMPORTING:
+        from difflib import SequenceMatcher  # imported late, because only errors need it
 
     return SequenceMatcher(None, name.lower(), known.lower()).ratio()
 

@@ -41,7 +41,7 @@ def native(x: Array) -> Array:
 def host_operand(x: Array, native: Native | None = None, device: int = 0) -> Array:
     """The same values as the C modules take them, copied if necessary or if that is faster than many small copies to
     the device. What an axis of stride 0 repeats is copied once. With ``native``, its threads gather large arrays."""
-    if x.dtype.isnative and x.flags.aligned and _is_copied(x, native, device):
+    if x.dtype.isnative and _is_copied(x, native, device):
         return x
     if 0 not in x.strides or x.size == 0:
         return np.array(x, x.dtype.newbyteorder("="), order="C")
@@ -75,7 +75,7 @@ def _is_plain(x: Array) -> bool:
 
 def host_result(x: Array, native: Native | None = None, device: int = 0) -> bool:
     """True if the C modules can write into such an array, and fast."""
-    fits = x.dtype.isnative and x.flags.aligned and _is_copied(x, native, device)
+    fits = x.dtype.isnative and _is_copied(x, native, device)
     return fits and (x.flags.c_contiguous or not elements_meet(x.shape, x.strides, x.itemsize))
 
 

@@ -44,8 +44,8 @@ class KernelLadder(Ladder):
     def _without_times(self) -> str:
         return "without a GPU, kernels of your own have no times"
 
-    def table(self, emulated: bool = False) -> _display.Table:
-        """``emulated`` adds the emulator's times, which say nothing about a GPU's speed."""
+    def table(self, emulated: bool = False, brief: bool = False) -> _display.Table:
+        """``emulated`` adds the emulator's times, which say nothing about a GPU's speed. ``brief`` changes nothing."""
         cells = [self._cells(step, emulated) for step in self]
         figures = list(cells[0])
         rows = [[step.variant.name, *row.values()] for step, row in zip(self, cells, strict=True)]

@@ -51,7 +51,7 @@ def ladder(
         An operation: "matmul" or ``cudakern.matmul``. Or kernels of your own, each with its grid and block:
         ``[program.naive[grid, block], program.tiled[grid, block]]``.
     n : int, optional
-        The array's length, or the rows and columns of both matrices. Default: 1,048,576 or 1000.
+        The array's length, or the rows and columns of both matrices. Default: 1,048,576 or 1000 (on the emulator 256).
     shape : sequence of int, optional
         Instead of ``n``: the array's shape, or (m, k, n) for the product of an (m, k) and a (k, n) matrix.
     dtype, seed : optional
@@ -111,12 +111,14 @@ def ladder(
     plain = {name: x.item() if getattr(x, "ndim", None) == 0 else x for name, x in parameters.items()}
     _check_parameters(what, entries, plain)
     own = {name: value for name, value in plain.items() if name in what.own}
+    here = backend().as_it_is()
     if inputs is None:
-        operands = _random_operands(what, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0))
+        operands = _random_operands(
+            what, here.emulated, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0)
+        )
     else:
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
     kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
-    here = backend().as_it_is()
     record = _recorded.instead_of_times(here, op, kind.name)
     repeat, warmup = repetitions(record, repeat, warmup)
     with progress_line(progress) as announce:
@@ -241,15 +243,16 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _random_operands(what: Operation, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
+def _random_operands(what: Operation, emulated: bool, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
     rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
     wrong = f"ladder: shape= {rule}, not {shape!r:.60}"
     if n is not None:
         shape = what.square(integer("ladder: n", n, 0))
+    default = what.emulated_shape if emulated and what.emulated_shape else what.default_shape
     try:
-        sizes = tuple(map(operator.index, what.default_shape if shape is None else shape))
+        sizes = tuple(map(operator.index, default if shape is None else shape))
     except TypeError:
         raise TypeError(wrong) from None
     if min(sizes, default=0) < 0 or (what.fixed_rank and len(sizes) != len(what.default_shape)):

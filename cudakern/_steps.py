@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import sys
 import time
@@ -17,6 +18,7 @@ from . import _display, _recorded, _table
 from ._backend import Backend
 from ._compare import Comparison, compare
 from ._errors import CudaError, unknown
+from ._imports import IMPORTING
 from ._operations import operation
 from ._profile import Profile
 from ._resources import KernelResources
@@ -24,6 +26,8 @@ from ._resources import KernelResources
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: The most rows of a brief table.
+BRIEF_ROWS = 10
 NO_TIMES = "has no recorded times for this type and these parameters"
 
 
@@ -134,15 +138,56 @@ class Ladder(_display.Shown, Sequence[Step]):
         others = [step.variant for step in self if not step.profile and self.dtype not in step.variant.types]
         return others if any(step.profile for step in self) else []
 
-    def table(self, emulated: bool = False) -> _display.Table:
-        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own."""
-        steps = [step for step in self if step.variant not in self._others]
+    def table(self, emulated: bool = False, brief: bool = False) -> _display.Table:
+        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own. ``brief``: at most ten
+        rows and one line of notes."""
+        others = self._others
+        every = [step for step in self if step.variant not in others]
+        steps = self._climb(every) if brief else every
         cells = [self._cells(step, emulated) for step in steps]
         figures = list(cells[0]) if cells else []
         rows = [[one.variant.name, one.variant.summary, *row.values()] for one, row in zip(steps, cells, strict=True)]
-        notes = " ".join(self._notes(figures))
+        notes = " ".join(self._brief_notes(steps, len(every)) if brief else self._notes(figures))
         spare = [name for word in ("memory", "launches", self.rate) for name in figures if name.endswith(word)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
+
+    def _climb(self, steps: list[Step]) -> list[Step]:
+        """If these are too many: NumPy's, those that failed, and the main path from the first kernel to the fastest, of
+        steps each faster than all before, without those that gain least. (Kernels that cut inputs are another path.)"""
+        times = [step.recorded.kernel_ns if step.recorded else 0.0 for step in steps]
+        if self.recorded is None:
+            times = [step.profile.kernel_ns if step.profile else 0.0 for step in steps]
+        if len(steps) <= BRIEF_ROWS or not any(times):
+            return steps
+        climb: list[int] = []
+        for i, step in enumerate(steps):
+            better = times[i] and not (climb and times[i] >= times[climb[-1]])
+            if better and not step.variant.on_host and not step.variant.cuts_inputs:
+                climb.append(i)
+        more = [i for i, step in enumerate(steps) if step.failed or step.variant.on_host]
+        while len(climb) > max(2, BRIEF_ROWS - len(more)):
+            gains = [times[before] / times[i] for before, i in itertools.pairwise(climb)]
+            del climb[1 + gains.index(min(gains))]
+        return [steps[i] for i in sorted({*climb, *more})]
+
+    def _brief_notes(self, steps: Sequence[Step], rows: int) -> Iterator[str]:
+        yield from self._reasons(steps)
+        if self.recorded is None:
+            yield "call: with its copies."
+        elif self._timed:
+            chip = self.recorded.chip.removeprefix("NVIDIA ")
+            changed = "; the kernels have changed since" if self.recorded.changed else ""
+            yield f"Errors are of the input here, the rest of the {chip}'s ({self.recorded.date}{changed})."
+        else:
+            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+        if rows > len(steps):
+            yield f"{rows - len(steps)} more rows: ladder {self.operation} --all"
+
+    @staticmethod
+    def _reasons(steps: Sequence[Step]) -> Iterator[str]:
+        """Why some of the steps did not run."""
+        for note in dict.fromkeys(step.note for step in steps if step.note):
+            yield f"{', '.join(step.variant.name for step in steps if step.note == note)}: {note}."
 
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
         """A step's figures, by their columns' headings."""
@@ -174,9 +219,7 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         others = self._others
-        steps = [step for step in self if step.note and step.variant not in others]
-        for note in dict.fromkeys(step.note for step in steps):
-            yield f"{', '.join(step.variant.name for step in steps if step.note == note)}: {note}."
+        yield from self._reasons([step for step in self if step.variant not in others])
         if others:
             types = ", ".join(repr(name) for name in dict.fromkeys(variant.types[0] for variant in others))
             count = "1 more variant takes" if len(others) == 1 else f"{len(others)} more variants take"
@@ -314,7 +357,8 @@ def errors_of(result: Any, reference: Any, magnitude: Any) -> Comparison:
 @contextlib.contextmanager
 def progress_line(show: bool | None) -> Iterator[Callable[[str], None]]:
     """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
-    from rich.console import Console
+    with IMPORTING:
+        from rich.console import Console
 
     console, begin = Console(file=sys.stderr), time.monotonic()
     display, output = _notebook_display(), None

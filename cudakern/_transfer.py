@@ -38,7 +38,8 @@ def as_numpy(x: Any) -> Any:
 
 def refuse_masked(x: Any, name: str, instead: str = "") -> None:
     """TypeError for a masked array."""
-    if isinstance(x, np.ma.MaskedArray):
+    # np.ma would import that module, which not every program needs. Without it, there are no masked arrays.
+    if isinstance(x, getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())):
         instead = instead or f"{name}.filled(0) or {name}.data"
         raise TypeError(f"{name} is a masked array, and its mask would be lost: take {instead}")
 
@@ -54,7 +55,7 @@ def in_place(native: Native, host: Array, device: int) -> bool:
     if host.flags.c_contiguous:
         return True
     once = math.prod(n for n, step in zip(host.shape, host.strides, strict=True) if step != 0)
-    return host.flags.aligned and native.gathers(once * host.itemsize, device)
+    return native.gathers(once * host.itemsize, device)
 
 
 def _upload(native: Native, to: View, host: Array, stream: int) -> None:
@@ -102,7 +103,7 @@ def into_host(native: Native, view: View, out: Array, stream: int) -> None:
         raise ValueError("out is read-only")
     plain = out.flags.carray and out.dtype.isnative
     apart = plain or not _layout.elements_meet(out.shape, out.strides, out.itemsize)
-    if plain or (apart and out.flags.aligned and in_place(native, out, view.device)):
+    if plain or (apart and in_place(native, out, view.device)):
         native.download(buffer_of(np.asarray(out)), view, stream)
     else:
         out[...] = to_host(native, view, stream)

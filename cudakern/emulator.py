@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from ._backend import emulator as _native
 from ._errors import unknown
+from ._imports import IMPORTING
 from ._installed import HEADERS, LIBRARY
 
 __all__ = ["compile_flags", "configure"]
@@ -90,8 +91,9 @@ def _reset(key: str) -> None:
 
 @functools.cache
 def _is_clang(compiler: str) -> bool:
-    import shlex
-    import subprocess  # imported late, because only this needs them
+    with IMPORTING:
+        import shlex
+        import subprocess  # imported late, because only this needs them
 
     try:
         answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, timeout=10)

@@ -1,6 +1,7 @@
 """The command line: every subcommand, for people and as JSON; a wrong name is one line with the nearest right one."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -102,9 +103,16 @@ def test_lab_refuses_in_a_line(arguments, words):
 
 @each_backend
 def test_ladder(backend):
-    words = cli("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
+    short = ("ladder", "matmul", "--n", 40, "--repeat", 1, "--backend", backend)
+    words = cli(*short, "--all")
     assert all(variant.name in words for variant in cudakern.variants("matmul") if "float32" in variant.types)
     assert ("There is no GPU here." in " ".join(words.split())) == (backend == "emulator")
+    brief = cli(*short)
+    assert "more rows: ladder matmul --all" in " ".join(brief.split())
+    assert "few_rows" in words
+    assert "few_rows" not in brief
+    assert "few_rows" in cli(*short, "--variants", "numpy,naive,few_rows")
+    assert len(cli_json(*short)[0]["steps"]) == len(cudakern.variants("matmul"))
     steps = cli_json(
         "ladder",
         "--op",
@@ -157,6 +165,53 @@ def test_both_ladders_and_their_pictures(tmp_path):
     assert len(cli_json("ladder", "--n", 10, "--repeat", 1, "--backend", "emulator")) == 2
     every = cli_json("ladder", "--all", "--n", 10, "--repeat", 1, "--backend", "emulator")
     assert [one["operation"] for one in every] == list(names())
+
+
+@pytest.mark.parametrize(
+    "path, words",
+    [
+        ("folder", "is a folder; write the name of a file"),
+        ("folder/", "is a folder; write the name of a file"),
+        ("no/folder.png", "no such folder: "),
+        ("file.png/x.png", "no such folder: "),
+        ("x" * 300 + ".png", "cannot be written: File name too long"),
+        ("locked/x.png", "cannot be written: "),
+        ("x.bmq", "unknown format 'bmq'"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path, monkeypatch, path, words):
+    """By each option that names a file."""
+    from cudakern import _cli
+
+    def works(*_, **__):
+        raise AssertionError("the work has begun")
+
+    for name in ("ladder", "occupancy"):
+        monkeypatch.setattr(_cli, name, works)
+    monkeypatch.setattr("cudakern._bench.bench", works)
+    monkeypatch.setattr("cudakern.lab._by_name.run", works)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.png").touch()
+    (tmp_path / "locked").mkdir(0o555)
+    if path.startswith("locked") and os.access(tmp_path / "locked", os.W_OK):
+        path = "/proc/self/x.png"  # root may write anywhere else
+    before, path = sorted(tmp_path.iterdir()), f"{tmp_path / path}{'/' * path.endswith('/')}"
+    for command in (["ladder", "saxpy"], ["ladder"], ["bench", "saxpy"], ["occupancy"], ["lab", "hello"]):
+        message = cli(*command, "--plot", path, status=2)
+        assert words in message
+        assert message.count("\n") == 1
+    if "format" not in words:
+        assert words in cli("bench", "saxpy", "--json", path, status=2)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_pictures_of_several_ladders_are_checked_before_the_first(tmp_path):
+    (tmp_path / "x-matmul.png").mkdir()
+    message = cli("ladder", "--n", 10, "--plot", tmp_path / "x.png", "--backend", "emulator", status=2)
+    assert "x-matmul.png' is a folder" in message
+    assert not (tmp_path / "x-sum_of_squares.png").exists()
+    cli("ladder", "saxpy", "--n", 10, "--plot", tmp_path / "plain", "--backend", "emulator")
+    assert (tmp_path / "plain.png").is_file()
 
 
 def test_variants():

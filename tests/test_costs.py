@@ -110,8 +110,7 @@ def test_the_import_brings_in_nothing_that_only_shows():
         import sys
         import cudakern
         print([name for name in ("rich", "matplotlib", "torch", "cupy", "ml_dtypes") if name in sys.modules])
-        print("cudakern._cuda" in sys.modules)  # the GPU's module waits for the first call
         """,
         fresh=True,
     )
-    assert output.split("\n") == ["[]", "False", ""]
+    assert output == "[]\n"

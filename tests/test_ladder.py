@@ -106,6 +106,65 @@ def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
         own.plot()
 
 
+def test_a_brief_table_is_the_main_path(small_ladder):
+    """At most ten rows, each faster than all before, from the first kernel to the fastest; the steps are all there."""
+    table, every = small_ladder.table(brief=True), small_ladder.table()
+    shown = [row[0] for row in table.rows]
+    assert len(shown) <= 10 < len(every.rows)
+    assert shown[:2] == ["numpy", "naive"]
+    assert [row for row in every.rows if row[0] in shown] == list(table.rows)
+    steps = [small_ladder[name] for name in shown[1:]]
+    times = [(step.recorded or step.profile).kernel_ns for step in steps]
+    assert times == sorted(times, reverse=True)
+    assert not any(step.variant.cuts_inputs for step in steps)
+    assert f" {len(every.rows) - len(shown)} more rows: ladder matmul --all" in table.note
+    assert len(table.note) < 120
+    if small_ladder.backend.emulated:
+        assert {"tiled", "register_tile", "vectorized", "warp_tiles", "split_fp16"} <= set(shown)
+        fastest = min(
+            step.recorded.kernel_ns for step in small_ladder if step.recorded and not step.variant.cuts_inputs
+        )
+        assert times[-1] < 1.05 * fastest
+
+
+def test_what_a_brief_table_must_not_leave_out(monkeypatch):
+    """NumPy's row, a step that failed, and why; a short ladder, and one without times, is whole."""
+    right = _steps.errors_of
+
+    def fails(*arguments):
+        if len(seen) == 3:
+            seen.append(None)
+            raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
+        seen.append(None)
+        return right(*arguments)
+
+    seen = []
+    monkeypatch.setattr("cudakern._ladder.errors_of", fails)
+    with cudakern.use_backend("emulator"):
+        broken = cudakern.ladder("sum_of_squares", n=9, progress=False).table(brief=True)
+        short = cudakern.ladder("saxpy", n=9, progress=False)
+        untimed = cudakern.ladder("sum_of_squares", n=9, dtype="uint8", progress=False)
+        elsewhere = cudakern.ladder("sort", n=9, progress=False).table(brief=True)
+    names = [variant.name for variant in cudakern.variants("sum_of_squares")]
+    assert names[3] in [row[0] for row in broken.rows]
+    assert len(broken.rows) <= 10
+    assert f"{names[3]}: failed: cudaErrorLaunchFailure" in broken.note
+    for ladder in (short, untimed):
+        assert ladder.table(brief=True).rows == ladder.table().rows
+        assert "more rows" not in ladder.table(brief=True).note
+    assert "There is no GPU here, and sum_of_squares has no recorded times" in untimed.table(brief=True).note
+    assert "cub: not here: it needs a GPU" in elsewhere.note
+
+
+def test_the_emulators_default_size_is_small():
+    """matmul takes more than a minute there at a GPU's default, 1000. Recorded times are those of the recorded size."""
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder("matmul", variants=["numpy", "warp_tiles"])
+    assert steps.shapes == ((256, 256),) * 2
+    assert steps.recorded.shapes == ((4096, 4096),) * 2
+    assert "matmul: 256 x 256 float32; Emulated NVIDIA H200; times: H200, 4,096 x 4,096" in steps.title
+
+
 @pytest.mark.parametrize(
     "dtype, first, variant, hidden",
     [

@@ -324,6 +324,23 @@ OUTS = {
 }
 
 
+@pytest.mark.parametrize("dtype, address", [("complex64", 4), ("complex128", 8), ("complex64", 3)])
+def test_out_of_complex_numbers_between_multiples_of_their_size(backend, dtype, address):
+    """NumPy calls the first two aligned."""
+    ones = np.ones((5, 7), dtype)
+    memory = np.zeros(16 + 49 * ones.itemsize, np.uint8)
+    at = -memory.ctypes.data % 16 + address
+    out = memory[at : at + 49 * ones.itemsize].view(dtype).reshape(7, 7)
+    for into in (out, out.T, out[::-1, ::-1]):
+        for _ in range(2):  # the second call is of a known kind
+            out[...] = 0
+            assert cudakern.matmul(ones.T, ones, into, variant="tiled") is into
+            assert np.all(out == 5)
+    out[...] = 0
+    cudakern.asarray(np.full((7, 7), 5j, dtype)).get(out=out)
+    assert np.all(out == 5j)
+
+
 @pytest.mark.parametrize("form", OUTS)
 @every_variant
 def test_out_takes_any_layout(backend, variant, dtype, form):

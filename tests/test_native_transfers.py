@@ -66,6 +66,17 @@ def test_misaligned_and_read_only_hosts(name):
     assert down(name, view).tolist() == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="into is read-only"):
         native(name).download(odd, view, 0)
+    odd = np.zeros(41, "uint8")[1:].view("float64")
+    native(name).download(odd, view, 0)
+    assert odd.tolist() == [0, 1, 2, 3, 4]
+
+
+@every_backend
+def test_a_sum_that_the_host_adds_at_an_odd_address(name):
+    total = np.zeros(9, "uint8")[1:].view("int64").reshape(())
+    x = np.arange(5000)
+    native(name).execute("sum_of_squares", "multi_block", (), (x,), (total,), 0, False, 0)
+    assert total == np.dot(x, x)
 
 
 @every_backend

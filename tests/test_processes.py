@@ -13,7 +13,7 @@ import pytest
 
 import cudakern as ck
 import subprocesses
-from cases import BACKENDS
+from cases import BACKENDS, HAS_BFLOAT16
 
 # Long enough on the emulator that nobody sees its end: some minutes.
 LONG = """
@@ -600,30 +600,79 @@ def test_a_subinterpreter_is_refused_in_words():
     assert lines[1:] == ["None", "5"]
 
 
-def test_a_fork_during_a_lazy_import():
-    """A fork waits for an import that another thread began by using a name of cudakern: the child can use it too."""
-    quiet("""
+@pytest.mark.parametrize(
+    "module, use",
+    [
+        ("cudakern._ladder", "ck.ladder"),
+        ("importlib.metadata", "ck.__version__"),
+        ("difflib", "ck.matmul(1, 1, variant='tild')"),
+        ("rich.console", "repr(ck.variants('matmul'))"),
+        pytest.param(
+            "ml_dtypes", "ck.zeros(2, 'bfloat16').get()", marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="")
+        ),
+    ],
+)
+def test_a_fork_during_a_late_import(module, use):
+    """A fork waits for an import of ours that another thread began: the child can use it too. Meanwhile that thread can
+    use the runtime."""
+    quiet(
+        f"""
 import importlib.abc, os, signal, sys, threading
-import cudakern
+import cudakern as ck
+
+def use():
+    try:
+        {use}
+    except ValueError:
+        pass
 
 begun = threading.Event()
 class Slow(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "cudakern._ladder":
+        if name == {module!r}:
             begun.set()
-            threading.Event().wait(0.5)
+            threading.Event().wait(0.3)
+            ck.zeros(3)
 
 sys.meta_path.insert(0, Slow())
-thread = threading.Thread(target=lambda: cudakern.ladder)
+thread = threading.Thread(target=use)
 thread.start()
-begun.wait()
+assert begun.wait(20)
 child = os.fork()
 if child == 0:
-    signal.alarm(20)
-    os._exit(0 if callable(cudakern.ladder) and callable(cudakern.occupancy) else 3)
+    signal.alarm(10)
+    use()
+    os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 thread.join()
-assert callable(cudakern.ladder)
+""",
+        limit=30,
+    )
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_first_calls_import_nothing(name):
+    """An import hangs the child of a fork that another thread makes meanwhile."""
+    quiet(f"""
+import os, sys
+os.environ["CUDAKERN_BACKEND"] = {name!r}
+import numpy as np, cudakern as ck
+imports = []
+sys.addaudithook(lambda event, arguments: event == "import" and imports.append(arguments[0]))
+x = np.ones((40, 40), "float32")
+d = ck.asarray(x)
+d[1:] = [2] * 40
+d[0] = ck.matmul(d, d[0], stream=ck.Stream())
+ck.synchronize()
+for each in (x, d):
+    for variant in ("auto", "tiled"):
+        ck.matmul(each, each, out=ck.matmul(each, each, variant=variant), variant=variant)
+    ck.sum_of_squares(each)
+float(ck.sum_of_squares(d))
+str(d.astype("complex64").T.copy()[::2].get())
+with ck.memory_limit("1M"):
+    ck.sum_of_squares(np.ones(1 << 19, "float32"), variant="vectorized")
+assert imports == [], imports
 """)
 
 

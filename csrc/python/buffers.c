@@ -45,7 +45,7 @@ int buffer_dtype(const Py_buffer *buffer) {
     return parse_format(buffer->format, buffer->itemsize, &view) == 0 && !view.swapped ? view.dtype : -1;
 }
 
-static int describe(const Py_buffer *buffer, const char *role, int number, int writable, ck_view *view) {
+static int describe(const Py_buffer *buffer, const char *role, int number, ck_view *view) {
     if (parse_format(buffer->format, buffer->itemsize, view) < 0) {
         PyErr_Format(PyExc_TypeError,
                      "%s has the buffer format '%s' with items of %zd bytes; supported are bool, integers, float16, "
@@ -65,12 +65,6 @@ static int describe(const Py_buffer *buffer, const char *role, int number, int w
         view->shape[i] = buffer->shape[i];
         view->strides[i] = buffer->strides ? buffer->strides[i] : stride;
         stride *= buffer->shape[i];
-    }
-    // Copies work at any address, but the host writes sums of partial results as elements, which must be aligned.
-    if (writable && (uintptr_t)view->data % (size_t)(buffer->itemsize > 8 ? 8 : buffer->itemsize) != 0) {
-        PyErr_Format(PyExc_ValueError, "%s is not aligned. Pass an aligned copy: np.require(x, requirements='A')",
-                     label_of(role, number).text);
-        return -1;
     }
     return 0;
 }
@@ -113,7 +107,7 @@ int buffers_take(buffers *buffers, PyObject *array, const char *role, int number
         return -1;
     }
     buffers->count++;
-    if (describe(buffer, role, number, writable, view) < 0) return -1;
+    if (describe(buffer, role, number, view) < 0) return -1;
     if (dtype < 0) return 0;
     if (view->dtype != CK_UINT16) {
         PyErr_Format(PyExc_TypeError, "%s is an array of %s; pass bfloat16 values as an array of uint16",

@@ -59,6 +59,7 @@ class Operation:
     rate: str = "GB/s"  #: the figure that counts, or "GFLOP/s"
     default_dtype: str = "float32"
     default_shape: tuple[int, ...] = (1 << 20,)
+    emulated_shape: tuple[int, ...] | None = None  #: the default shape on the emulator, if that one takes long there
     shape_help: str = "the array's"
     fixed_rank: bool = False  #: shapes have as many lengths as the default one
     make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs

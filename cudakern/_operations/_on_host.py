@@ -41,13 +41,7 @@ def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Name
         for x in inputs:
             if type(x) in WEAK:
                 x = np.asarray(x, dtype)
-            elif (
-                type(x) is not np.ndarray
-                or x.dtype.num != number
-                or not x.flags.c_contiguous
-                or not x.flags.aligned
-                or x.ndim > MAX_DIMS
-            ):
+            elif type(x) is not np.ndarray or x.dtype.num != number or not x.flags.c_contiguous or x.ndim > MAX_DIMS:
                 return NotImplemented
             arrays.append(x)
         shapes = (*[x.shape for x in arrays],)

@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from .. import _memory_limit
 from .._dtypes import from_name, itemsize, type_name
 from .._host import host_operand, host_result
+from .._imports import IMPORTING
 from .._layout import Shape
 from .._native import View
 from .._observer import Run
@@ -132,7 +133,8 @@ class Tiled:
         for _ in range(2):
             self.streams.append(self.native.stream_create(self.device, 0))
         if _memory_limit.shows_progress():
-            from rich.progress import Progress
+            with IMPORTING:
+                from rich.progress import Progress
 
             self.bar = Progress(auto_refresh=False)  # no thread of its own
             self.bar.add_task(f"{self.variant.operation}, {self.variant.name}", total=steps)
