@@ -424,6 +424,7 @@ LARGER = {
 }
 
 
+@pytest.mark.timeout(7200)
 @pytest.mark.skipif(os.environ.get("CUDAKERN_HYPOTHESIS") != "deep", reason="ten minutes: .ci/record contract runs it")
 @pytest.mark.parametrize("operation", registry())
 def test_larger_inputs(operation):
