@@ -7,6 +7,7 @@ import pytest
 
 import cuda_api
 from cases import ORDERS
+from test_tensor_core import RECORDED
 
 INVALID_VALUE, LAUNCH_FAILURE = 1, 719
 KINDS = ("float16", "bfloat16", "tf32", "int8")
@@ -306,10 +307,31 @@ def test_operands_with_another_swizzle_than_the_descriptors(library, swizzle):
     assert np.array_equal(left, a) == (swizzle == 128)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "int8"])
-@pytest.mark.parametrize("spread", [0, 6, 40, "special"])
-def test_sums_are_rounded_as_by_mma_sync(library, side, kind, spread):
+def four_products(library, kind, a, b, before):
     """Four products of 16 x K by K x 8 in the rows and columns of one of 64 x 64 x K, next to zeros."""
+    depth = a.shape[2]
+    left, right = np.zeros((64, 64), a.dtype), np.zeros((64, 64), a.dtype)
+    sums = np.zeros((64, 64), np.float32)
+    left[:, :depth] = a.reshape(64, depth)
+    right[:depth, :32] = b.transpose(1, 0, 2).reshape(depth, 32)
+    places = [(slice(16 * i, 16 * i + 16), slice(8 * i, 8 * i + 8)) for i in range(4)]
+    for place, sum_before in zip(places, before, strict=True):
+        sums[place] = sum_before
+    result = product(library, kind, left, right, sums)
+    return np.array([result[place] for place in places])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "int8"])
+def test_recorded_sums_bit_by_bit(library, kind):
+    a, b, before, after = (RECORDED[f"{kind}_{part}"] for part in ("a", "b", "before", "after"))
+    for i in range(0, len(a), 4):
+        result = four_products(library, kind, a[i : i + 4], b[i : i + 4], before[i : i + 4])
+        np.testing.assert_array_equal(result.view(np.uint32), after[i : i + 4].view(np.uint32))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "int8"])
+@pytest.mark.parametrize("spread", [0, 6, 40, 70, 124, "special"])
+def test_sums_are_rounded_as_by_mma_sync(library, side, kind, spread):
     draw = np.random.default_rng()
     special = spread == "special"
     depth = 8 if kind == "tf32" else 16
@@ -328,16 +350,8 @@ def test_sums_are_rounded_as_by_mma_sync(library, side, kind, spread):
     other = cuda_api.load(side, "tensor_core")
     expected = other.buffer(before)
     other.launch(f"run_products_{kind}", other.buffer(a), other.buffer(b), expected, grid=4, block=32)
-    left, right = np.zeros((64, 64), a.dtype), np.zeros((64, 64), a.dtype)
-    sums = np.zeros((64, 64), np.float32)
-    left[:, :depth] = a.reshape(64, depth)
-    right[:depth, :32] = b.transpose(1, 0, 2).reshape(depth, 32)
-    for i in range(4):
-        sums[16 * i : 16 * i + 16, 8 * i : 8 * i + 8] = before[i]
-    result = product(library, kind, left, right, sums)
-    for i in range(4):
-        block = result[16 * i : 16 * i + 16, 8 * i : 8 * i + 8]
-        np.testing.assert_array_equal(block, expected.get()[i])
+    result = four_products(library, kind, a, b, before)
+    np.testing.assert_array_equal(result.view(np.uint32), expected.get().view(np.uint32))
 
 
 @pytest.mark.parametrize("order_name", ORDERS)

@@ -1,7 +1,10 @@
 """What kernels do wrong on the emulator: each is an error with kernel, line, block and thread, and Python lives on."""
 
+import functools
 import os
+import platform
 import re
+import shutil
 import signal
 import threading
 import time
@@ -353,6 +356,73 @@ def test_dynamic_shared_memory_has_an_end(beyond):
         beyond.shared[2, 32, size](size - 1)
 
 
+STATIC = r"""
+template <int SIZE> __global__ void at(int i) {
+    __shared__ volatile char s[SIZE];
+    if (blockIdx.x == 1 && threadIdx.x == 7) s[i] ^= 1;
+}
+"""
+WITHOUT_IF = r"""
+__global__ void add_neighbor(int *y) {
+    __shared__ int s[32];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = s[threadIdx.x] + s[31 - threadIdx.x];
+}
+"""
+
+
+PLACED = pytest.mark.skipif(platform.machine() != "x86_64", reason="the C library places static shared memory")
+
+
+@PLACED
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+@pytest.mark.parametrize("size", [128, 133])
+def test_static_shared_memory_has_two_ends(size, compiler, monkeypatch):
+    """Canaries around it, then guard pages, which name the line."""
+    if not shutil.which(compiler):
+        pytest.skip(f"there is no {compiler}")
+    monkeypatch.setenv("CXX", compiler)
+    at = cudakern.compile(STATIC, instances=[f"at<{size}>"])[f"at<{size}>"]
+    for kind in ({}, {"shared": 1000}, {"cooperative": True}):
+        for i in (-60_000, -5000, -256, -1, size, size + 100, size + 60_000):
+            error = failure(functools.partial(at, 3, 32, **kind), i)
+            far = i if i >= 0 else -i
+            where = f"before the beginning of the {size}" if i < 0 else f"beyond the end of the {size}"
+            assert error.code == ADDRESS
+            assert f"{where} bytes of static shared memory" in str(error)
+            if i < -4096 or i > size:
+                place = f"kernel at<{size}>, kernels.cu:4, block (1,0,0), thread (7,0,0): the thread read from a "
+                assert f"{place}variable {far - size if i > 0 else far} bytes {where}" in str(error)
+            else:
+                place = "," if i > 0 else ": a thread wrote"
+                assert f"kernel at<{size}>{place}" in str(error)
+                assert ("block (1,0,0), thread" in str(error)) == (i > 0), error
+        at(3, 32, size - 1, **kind)
+        at(3, 32, 0, **kind)
+
+
+@PLACED
+def test_more_threads_than_static_shared_memory_has_room_for():
+    program = cudakern.compile(WITHOUT_IF)
+    y = np.zeros(64, np.int32)
+    for _ in range(200):
+        assert failure(program.add_neighbor[4, 64], y).code == ADDRESS
+    program.add_neighbor[4, 32](y)
+    assert np.array_equal(y, [31] * 32 + [0] * 32)
+
+
+def test_static_shared_memory_where_the_c_library_places_it(program):
+    """TLS descriptors: the compiler does without the function by which the core places these variables."""
+    try:
+        other = cudakern.compile(BROKEN, flags=["-mtls-dialect=gnu2"])
+    except cudakern.CompileError:
+        pytest.skip("the compiler has no -mtls-dialect=gnu2")
+    for _ in range(3):
+        assert works(other)
+        assert works(program)
+
+
 def test_more_allocations_than_guard_pages(beyond, program, library):
     """Allocations without a guard page end in canaries; stacks keep their guard pages."""
     data = [library.buffer(np.zeros(64, np.int32)) for _ in range(9000)]
@@ -432,9 +502,40 @@ __global__ void waits_after_a_barrier(volatile int *flag) {
     while (flag[0] == 0) {}
     __syncthreads();
 }
+// Hardly ever in their own code.
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+__device__ char here[16 << 20], there[16 << 20];
+__global__ void copies(int *x) {
+    for (;; ++x[0]) memcpy(there, here, sizeof here);
+}
+__global__ void fills(int *x) {
+    for (;; ++x[0]) memset(there, x[0], sizeof there);
+}
+__global__ void measures(int *x) {
+    memset(here, 1, sizeof here - 1);
+    for (;; x[0] += strlen(here)) here[0] = 1 + x[0] % 2;
+}
+__global__ void sleeps(int *x) {
+    for (;; ++x[0]) usleep(50);
+}
+__global__ void sleeps_long(int *x) {
+    for (;; ++x[0]) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+__global__ void sleeps_deep_down(int *x) {
+    auto sleep = [](const void *, const void *) { return usleep(1000); };
+    for (int two[2] = {};; ++x[0]) qsort(two, 2, sizeof(int), sleep);
+}
+__global__ void throws(volatile int *x) {  // such a thing must not be led astray
+    for (;;) try { throw std::runtime_error("again"); }
+        catch (const std::exception &) { for (int i = 0; i < 1000; ++i) x[0] = i; }
+}
 """
-ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"], "prints": ["int32"],
-           "waits_after_a_barrier": ["int32"]}  # fmt: skip
+ENDLESS = {"counts": ["int64"], "computes": ["float32", "int32"], "waits_for_a_clock": ["int64"]}
+ENDLESS |= {name: ["int32"] for name in ("prints", "waits_after_a_barrier", "copies", "fills", "measures", "sleeps",
+                                         "sleeps_long", "sleeps_deep_down", "throws")}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ENDLESS)

@@ -227,6 +227,18 @@ def test_half_precision_is_rounded_once_at_the_end(backend, variant, dtype):
         assert product(variant, large[:, :2].copy(), np.ones((2, 1), dtype)).item() == np.inf
 
 
+@each_variant
+def test_a_sum_that_overflows_on_the_way_is_infinite(backend, variant):
+    """Tensor cores cut off what they add, but not to the largest number, from which a later term would come off."""
+    for dtype in (name for name in variant.types if kind_of(name) == "f"):
+        exponent = 127 if dtype == "bfloat16" else np.finfo(dtype).maxexp - 1
+        a, b = np.zeros((9, 304), storage(dtype)), np.ones((304, 10), storage(dtype))
+        a[:, :3], a[:, 303] = 2.0**exponent, -(2.0 ** (exponent - 2))
+        for sign in (1, -1):
+            result = product(variant, (sign * a).astype(a.dtype), b, dtype=dtype)
+            assert np.all((result == sign * np.inf) | (variant.compensated & np.isnan(result)))
+
+
 @each(some("fc"))
 def test_infinities_and_nan_are_where_the_plain_formula_has_them(backend, variant, dtype):
     for special in (np.inf, -np.inf, np.nan):

@@ -4,6 +4,7 @@ import functools
 import gc
 import inspect
 import os
+import platform
 import signal
 import sys
 import threading
@@ -480,6 +481,38 @@ def test_a_shortage_of_address_space_is_one_error(warm, megabytes):
             print("short", short)
     """,
         CUDAKERN_EMULATOR_MEMORY="2G",
+    )
+    assert int(said.split()[-1]) >= 2
+
+
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer itself ends without memory")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the C library places static shared memory")
+def test_no_memory_for_static_shared_memory():
+    """The C library would end the process: a thread's copy of all static shared variables of the package is 1.7 MB."""
+    said = subprocesses.run(
+        """
+        import resource
+        import numpy as np, cudakern as ck
+        program = ck.compile("__global__ void waits(int *x) { __syncthreads(); x[threadIdx.x] = 1; }")
+        program.waits[8, 1024](ck.zeros(1024, "int32"))  # so threads and stacks are there
+        ck.synchronize()
+        x, a = ck.asarray(np.ones(2000, "float32")), ck.asarray(np.ones((32, 32), "float32"))
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        short = 0
+        for most in range(used + (1 << 19), used + (20 << 20), 1 << 19):
+            resource.setrlimit(resource.RLIMIT_AS, (most, resource.RLIM_INFINITY))
+            try:
+                ck.matmul(a, a).get()
+                assert ck.sum_of_squares(x, variant="tree_sequential").get() == 2000
+                print("short", short)
+                break
+            except MemoryError as error:
+                assert "memory" in str(error), error
+                short += 1
+    """,
+        CUDAKERN_BACKEND="emulator",
+        MALLOC_ARENA_MAX="1",
+        MALLOC_MMAP_THRESHOLD_="65536",
     )
     assert int(said.split()[-1]) >= 2
 

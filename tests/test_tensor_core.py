@@ -8,8 +8,11 @@ import pytest
 import cuda_api
 from cases import ORDERS
 
-#: Random operands and the sums that an H200 computed from them, with exponents that differ by 0, 4, 10 and 14 in either
-#: direction. (Recorded with 768 products per type; a part is kept. wgmma gives the same bits.)
+#: Random operands and the sums that an H200 computed from them. Of each type, the first twelve products have exponents
+#: that differ by 0, 4, 10 and 14 in either direction. The others are close to overflow or beyond it in either sign,
+#: subnormal, infinite, NaN, zero, or of exponents from the whole range. (Recorded in November 2026 with 655,360 sums of
+#: each type and 131,072 of doubles; those that reveal most are kept. mma.sync and wgmma, with A in shared memory or in
+#: registers, gave the same bits, and the emulator gives all of them.)
 RECORDED = np.load(cuda_api.HERE / "data/tensor_core_h200.npz")
 TYPES = ("float16", "bfloat16", "tf32")
 
@@ -120,6 +123,15 @@ def test_doubles_are_added_in_the_order_of_k(library, shape):
         for k in range(depth):
             total = float(Fraction(a[i[0], i[1], k]) * Fraction(b[i[0], k, i[2]]) + Fraction(total))
         assert result[i] == total
+
+
+@pytest.mark.parametrize("shape", [0, 4, 8, 16])
+def test_recorded_doubles_bit_by_bit(library, shape):
+    """Overflow, subnormal numbers, and which NaN comes out: that of b, else of the sum, else of a."""
+    a, b, before, after = (RECORDED[f"double_{part}"] for part in ("a", "b", "before", f"{shape}_after"))
+    depth = shape or 4
+    result = products(library, f"double_{shape}", a[:, :, :depth], b[:, :depth], before)
+    np.testing.assert_array_equal(result.view(np.uint64), after.view(np.uint64))
 
 
 @pytest.mark.parametrize("kernel, words", [("half_a_warp", "32 lanes|mask"), ("two_operations", "mma.sync")])

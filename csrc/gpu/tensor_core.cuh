@@ -17,7 +17,9 @@
 //
 // How sums are rounded (measured on an H200, tests/test_tensor_core.py): the products and the sum so far are cut off two
 // bits below the last bit of a float that has the largest of their exponents, added exactly, and the result is cut off to a
-// float. (The exponent of a product counts as the sum of its factors' exponents.) double: fma after fma in the order of k.
+// float. (The exponent of a product counts as the sum of its factors' exponents; the largest is -133 or more.) From 2^128 on the
+// result is infinite. A zero is positive, and NaN is 0x7fffffff. double: fma after fma in the order of k; of several NaN, that of b
+// comes out, or else of the sum.
 #ifndef CK_TENSOR_CORE_CUH
 #define CK_TENSOR_CORE_CUH
 

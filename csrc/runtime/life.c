@@ -57,7 +57,7 @@ static int make_locks(ck_runtime *runtime) { // 0: success
 
 ck_runtime *ck_runtime_create(void) {
     ck_runtime *runtime = calloc(1, sizeof *runtime);
-    if (runtime != NULL && make_locks(runtime) != 0) {
+    if (runtime != NULL && (make_locks(runtime) != 0 || pthread_key_create(&runtime->number_of_thread, NULL) != 0)) {
         free(runtime);
         runtime = NULL;
     }
@@ -81,6 +81,7 @@ void ck_runtime_destroy(ck_runtime *runtime) {
         next = device->next;
         end(device);
     }
+    pthread_key_delete(runtime->number_of_thread);
     pthread_mutex_destroy(&runtime->symbols_lock);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);

@@ -59,26 +59,22 @@ void ck_uses_destroy(ck_device *device) {
 
 // --- streams -----------------------------------------------------------------------------------------------------
 // Threads are numbered here, because the per-thread default streams of all threads have the same handle, and because
-// the system reuses the addresses and numbers of threads that have ended.
-static _Thread_local struct {
-    const ck_runtime *counted_by;
-    unsigned long long number;
-} this_thread;
-
-static unsigned long long number_of_thread(ck_runtime *runtime) {
-    if (this_thread.counted_by != runtime) {
-        this_thread.counted_by = runtime;
-        this_thread.number = atomic_fetch_add(&runtime->threads, 1);
-    }
-    return this_thread.number;
+// the system reuses the addresses and numbers of threads that have ended. (If no memory is left for a thread-local variable,
+// the C library ends the process.)
+static int number_of_thread(ck_runtime *runtime, unsigned long long *number, ck_error *error) {
+    *number = (uintptr_t)pthread_getspecific(runtime->number_of_thread);
+    if (*number != 0) return CK_OK;
+    *number = atomic_fetch_add(&runtime->threads, 1);
+    if (pthread_setspecific(runtime->number_of_thread, (void *)(uintptr_t)*number) == 0) return CK_OK;
+    return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for the number of a thread");
 }
 
 static int place_of(ck_runtime *runtime, cudaStream_t stream, ck_place *place, ck_error *error) {
     *place = (ck_place){.kind = CK_DEFAULT_STREAM};
     if (stream == NULL || stream == cudaStreamLegacy) return CK_OK;
     if (stream == cudaStreamPerThread) {
-        *place = (ck_place){CK_OWN_STREAM, number_of_thread(runtime)};
-        return CK_OK;
+        place->kind = CK_OWN_STREAM;
+        return number_of_thread(runtime, &place->id, error);
     }
     CK_TRY(ck_stream_check(stream, error));
     place->kind = CK_A_STREAM;

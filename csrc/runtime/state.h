@@ -74,19 +74,20 @@ typedef struct ck_warm {
 } ck_warm;
 
 struct ck_runtime {
-    pthread_mutex_t lock;          // protects the free streams and limits of devices, and additions of devices
-    _Atomic(ck_device *) devices;  // created at the first use of a device, never removed
-    atomic_int calls;              // calls in progress; the runtime is not destroyed while there are any
-    atomic_int memories;           // memories that exist; the runtime is not destroyed while there are any
-    atomic_ullong threads;         // order.c: the number of threads that have used their per-thread default stream
-    unsigned generation;           // incremented in the child of a fork; older resources belong to the parent
-    ck_memory *leaving;            // memory.c; protected by lock
-    struct ck_pinned *pinned;      // pinned.c; protected by lock
-    ck_warm warm;                  // protected by lock
-    ck_set *sets;                  // set.c; protected by lock
-    const ck_bystander *bystander; // NULL: waits for `lock` are not announced
-    pthread_mutex_t symbols_lock;  // symbols.c; taken before `lock`, never while `lock` is held
-    ck_symbol_use *symbols;        // likewise; protected by symbols_lock
+    pthread_mutex_t lock;           // protects the free streams and limits of devices, and additions of devices
+    _Atomic(ck_device *) devices;   // created at the first use of a device, never removed
+    atomic_int calls;               // calls in progress; the runtime is not destroyed while there are any
+    atomic_int memories;            // memories that exist; the runtime is not destroyed while there are any
+    atomic_ullong threads;          // order.c: the number of threads that have used their per-thread default stream
+    pthread_key_t number_of_thread; // order.c
+    unsigned generation;            // incremented in the child of a fork; older resources belong to the parent
+    ck_memory *leaving;             // memory.c; protected by lock
+    struct ck_pinned *pinned;       // pinned.c; protected by lock
+    ck_warm warm;                   // protected by lock
+    ck_set *sets;                   // set.c; protected by lock
+    const ck_bystander *bystander;  // NULL: waits for `lock` are not announced
+    pthread_mutex_t symbols_lock;   // symbols.c; taken before `lock`, never while `lock` is held
+    ck_symbol_use *symbols;         // likewise; protected by symbols_lock
     // Creates the parts of a new device that belong to files above device.c.
     int (*furnish)(ck_device *device, ck_error *error);
 };

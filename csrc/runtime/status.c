@@ -14,7 +14,8 @@ static atomic_llong fault_after; // > 0: the call that fails is this many guarde
 static atomic_int fault_code;
 static atomic_llong guarded_calls;
 static atomic_uint failures;
-static _Thread_local int fault_requested; // 1: the thread's last failure was requested, and CUDA does not know of it
+// The thread whose last failure was requested, so that CUDA does not know of it. (Not a thread-local variable: see order.c.)
+static atomic_ullong requested_by;
 
 void ck_fault_set(int64_t n, int code) {
     atomic_store(&fault_code, code);
@@ -26,12 +27,17 @@ int64_t ck_fault_count(void) {
     return atomic_load(&guarded_calls);
 }
 
+static int forget_request(void) { // whether there was one
+    unsigned long long self = (unsigned long long)pthread_self();
+    return atomic_load(&requested_by) == self && atomic_compare_exchange_strong(&requested_by, &self, 0);
+}
+
 cudaError_t ck_injected_fault(const char *call) {
     (void)call;
-    fault_requested = 0;
+    forget_request();
     atomic_fetch_add(&guarded_calls, 1);
     if (atomic_load(&fault_after) <= 0 || atomic_fetch_sub(&fault_after, 1) != 1) return cudaSuccess;
-    fault_requested = 1;
+    atomic_store(&requested_by, (unsigned long long)pthread_self());
     return (cudaError_t)atomic_load(&fault_code);
 }
 
@@ -85,7 +91,7 @@ static int is_lost(cudaError_t code) {
 int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
     char detail[1024] = "";
     int lost = 0;
-    if (fault_requested) {
+    if (forget_request()) {
         snprintf(detail, sizeof detail, "requested by inject_fault");
     } else {
         backend_error_detail(detail, sizeof detail);
@@ -99,7 +105,6 @@ int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call) {
                 detail, sizeof detail,
                 "after fork(), a child cannot use CUDA if its parent has used it: start the process with 'spawn'");
     }
-    fault_requested = 0;
     return ck_fail(
         error, (int)code, "%s (%d): %s%s%s. The call was %s%s", cudaGetErrorName(code), (int)code,
         cudaGetErrorString(code), *detail ? ": " : "", detail, call,

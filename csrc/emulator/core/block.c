@@ -18,15 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "region.h"
-
-enum { SHARED_GRAIN = 1024 }; // a box that is copied with a swizzle begins at a multiple of it
-
-#define STATIC_TLS __attribute__((tls_model("initial-exec")))
 EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
     emu_blockDim STATIC_TLS = {1, 1, 1}, emu_gridDim STATIC_TLS = {1, 1, 1};
 __thread emu_block *emu_current;
@@ -278,40 +272,10 @@ int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int l
     return block->result;
 }
 
-// --- Dynamic shared memory ----------------------------------------------------------------------------------------
-
-static void free_shared(emu_block *block) {
-    if (block->shared_map) munmap(block->shared_map, block->shared_room + (size_t)sysconf(_SC_PAGESIZE));
-    block->shared_map = NULL;
-}
-
-// Bytes between the end of dynamic shared memory and the guard page hold canaries.
-static int place_shared(emu_block *block, size_t bytes) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    block->shared_bytes = (bytes + SHARED_GRAIN - 1) / SHARED_GRAIN * SHARED_GRAIN;
-    if (!block->shared_map || block->shared_bytes > block->shared_room) {
-        free_shared(block);
-        block->shared_room = bytes / page * page + page;
-        block->shared_map =
-            mmap(NULL, block->shared_room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (block->shared_map == MAP_FAILED) return block->shared_map = NULL, -1;
-        mprotect(block->shared_map + block->shared_room, page, PROT_NONE);
-    }
-    char *end = block->shared_map + block->shared_room;
-    block->shared = end - block->shared_bytes;
-    emu_canaries_write(block->shared + bytes, end);
-    return 0;
-}
-
 static void check_shared(const emu_block *block) {
-    const size_t bytes = block->grid->launch->dynamic_shared;
-    size_t count;
-    if (EMU_UNLIKELY(emu_canaries_check(block->shared + bytes, block->shared + block->shared_bytes, &count) != NULL))
-        emu_block_fail_as(
-            cudaErrorIllegalAddress, NULL, 0,
-            "a thread of this block wrote beyond the end of the %zu bytes of dynamic shared memory (%zu "
-            "bytes have changed). Launch the kernel with more, or use less",
-            bytes, count);
+    char text[200];
+    if (EMU_UNLIKELY(emu_shared_damage(block, 1, text, sizeof text)))
+        emu_block_fail_as(cudaErrorIllegalAddress, NULL, 0, "a thread of this block %s", text);
 }
 
 // --- Running ------------------------------------------------------------------------------------------------------
@@ -401,7 +365,7 @@ int emu_block_attach(emu_block *block, emu_grid *grid) {
         emu_stacks_free(&block->stacks);
         block->idle_count = 0;
     }
-    return place_shared(block, launch->dynamic_shared);
+    return emu_shared_place(&block->shared, launch->dynamic_shared, EMU_SHARED_GRAIN, 0);
 }
 
 void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
@@ -425,7 +389,8 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
         block->warps[w].asking = 0;
     }
     if (grid->order != EMU_ORDER_FIXED && grid->launch->dynamic_shared)
-        memset(block->shared, 0xff, grid->launch->dynamic_shared); // NaN or -1 reveals reads of unwritten memory
+        memset(block->shared.begin, 0xff,
+               grid->launch->dynamic_shared); // NaN or -1 reveals reads of unwritten memory
     if (grid->order == EMU_ORDER_SEEDED) {
         for (int id = 0; id < block->thread_count; ++id) block->threads[id].state = EMU_LIVE;
         shuffle_threads(block);
@@ -551,7 +516,7 @@ int emu_is_cooperative(void) {
     return emu_current->grid->launch->cooperative != 0;
 }
 void *emu_dynamic_shared(void) {
-    return emu_current->shared;
+    return emu_current->shared.begin;
 }
 size_t emu_dynamic_shared_bytes(void) {
     return emu_current->grid->launch->dynamic_shared;
@@ -577,8 +542,10 @@ void emu_block_free(emu_block *block) {
     for (int i = 0; i < EMU_SERVICES; ++i)
         if (block->services[i].state) block->services[i].release(block->services[i].state);
     emu_stacks_free(&block->stacks);
-    free_shared(block);
-    free(block->statics);
+    emu_shared_free(&block->shared);
+    for (size_t i = 0; i < sizeof block->own_statics / sizeof *block->own_statics; ++i)
+        emu_shared_free(&block->own_statics[i].shared);
+    free(block->static_copy);
     free(block);
 }
 static void free_own(void *pointer) {

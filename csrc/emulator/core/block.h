@@ -31,6 +31,7 @@
 
 #define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define STATIC_TLS      __attribute__((tls_model("initial-exec")))
 
 enum { EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
 
@@ -109,6 +110,14 @@ typedef struct emu_service_state {
     void (*release)(void *);
 } emu_service_state;
 
+// A mapping for shared memory; shared.c has a diagram.
+typedef struct emu_shared {
+    char *map; // NULL: there is none yet
+    size_t room;
+    char *begin, *end; // of the variables, and of the room
+    size_t bytes;
+} emu_shared;
+
 struct emu_block;
 typedef struct emu_hooks {              // of such a file; NULL: nothing to do
     int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
@@ -152,7 +161,7 @@ typedef struct emu_block {
     void (*free_cluster)(struct emu_cluster *);
     int rank;
     emu_fiber *parked;       // where the block continues; NULL: has not begun
-    char *statics;           // its static shared variables while another block of the cluster runs
+    char *static_copy;       // its static shared variables while another block of the cluster runs
     emu_fiber main, nowhere; // the OS thread's own stack; a stack that is left for good
     emu_fiber *idle[EMU_MAX_FIBERS];
     int idle_count, idle_mixed;
@@ -165,9 +174,15 @@ typedef struct emu_block {
     uintptr_t fail_code_at, fail_address; // of a fault: the kernel's instruction, and what it accessed; 0: unknown
     pthread_t thread;                     // the OS thread (in its own block)
     struct emu_block *next_runner;        // grid.c
-    // Dynamic shared memory: as much as the launch asks for, rounded up, at the end of a mapping before its guard page.
-    char *shared, *shared_map;
-    size_t shared_bytes, shared_room;
+    emu_shared shared;                    // dynamic shared memory
+    // The OS thread's static shared variables of the libraries whose kernels it has run last.
+    struct {
+        size_t module;
+        emu_shared shared;
+    } own_statics[8];
+    unsigned next_statics; // the place to use for another library
+    const emu_shared
+        *statics; // static shared variables, which all blocks of a cluster share; NULL: the core has not placed them
     emu_stacks stacks;
 } emu_block;
 
@@ -246,6 +261,23 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
     return emu_block_resume(block, self->fiber, next);
 }
 
+// --- shared.c
+enum { EMU_SHARED_GRAIN = 1024 }; // a box that is copied with a swizzle begins at a multiple of it
+static inline size_t emu_shared_room(const emu_shared *shared) { // from the first variable on
+    return (size_t)(shared->end - shared->begin);
+}
+// Makes room for so many bytes that begin `first` bytes after a multiple of `align`. -1: no memory.
+int emu_shared_place(emu_shared *shared, size_t bytes, size_t align, size_t first);
+void emu_shared_free(emu_shared *shared);
+// Whether canaries before or behind the block's variables have changed, and in which words: "wrote beyond the end of ...".
+int emu_shared_damage(const emu_block *block, int behind, char *text, size_t size);
+// What is at an address near shared memory, in words: "12 bytes beyond the end of ...". Returns 0 if it is not near.
+int emu_shared_explain(const emu_block *block, uintptr_t address, char *text, size_t size);
+// Before an OS thread runs blocks of the grid, with its own block: places the static variables; -1: no memory. And afterwards.
+int emu_shared_enter(emu_block *block);
+void emu_shared_leave(emu_block *block);
+char *emu_statics_of(const emu_block *block, size_t *bytes);
+
 // --- cluster.c: blocks that run in turn on one OS thread
 // Runs the cluster `number` of a grid, whose first block is `first`. `block`: this OS thread's.
 void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first);
@@ -282,7 +314,7 @@ void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
 void emu_fault_catch(void);          // before kernels run: installs the handler unless it is in place
 void emu_fault_prepare_thread(void); // the same, for the calling OS thread: its signal stack
 void emu_fault_fork(void);
-// If the block that the OS thread runs is to stop, and it executes a kernel's code: abandons the block.
+// If the block that the OS thread runs is to stop: abandons it at once if it executes the kernel's code, otherwise when it returns there.
 void emu_fault_interrupt(pthread_t thread);
 // The end of a failed `assert` (device_assert.h).
 EMU_API _Noreturn void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function);

@@ -38,8 +38,8 @@ static int has_ready(const emu_block *block) {
 
 static void put_in_place(emu_cluster *cluster, emu_block *block) {
     if (cluster->here != block && cluster->static_bytes) {
-        memcpy(cluster->here->statics, cluster->statics, cluster->static_bytes);
-        memcpy(cluster->statics, block->statics, cluster->static_bytes);
+        memcpy(cluster->here->static_copy, cluster->statics, cluster->static_bytes);
+        memcpy(cluster->statics, block->static_copy, cluster->static_bytes);
     }
     cluster->here = emu_current = block;
 }
@@ -251,21 +251,21 @@ emu_block *emu_cluster_block(int rank, const char *call, const char *file, int l
 
 void *emu_cluster_peer(const emu_block *block, const void *address) {
     const emu_block *self = emu_current;
-    const size_t offset = (uintptr_t)address - (uintptr_t)self->shared;
-    return offset < self->shared_bytes ? (char *)block->shared + offset : (void *)(uintptr_t)address;
+    const size_t offset = (uintptr_t)address - (uintptr_t)self->shared.begin;
+    return offset < emu_shared_room(&self->shared) ? block->shared.begin + offset : (void *)(uintptr_t)address;
 }
 
 void *emu_cluster_address(const emu_block *block, const void *address) {
     const emu_cluster *cluster = block->cluster;
     if (!cluster || block == cluster->here || !cluster->static_bytes) return (void *)(uintptr_t)address;
     const size_t offset = (uintptr_t)address - (uintptr_t)cluster->statics;
-    return offset < cluster->static_bytes ? block->statics + offset : (void *)(uintptr_t)address;
+    return offset < cluster->static_bytes ? block->static_copy + offset : (void *)(uintptr_t)address;
 }
 
 void *emu_cluster_map(const void *address, int rank, const char *file, int line) {
     const emu_block *self = emu_current, *block = emu_cluster_block(rank, "map_shared", file, line);
     const emu_cluster *cluster = self->cluster;
-    const int is_dynamic = (uintptr_t)address - (uintptr_t)self->shared < self->shared_bytes;
+    const int is_dynamic = (uintptr_t)address - (uintptr_t)self->shared.begin < emu_shared_room(&self->shared);
     const int is_static = cluster && (uintptr_t)address - (uintptr_t)cluster->statics < cluster->static_bytes;
     if (cluster && cluster->count > 1 && !is_dynamic && !is_static)
         emu_block_fail(file, line, "map_shared: %p is not an address in the block's shared memory", address);
@@ -276,12 +276,12 @@ void *emu_cluster_map(const void *address, int rank, const char *file, int line)
 
 // Memory for the static variables of a block.
 static int reserve_statics(emu_block *block, const emu_cluster *cluster) {
-    free(block->statics);
-    block->statics = NULL;
+    free(block->static_copy);
+    block->static_copy = NULL;
     if (!cluster->static_bytes) return 0;
-    block->statics = malloc(cluster->static_bytes);
-    if (!block->statics) return -1;
-    memcpy(block->statics, cluster->statics, cluster->static_bytes);
+    block->static_copy = malloc(cluster->static_bytes);
+    if (!block->static_copy) return -1;
+    memcpy(block->static_copy, cluster->statics, cluster->static_bytes);
     return 0;
 }
 
@@ -293,7 +293,7 @@ static int prepare(emu_cluster *cluster, emu_block *own, uint64_t number, emu_di
     cluster->arrived = cluster->stuck = 0;
     cluster->phase = 0;
     cluster->here = own;
-    cluster->statics = emu_static_variables(grid->launch->function, &cluster->static_bytes);
+    cluster->statics = emu_statics_of(own, &cluster->static_bytes);
     for (int rank = 0; rank < cluster->count; ++rank) {
         emu_block **place = &cluster->more[rank];
         if (rank && !*place) *place = emu_block_new();
@@ -308,6 +308,7 @@ static int prepare(emu_cluster *cluster, emu_block *own, uint64_t number, emu_di
         block->exits = thread_exits;
         block->hooks[EMU_CLUSTER] = &hooks;
         block->rank = rank;
+        block->statics = own->statics;
         cluster->blocks[rank] = block;
     }
     return 0;

@@ -8,6 +8,7 @@
 //   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
 //   table.c    all allocations by address            texel.c   the value of a texture read
 //   region.c   guard pages, canaries                 print.c   printf
+//                                                    shared.c  shared memory
 //   copy.c     copies and fills                      async.c   copies that are waited for later
 //   texture.c  arrays and texture objects            registers.c  registers that warps give up and get
 //                                                    cluster.c blocks that share their memory
@@ -60,18 +61,26 @@ int emu_guard_pages(void);
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
+// The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
+// inlined functions it is the innermost call that is not in the emulator's headers.
+int emu_source_line(uintptr_t code, char *file, size_t size);
+void emu_source_line_fork(void); // in the child of a fork(), where another thread may have held its lock
 // The machine code of the library or program that contains the function.
 typedef struct emu_code {
     uintptr_t begin;
     size_t bytes;
 } emu_code;
-emu_code emu_code_around(const void *function);
-// The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
-// inlined functions it is the innermost call that is not in the emulator's headers.
-int emu_source_line(uintptr_t code, char *file, size_t size);
-void emu_source_line_fork(void); // in the child of a fork(), where another thread may have held its lock
-// The calling OS thread's copy of the static shared variables (thread-local ones) of the library that contains the kernel.
-void *emu_static_variables(const void *function, size_t *bytes);
+// Its thread-local variables, which the static shared ones are.
+typedef struct emu_module {
+    size_t number, bytes, align; // 0 bytes: it has none
+    size_t first;                // they begin so many bytes after a multiple of `align`
+    const void *image;           // what the first `image_bytes` are at the start; the rest is zeros
+    size_t image_bytes;
+    int can_be_placed; // its code finds them where the core has placed them
+} emu_module;
+emu_code emu_code_around(const void *function, emu_module *module); // `module` may be NULL
+// shared.c: whether the module can be placed, by a function that gives the address of one of its variables.
+int emu_statics_can_be_placed(const emu_module *module, void *(*variable)(void));
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.
@@ -79,7 +88,8 @@ typedef struct emu_grid_launch {
     emu_trampoline trampoline;
     const void *function, *arguments; // the kernel, and its arguments in the layout of its parameters
     size_t argument_bytes;
-    emu_code code; // with the kernel's
+    emu_code code;            // with the kernel's
+    const emu_module *module; // of the kernel
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;
@@ -96,8 +106,8 @@ typedef struct emu_grid_error {
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
 
-// Ends loops of kernels that are to stop, have been launched with this `cancel`, and execute their own code just now. Others end
-// at a barrier or the like, or by a later call. Returns how many OS threads run such kernels.
+// Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that they have
+// called returns. Returns how many OS threads run such kernels.
 int emu_grid_interrupt(const atomic_int *cancel);
 
 // Called in the child of a fork(), where the worker threads no longer exist.

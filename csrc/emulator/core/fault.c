@@ -14,6 +14,7 @@
 // a second time goes to the handler that was there first.
 #include "block.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define STATIC_TLS __attribute__((tls_model("initial-exec")))
-#define UNCHECKED  __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
+#define UNCHECKED __attribute__((no_sanitize("address"))) // for a function whose frame is left without a return
 
 enum { SIGNALS = 4, SIGNAL_STACK = 64 << 10, MOST_REPEATS = 1000 };
 static const int FAULTS[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
@@ -44,19 +44,27 @@ static uintptr_t program_counter(const void *context) {
 #endif
 }
 
+static uintptr_t stack_pointer(const void *context) {
+    const ucontext_t *at = context;
+#if defined(__x86_64__)
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)at->uc_mcontext.sp;
+#else
+    (void)at;
+    return 0;
+#endif
+}
+
 // The instruction that called the function in which the thread is, if that function has not used its stack yet (memcpy and
 // others in the C library).
 static uintptr_t caller(const void *context, const emu_fiber *fiber) {
-    const ucontext_t *at = context;
-#if defined(__x86_64__)
-    const uintptr_t sp = (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
-    return sp - (uintptr_t)fiber->low < fiber->size ? *(const uintptr_t *)sp - 1 : 0;
-#elif defined(__aarch64__)
+#if defined(__aarch64__)
     (void)fiber;
-    return (uintptr_t)at->uc_mcontext.regs[30] - 1;
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.regs[30] - 1;
 #else
-    (void)at, (void)fiber;
-    return 0;
+    const uintptr_t sp = stack_pointer(context);
+    return sp - (uintptr_t)fiber->low < fiber->size ? *(const uintptr_t *)sp - 1 : 0;
 #endif
 }
 
@@ -121,8 +129,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 // The error of a wild access; returns its code.
 static int describe_access(emu_block *block, const siginfo_t *info, const void *context) {
     const uintptr_t address = (uintptr_t)info->si_addr;
-    const size_t bytes = block->grid->launch->dynamic_shared;
-    char *text = block->fail_text;
+    char *text = block->fail_text, near[100];
     enum { SIZE = sizeof block->fail_text };
     if (info->si_code == SI_KERNEL) { // the processor does not say which
         snprintf(text, SIZE,
@@ -131,11 +138,10 @@ static int describe_access(emu_block *block, const siginfo_t *info, const void *
     } else if (emu_stacks_guard(&block->stacks, address)) {
         snprintf(text, SIZE, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
         return cudaErrorHardwareStackError;
-    } else if (address - (uintptr_t)block->shared - block->shared_bytes < (size_t)sysconf(_SC_PAGESIZE)) {
-        snprintf(text, SIZE,
-                 "the thread %s a variable %zu bytes beyond the end of the %zu bytes of dynamic shared memory%s",
-                 verb(context), (size_t)(address - (uintptr_t)block->shared) - bytes, bytes,
-                 bytes ? "" : ": the launch asks for none");
+    } else if (emu_shared_explain(block, address, near, sizeof near)) {
+        const int no_dynamic = !block->shared.bytes && address - (uintptr_t)block->shared.end < 1 << 16;
+        snprintf(text, SIZE, "the thread %s a variable %s%s", verb(context), near,
+                 no_dynamic ? ": the launch asks for none" : "");
     } else {
         block->fail_address = address < 1 << 16 ? 0 : address;
         snprintf(text, SIZE, "the thread %s address 0x%llx%s", verb(context), (unsigned long long)address,
@@ -175,12 +181,80 @@ static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
 enum { STOP = SIGURG };
 static struct sigaction other_stop; // what our handler replaced
 
-// The core and the C library may hold locks, so only the kernel's own code is left.
+// Where a function that the kernel has called returns to, if the kernel is to stop. (It returns there without a call, so the
+// stack is not aligned as after one.)
+#if defined(__x86_64__)
+#define UNALIGNED __attribute__((force_align_arg_pointer))
+#else
+#define UNALIGNED
+#endif
+static UNCHECKED UNALIGNED _Noreturn void stop_here(void) {
+    emu_block_abandon(emu_current);
+}
+
+// The libraries that pass a C++ exception on: they follow return addresses to find who catches it.
+static const char *const THROWING[][2] = {{"libgcc_s.so.1", "_Unwind_RaiseException"},
+                                          {"libstdc++.so.6", "__cxa_throw"},
+                                          {"libc++abi.so.1", "__cxa_throw"}};
+enum { THROW = sizeof THROWING / sizeof *THROWING };
+static emu_code throwing[THROW];
+static pthread_once_t throwing_once = PTHREAD_ONCE_INIT;
+
+static void find_throwing(void) {
+    for (int i = 0; i < THROW; ++i) {
+        void *library = dlopen(THROWING[i][0], RTLD_LAZY | RTLD_NOLOAD);
+        if (!library) continue;
+        throwing[i] = emu_code_around(dlsym(library, THROWING[i][1]), NULL);
+        dlclose(library); // it was loaded before and stays loaded
+    }
+}
+
+static int is_in(const emu_code *code, uintptr_t address) {
+    return address - code->begin < code->bytes;
+}
+static int throws(uintptr_t address) {
+    for (int i = 0; i < THROW; ++i)
+        if (is_in(&throwing[i], address)) return 1;
+    return 0;
+}
+
+// Whether the address is in the kernel's code, after a call.
+static int is_return(const emu_code *kernel, uintptr_t address) {
+    if (!is_in(kernel, address) || address - kernel->begin < 8) return 0;
+#if defined(__x86_64__)
+    const unsigned char *code = (const unsigned char *)address;
+    int found = code[-5] == 0xe8;
+    for (int bytes = 2; bytes < 8; ++bytes) found |= code[-bytes] == 0xff && (code[1 - bytes] & 0x38) == 0x10;
+    return found;
+#elif defined(__aarch64__)
+    const uint32_t before = address % 4 ? 0 : ((const uint32_t *)address)[-1];
+    return (before & 0xfc000000) == 0x94000000 || (before & 0xfffffc1f) == 0xd63f0000;
+#else
+    return 0;
+#endif
+}
+
+// A function that the kernel has called, of the core or the C library, may hold a lock, so it is not left but goes on until it
+// returns: of the return addresses on the stack, the first one that is in the kernel's code is replaced.
+static UNCHECKED void stop_on_return(const emu_block *block, ucontext_t *at) {
+    const emu_code *kernel = &block->grid->launch->code;
+    const emu_fiber *fiber = block->current->fiber;
+    const uintptr_t sp = stack_pointer(at), stop = (uintptr_t)stop_here;
+    // Between two fibers, or while an exception is passed on, a later signal stops the kernel.
+    if (!fiber || sp - (uintptr_t)fiber->low >= fiber->size || throws(program_counter(at))) return;
+#if defined(__aarch64__)
+    if (is_return(kernel, (uintptr_t)at->uc_mcontext.regs[30])) at->uc_mcontext.regs[30] = stop;
+#endif
+    uintptr_t *word = (uintptr_t *)(sp & ~(uintptr_t)7), *const end = (uintptr_t *)(fiber->low + fiber->size);
+    while (word < end && !throws(*word) && !is_return(kernel, *word)) ++word;
+    if (word < end && !throws(*word)) *word = stop;
+}
+
 static UNCHECKED void on_stop(int number, siginfo_t *info, void *context) {
     emu_block *block = emu_current;
     if (block && block->inside && emu_block_stopped(block)) {
-        const emu_code *kernel = &block->grid->launch->code;
-        if (program_counter(context) - kernel->begin < kernel->bytes) emu_block_abandon(block);
+        if (is_in(&block->grid->launch->code, program_counter(context))) emu_block_abandon(block);
+        stop_on_return(block, context);
     }
     if (block) return;
     if (other_stop.sa_flags & SA_SIGINFO)
@@ -208,6 +282,7 @@ void emu_fault_interrupt(pthread_t thread) {
 void emu_fault_catch(void) {
     struct sigaction now, ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     static atomic_uint launches;
+    pthread_once(&throwing_once, find_throwing);
     const int all = atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) % 16 == 0;
     if (!all && !sigaction(FAULTS[0], NULL, &now) && now.sa_sigaction == on_fault) return;
     for (int i = 0; i < SIGNALS; ++i) {

@@ -122,9 +122,17 @@ static void run_each(emu_block *block, emu_grid *grid) {
     }
 }
 
+static void check_before_shared(const emu_block *block) {
+    char text[200], name[256], message[EMU_MESSAGE];
+    if (!emu_shared_damage(block, 0, text, sizeof text)) return;
+    emu_kernel_name(block->grid->launch->function, name, sizeof name);
+    snprintf(message, sizeof message, "kernel %s: a thread %s", name, text);
+    emu_grid_fail(block->grid, cudaErrorIllegalAddress, message, 0);
+}
+
 static void run_blocks(emu_grid *grid) {
     emu_block *block = emu_block_here();
-    if (!block || emu_block_attach(block, grid)) {
+    if (!block || emu_block_attach(block, grid) || emu_shared_enter(block)) {
         emu_grid_fail(grid, cudaErrorMemoryAllocation, "out of host memory for an emulated block", 0);
         return;
     }
@@ -132,6 +140,8 @@ static void run_blocks(emu_grid *grid) {
     begin_to_run(block);
     run_each(block, grid);
     end_to_run(block);
+    check_before_shared(block);
+    emu_shared_leave(block);
     // Other blocks may wait in a loop for the one that has failed.
     while (atomic_load(&grid->stop) && emu_grid_interrupt(grid->cancel)) usleep(1000);
 }

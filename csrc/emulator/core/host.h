@@ -77,6 +77,7 @@ void emu_texture_fork(emu_fork stage);
 typedef struct emu_kernel { // a handle points to one
     const void *function;
     emu_code code;
+    emu_module module;
     _Atomic(const emu_signature *) signature; // NULL: only the address is known so far
     atomic_size_t shared;                     // the most dynamic shared memory per block
     _Atomic(char *) name;                     // the mangled name; NULL until it is first requested

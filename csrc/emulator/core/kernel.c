@@ -82,18 +82,22 @@ static table *with_room(size_t more) { // lock held; NULL: no memory
 
 // Creates the function's kernel if it does not exist, and records its signature if that is new. NULL: no memory.
 static emu_kernel *learn(const void *function, const emu_signature *signature) {
-    const emu_code code = emu_code_around(function); // without our lock, as in emu_get_kernel
+    emu_module module;
+    const emu_code code = emu_code_around(function, &module); // without our lock, as in emu_get_kernel
+    module.can_be_placed = signature && emu_statics_can_be_placed(&module, signature->variable);
     pthread_mutex_lock(&lock);
     emu_kernel *kernel = find(function);
     table *to = kernel ? NULL : with_room(2);
     if (to && (kernel = calloc(1, sizeof *kernel))) {
         kernel->function = function;
         kernel->code = code;
+        kernel->module = module;
         atomic_init(&kernel->signature, signature);
         atomic_init(&kernel->shared, EMU_LIMITS.shared_per_block);
         put(to, function, kernel);
         put(to, kernel, kernel);
     } else if (kernel && signature && !emu_kernel_signature(kernel)) {
+        kernel->module = module;
         atomic_store_explicit(&kernel->signature, signature, memory_order_release);
     }
     pthread_mutex_unlock(&lock);

@@ -199,6 +199,7 @@ int emu_launch_kernel(const emu_launch *request) {
                               .function = kernel->function,
                               .argument_bytes = signature->bytes,
                               .code = kernel->code,
+                              .module = &kernel->module,
                               .grid = request->grid,
                               .block = request->block,
                               .dynamic_shared = request->dynamic_shared,

@@ -34,16 +34,17 @@ static view *own_view(emu_block *block) {
     if (own->capacity < bytes) {
         free(own->bytes);
         own->capacity = 0;
-        own->bytes = aligned_alloc(1024, block->shared_bytes); // as shared memory: swizzles depend on the address
+        own->bytes =
+            aligned_alloc(EMU_SHARED_GRAIN, emu_shared_room(&block->shared)); // swizzles depend on the address
         if (!own->bytes) emu_block_fail(NULL, 0, "this computer has no memory left for asynchronous copies");
-        own->capacity = block->shared_bytes;
+        own->capacity = emu_shared_room(&block->shared);
     }
     if (bytes) memset(own->bytes, 0xff, bytes);
     return own;
 }
 
 static int is_dynamic(const emu_block *block, const void *address) {
-    return (uintptr_t)address - (uintptr_t)block->shared < block->grid->launch->dynamic_shared;
+    return (uintptr_t)address - (uintptr_t)block->shared.begin < block->grid->launch->dynamic_shared;
 }
 
 void emu_proxy_fence(void) {
@@ -54,20 +55,20 @@ void emu_proxy_fence(void) {
 void emu_proxy_landed(emu_block *block, const void *address, size_t bytes) {
     if (!is_dynamic(block, address)) return;
     view *own = own_view(block);
-    memcpy(own->bytes + ((uintptr_t)address - (uintptr_t)block->shared), address, bytes);
+    memcpy(own->bytes + ((uintptr_t)address - (uintptr_t)block->shared.begin), address, bytes);
 }
 
 void emu_proxy_begin(emu_block *block) {
     view *own = own_view(block);
     const size_t bytes = block->grid->launch->dynamic_shared;
-    if (own->fenced && bytes) memcpy(own->bytes, block->shared, bytes);
+    if (own->fenced && bytes) memcpy(own->bytes, block->shared.begin, bytes);
     own->fenced = 0;
 }
 
 const void *emu_proxy_view(const void *address) {
     emu_block *block = emu_current;
     if (!is_dynamic(block, address)) return address;
-    return own_view(block)->bytes + ((uintptr_t)address - (uintptr_t)block->shared);
+    return own_view(block)->bytes + ((uintptr_t)address - (uintptr_t)block->shared.begin);
 }
 
 void emu_proxy_read(void *to, const void *address) {

@@ -13,14 +13,14 @@ typedef struct area {
 
 static area statics(void) {
     area of = {0, 0};
-    of.begin = (uintptr_t)emu_static_variables(emu_current->grid->launch->function, &of.bytes);
+    of.begin = (uintptr_t)emu_statics_of(emu_current, &of.bytes);
     return of;
 }
 static int contains(area of, const void *address) {
     return (uintptr_t)address - of.begin < of.bytes;
 }
 static area dynamic(void) {
-    return (area){(uintptr_t)emu_current->shared, emu_current->grid->launch->dynamic_shared};
+    return (area){(uintptr_t)emu_current->shared.begin, emu_current->grid->launch->dynamic_shared};
 }
 
 int emu_is_shared(const void *address) {

@@ -84,53 +84,38 @@ static char *demangled(const char *symbol) {
     return status == 0 ? name : NULL;
 }
 
-typedef struct variables {
+typedef struct library {
     uintptr_t function;
-    size_t module[2], bytes; // module: its number, and an offset of 0
-} variables;
+    emu_code code;
+    emu_module module;
+} library;
 
-static int find_module(struct dl_phdr_info *info, size_t size, void *argument) {
+static int find_library(struct dl_phdr_info *info, size_t size, void *argument) {
     (void)size;
-    variables *area = argument;
-    int contains = 0;
-    size_t bytes = 0;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type == PT_LOAD && area->function - (info->dlpi_addr + part->p_vaddr) < part->p_memsz)
-            contains = 1;
-        if (part->p_type == PT_TLS) bytes = part->p_memsz;
-    }
-    if (!contains) return 0;
-    area->module[0] = info->dlpi_tls_modid;
-    area->bytes = bytes;
-    return 1;
-}
-
-void *emu_static_variables(const void *function, size_t *bytes) {
-    extern void *__tls_get_addr(size_t *); // by which compiled code finds a library's variables
-    variables area = {.function = (uintptr_t)function};
-    dl_iterate_phdr(find_module, &area);
-    *bytes = area.bytes;
-    return area.bytes ? __tls_get_addr(area.module) : NULL;
-}
-
-static int find_code(struct dl_phdr_info *info, size_t size, void *argument) {
-    (void)size;
-    emu_code *code = argument;
+    library *of = argument;
+    emu_module module = {.number = info->dlpi_tls_modid};
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         const uintptr_t begin = info->dlpi_addr + part->p_vaddr;
-        if (part->p_type != PT_LOAD || code->begin - begin >= part->p_memsz) continue;
-        *code = (emu_code){begin, part->p_memsz};
-        return 1;
+        if (part->p_type == PT_LOAD && of->function - begin < part->p_memsz)
+            of->code = (emu_code){begin, part->p_memsz};
+        if (part->p_type != PT_TLS) continue;
+        module.bytes = part->p_memsz;
+        module.align = part->p_align ? part->p_align : 1;
+        module.first = part->p_vaddr & (module.align - 1);
+        module.image = (const void *)begin;
+        module.image_bytes = part->p_filesz;
     }
-    return 0;
+    if (!of->code.bytes) return 0;
+    of->module = module;
+    return 1;
 }
 
-emu_code emu_code_around(const void *function) {
-    emu_code code = {.begin = (uintptr_t)function};
-    dl_iterate_phdr(find_code, &code);
-    return code;
+emu_code emu_code_around(const void *function, emu_module *module) {
+    library of = {.function = (uintptr_t)function};
+    dl_iterate_phdr(find_library, &of);
+    if (module) *module = of.module;
+    return of.code;
 }
 
 void emu_kernel_name(const void *function, char *name, size_t size) {

@@ -141,7 +141,8 @@ static box box_of(const char *call, const tensor_map *map, const void *shared, i
             "%s: the emulator supports a swizzle of %d bytes only for boxes with %d bytes along axis 0, not %zu",
             call, shape->swizzle, shape->swizzle, row_bytes(&result));
     const emu_block *block = emu_current;
-    const size_t first = (uintptr_t)shared - (uintptr_t)block->shared, has = block->grid->launch->dynamic_shared;
+    const size_t first = (uintptr_t)shared - (uintptr_t)block->shared.begin,
+                 has = block->grid->launch->dynamic_shared;
     const size_t bytes = row_bytes(&result) * rows_of(&result);
     if (first < has && bytes > has - first)
         emu_block_fail(file, line,

@@ -44,6 +44,18 @@ typedef enum emu_warp_kind {
     EMU_WARP_KINDS
 } emu_warp_kind;
 
+// A thread-local variable as compilers find it: by the number of its library and its offset there. While an OS thread runs kernels
+// of a library, that library's variables, which its static shared ones are, begin where the core has placed them.
+typedef struct emu_variable {
+    size_t library, offset;
+} emu_variable;
+typedef struct emu_statics {
+    size_t library; // 0: none
+    char *begin;
+} emu_statics;
+extern EMU_API __thread emu_statics emu_placed_statics __attribute__((tls_model("initial-exec")));
+EMU_API void *emu_other_variable(const emu_variable *variable); // all others are where the C library places them
+
 // Waits for all live threads of the block (EMU_SYNC_GRID: of the grid). Returns the result of _count, _and or _or.
 EMU_API void emu_sync_block(const char *file, int line);
 EMU_API int emu_sync_block_with(emu_barrier kind, int predicate, const char *file, int line);

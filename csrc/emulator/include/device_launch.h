@@ -58,9 +58,16 @@ template <typename... P> static void run(const void *function, const void *with)
 #endif
 }
 
+// (It has no bytes, or others that are written beyond an array could remain unnoticed.)
+__attribute__((visibility("hidden"))) inline void *own_variable() {
+    __extension__ static __thread char variable[0];
+    return &variable;
+}
+
 template <typename... P>
-static constexpr emu_signature signature = {EMU_INTERFACE_VERSION,  sizeof...(P),           run<P...>,
-                                            parameters<P...>.bytes, parameters<P...>.align, parameters<P...>.at};
+static constexpr emu_signature signature = {
+    EMU_INTERFACE_VERSION,  sizeof...(P),        run<P...>,   parameters<P...>.bytes,
+    parameters<P...>.align, parameters<P...>.at, own_variable};
 
 } // namespace emu
 

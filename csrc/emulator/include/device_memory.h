@@ -51,6 +51,15 @@ __device__ __forceinline__ void __barrier_sync(unsigned number, EMU_SITE) {
         __barrier_sync_count(number, threads, file, line);
 }
 
+// Compilers call a function of this name for the address of a thread-local variable: in a library that contains it this one, not
+// the C library's. (On aarch64, and where compilers are told to use "TLS descriptors", they do without: the core then notices.)
+extern "C" __attribute__((weak, visibility("hidden"))) void *
+emu_find_variable(const emu_variable *variable) __asm__("__tls_get_addr");
+extern "C" void *emu_find_variable(const emu_variable *variable) {
+    const emu_statics &placed = emu_placed_statics;
+    return variable->library == placed.library ? placed.begin + variable->offset : emu_other_variable(variable);
+}
+
 // The linker directs the library's calls of these functions here (compile_flags(): --wrap). In kernels they use the heap of
 // kernels, elsewhere they call the original ones.
 #ifdef EMULATOR_HEAP

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EMU_INTERFACE_VERSION 3
+#define EMU_INTERFACE_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +38,7 @@ typedef struct emu_signature {
     emu_trampoline trampoline;
     size_t bytes, align; // of all parameters together
     const emu_parameter *parameters;
+    void *(*variable)(void); // the address of a thread-local variable of the library, where its code finds it
 } emu_signature;
 
 typedef struct emu_launch {

@@ -6,6 +6,7 @@
 #define EMULATOR_TENSOR_CORE_CUH
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <type_traits>
@@ -43,16 +44,27 @@ __forceinline__ tensor_element tensor_element_of_tf32(float x) {
     memcpy(&x, &bits, sizeof x);
     return {x, float_exponent(x)};
 }
+// A power of two whose exponent is that of a normal double.
+__forceinline__ double power_of_two(int exponent) {
+    const uint64_t bits = static_cast<uint64_t>(1023 + exponent) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+// From 2^128 on infinite. A number that is cut off to zero becomes positive.
 __forceinline__ float cut_off_to_float(double x) {
-    float nearest = static_cast<float>(x);
-    if (fabs(static_cast<double>(nearest)) > fabs(x)) nearest = nextafterf(nearest, 0.0f);
-    return nearest;
+    if (fabs(x) < 0x1p-126) return static_cast<float>(static_cast<int>(x * 0x1p149)) * 0x1p-149f;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= ~UINT64_C(0x1fffffff);
+    memcpy(&x, &bits, sizeof x);
+    return static_cast<float>(x);
 }
 
 // sum + the products, as a tensor core adds them.
 __forceinline__ float tensor_sum(float sum, const tensor_element *a, const tensor_element *b, int count, int b_step) {
     double products[16], special = sum;
-    int largest = -1000;
+    int largest = -133; // the smallest exponent that the hardware aligns to
     if (sum != 0) largest = float_exponent(sum);
     for (int i = 0; i < count; ++i) {
         const tensor_element &left = a[i], &right = b[i * b_step];
@@ -66,8 +78,7 @@ __forceinline__ float tensor_sum(float sum, const tensor_element *a, const tenso
         if (isnan(special)) memcpy(&result, &not_a_number, sizeof result);
         return result;
     }
-    if (largest == -1000) return static_cast<float>(special); // zeros: the sign is that of an exact sum
-    const double unit = ldexp(1.0, largest - 25), per_unit = ldexp(1.0, 25 - largest);
+    const double unit = power_of_two(largest - 25), per_unit = power_of_two(25 - largest);
     long long total = static_cast<long long>(static_cast<double>(sum) * per_unit);
     for (int i = 0; i < count; ++i) total += static_cast<long long>(products[i] * per_unit);
     return cut_off_to_float(static_cast<double>(total) * unit);
@@ -154,15 +165,30 @@ struct mma_double_lane {
     const double *a, *b;
     double *sum;
 };
+// fma; of several NaN, the same one comes out as on an H200.
+__forceinline__ double tensor_fma(double a, double b, double sum) {
+    const double result = fma(a, b, sum);
+    if (!isnan(result)) return result;
+    double first = isnan(b) ? b : isnan(sum) ? sum : a;
+    uint64_t bits;
+    memcpy(&bits, &first, sizeof bits);
+    bits = isnan(first) ? bits | UINT64_C(0x0008000000000000) : UINT64_C(0xfff8000000000000);
+    memcpy(&first, &bits, sizeof bits);
+    return first;
+}
 template <int ROWS, int COUNT> void mma_warp_double(emu_together *const lanes[32]) {
     const auto lane_of = [&](int lane) { return reinterpret_cast<mma_double_lane *>(lanes[lane]); };
     for (int lane = 0; lane < 32; ++lane)
         for (int i = 0; i < ROWS / 4; ++i) {
             const int column = lane % 4 * 2 + i % 2;
-            double &sum = lane_of(lane)->sum[i];
-            for (int k = 0; k < COUNT; ++k)
-                sum = fma(lane_of(lane / 4 * 4 + k % 4)->a[i / 2 + k / 4 * 2], lane_of(column * 4 + k % 4)->b[k / 4],
-                          sum);
+            const auto a = [&](int k) { return lane_of(lane / 4 * 4 + k % 4)->a[i / 2 + k / 4 * 2]; };
+            const auto b = [&](int k) { return lane_of(column * 4 + k % 4)->b[k / 4]; };
+            double &sum = lane_of(lane)->sum[i], total = sum;
+            for (int k = 0; k < COUNT; ++k) total = fma(a(k), b(k), total);
+            if (isnan(total))
+                for (int k = 0; k < COUNT; ++k) sum = tensor_fma(a(k), b(k), sum);
+            else
+                sum = total;
         }
 }
 

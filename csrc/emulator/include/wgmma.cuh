@@ -197,15 +197,8 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
             totals[part] = total;
         }
         for (int i = 0; i < 4; ++i) {
-            const uint64_t unit_bits = static_cast<uint64_t>(1023 - 25 + exponents[half + i]) << 52;
-            const double total =
-                (static_cast<double>(totals[0][i]) + static_cast<double>(totals[1][i])) * read_as<double>(&unit_bits);
-            if (total != 0 && (fabs(total) < 0x1p-126 || fabs(total) >= 0x1p128)) {
-                sums[half + i] = cut_off_to_float(total);
-                continue;
-            }
-            const uint64_t cut = read_as<uint64_t>(&total) & ~UINT64_C(0x1fffffff);
-            sums[half + i] = static_cast<float>(read_as<double>(&cut));
+            const double total = static_cast<double>(totals[0][i]) + static_cast<double>(totals[1][i]);
+            sums[half + i] = cut_off_to_float(total * power_of_two(exponents[half + i] - 25));
         }
     }
     return true;

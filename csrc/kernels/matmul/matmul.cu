@@ -4,6 +4,8 @@
 // Begin with naive.cuh and follow the table. Views: the last two axes are the matrices; A is m x k, B is k x n, C is m
 // x n. The axes before them are those of the stack, with equal lengths in all views (a broadcast axis has stride 0).
 // Strides may have any value.
+#include <atomic>
+
 #include "kahan.cuh"
 #include "shared_row.cuh"
 #include "tiled_padded.cuh"
@@ -277,19 +279,31 @@ struct choice_key {
     int64_t m, n, k, products, type, capability, exact, multiprocessors, most_products;
 };
 
-// A call is planned and then run, and often repeated, and the estimates take as long as a fifth of a launch: each thread
-// keeps its last choice.
+struct kept_choice {
+    std::atomic_flag busy = ATOMIC_FLAG_INIT;
+    choice_key key{};
+    const ck_variant *variant = nullptr;
+};
+
+// A call is planned and then run, and often repeated, and the estimates take as long as a fifth of a launch: some choices are
+// kept. While another thread uses a place, the choice is made anew.
 const ck_variant *fastest_variant(const ck_call *call) {
-    static thread_local choice_key last;
-    static thread_local const ck_variant *variant;
+    static kept_choice all[16];
     const ck_limits &limits = *call->limits;
     const choice_key key = {rows(call),     columns(call),          inner(call),
                             products(call), call->types.input,      limits.capability,
                             limits.exact,   limits.multiprocessors, limits.max_grid[2]};
-    if (variant != nullptr && memcmp(&key, &last, sizeof key) == 0) return variant;
-    const char *const name = fastest_of(call);
-    for (variant = variants; strcmp(variant->name, name) != 0;) ++variant;
-    last = key;
+    kept_choice &kept = all[static_cast<uint64_t>(key.m + 3 * key.n + 5 * key.k + key.type) % 16];
+    const bool mine = !kept.busy.test_and_set(std::memory_order_acquire);
+    const ck_variant *variant = nullptr;
+    if (mine && kept.variant != nullptr && memcmp(&key, &kept.key, sizeof key) == 0) {
+        variant = kept.variant;
+    } else {
+        const char *const name = fastest_of(call);
+        for (variant = variants; strcmp(variant->name, name) != 0;) ++variant;
+        if (mine) kept.key = key, kept.variant = variant;
+    }
+    if (mine) kept.busy.clear(std::memory_order_release);
     return variant;
 }
 
