@@ -1,4 +1,4 @@
-"""The pictures of the documentation, drawn from docs/results/ for tables.py: docs/ladder.svg and docs/timeline.svg."""
+"""docs/ladder.svg, drawn from docs/results/ for tables.py."""
 
 import hashlib
 import re
@@ -10,8 +10,8 @@ from cudakern._operations import registry
 from cudakern._plots import LIMIT
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PICTURE, TIMELINE = ROOT / "docs/results", ROOT / "docs/ladder.svg", ROOT / "docs/timeline.svg"
-MATMUL, LADDER, AUTO = "gpu_matmul.json", "ladder_matmul_h200.json", "cudakern: auto"
+RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"
+MATMUL, LADDER, AUTO = records.MATMUL, "ladder_matmul_h200.json", "cudakern: auto"
 PRODUCT = {"m": 4096, "n": 4096, "k": 4096, "dtype": "float32"}  # of docs/ladder.svg
 OPERATIONS = {name: what.rate for name, what in registry().items() if what.headline}
 RATES = {name: what.rate for name, what in registry().items()}
@@ -110,28 +110,6 @@ def draw_climb(digest):
     what = f"matmul, {size} {PRODUCT['dtype']}, {record['chip']}"
     drawing.suptitle(f"{what}: one kernel per bar, the simplest at the bottom", fontsize=11, x=0.01, ha="left")
     save(drawing, PICTURE, digest)
-
-
-#: The lanes of the timeline from top to bottom, threads first; and the colors of what they do.
-LANES, BUSY = ("link to the device", "kernels", "link to the host"), {"fills": "#4c78a8", "empties": "#f28e2b"}
-
-
-def draw_timeline(record, digest):
-    pyplot = plots()
-    threads = sorted({row["lane"] for row in record["rows"]} - set(LANES), key=lambda name: int(name.split()[1]))
-    lanes = [*threads, *LANES]
-    drawing, axes = pyplot.subplots(figsize=(11, 1.2 + 0.24 * len(lanes)), layout="constrained")
-    for row in record["rows"]:
-        spans = [(begin / 1e3, (end - begin) / 1e3) for begin, end in row["spans"]]
-        color = BUSY.get(row["what"], "#59a14f" if row["lane"] == "kernels" else "#b07aa1")
-        axes.broken_barh(spans, (lanes.index(row["lane"]) - 0.4, 0.8), facecolors=color)
-    axes.set_yticks(range(len(lanes)), lanes, fontsize=8)
-    axes.set(xlabel="ms", ylim=(len(lanes) - 0.5, -0.5))
-    axes.set_xlim(left=0)
-    axes.set_title(f"{record['what']}, {record['chip']}", fontsize=10)
-    marks = [pyplot.Rectangle((0, 0), 1, 1, color=color) for color in BUSY.values()]
-    axes.legend(marks, [f"{what} slots" for what in BUSY], fontsize=8, loc="lower left")
-    save(drawing, TIMELINE, digest)
 
 
 def drawn_from(paths):

@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS, RUNTIME = ROOT / "csrc/kernels", ROOT / "csrc/runtime"
 UNKNOWN = "unknown"
+BENCH, MATMUL = "gpu_bench.json", "gpu_matmul.json"
+NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 #: Comments and strings; of '"' and its like, the characters.
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
@@ -78,16 +80,6 @@ def of_ladder(ladder):
     return ladder | {"steps": steps}
 
 
-def of_verify(report):
-    """Of a report of `cudakern verify`: by operation the number of checks and the worst part of a bound, and what is
-    not right."""
-    checks, worst = report["checks"], {}
-    for check in checks:
-        worst.setdefault(check["operation"], []).append(check["worst"] or 0)
-    counts = [{"operation": op, "checks": len(some), "worst": max(some)} for op, some in worst.items()]
-    return report | {"checks": counts, "others": [check for check in checks if check["verdict"] != "ok"]}
-
-
 def commit():
     """COMMIT from the environment, else git's; "unknown" where there is neither."""
     if os.environ.get("COMMIT"):
@@ -129,14 +121,44 @@ def digest(op, ours=True):
     return whole.hexdigest()
 
 
-def not_kept(figures):
-    """The promises of a benchmark's figures that do not hold, in words."""
-    return [f"NOT KEPT: {promise}" for promise, kept in figures.get("promises", {}).items() if not kept]
-
-
 def of_experiments():
     """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
     imported = re.compile(r"^from \.\._operations[.\w]* import ([^\n(]+|\([^)]+)", re.M)
     lines = {line for path in (ROOT / "cudakern/lab").glob("*.py") for line in imported.findall(path.read_text())}
     names = {name for line in lines for name in re.findall(r"\w+", line)}
     return sorted(name for name in names if (KERNELS / name).is_dir())
+
+
+# --- what a table says of its record ----------------------------------------------------------------------------------
+def error(value):
+    return "-" if value is None else "exact" if value == 0 else f"{value:.1e}"
+
+
+def markdown(heads, rows, source):
+    first, *others = (f"| {' | '.join(row)} |" for row in (heads, *rows))
+    rule = "|".join("---:" if i > 1 else "---" for i in range(len(heads)))
+    return "\n".join([first, f"|{rule}|", *others, "", source, ""])
+
+
+def dated(record):
+    """The date and commit of a record."""
+    return f"{record['date'][:10]}, commit {record['commit'][:10]}"
+
+
+def changes(path):
+    """Why a record in docs/results/ does not match the kernels in csrc/; "" if it does."""
+    record = read(path)
+    one = {record["ladder"]["operation"]: record.get("digest")} if "ladder" in record else {}
+    digests = one or record.get("digests", {})
+    if record["commit"] == UNKNOWN:
+        return "the record has no commit"
+    if not digests or None in digests.values():
+        return "the record has no digest of its kernels"
+    ours = path.name not in (BENCH, MATMUL)
+    changed = [op for op, measured in digests.items() if measured != digest(op, ours)]
+    return f"the kernels of {' and '.join(changed)} have changed since" if changed else ""
+
+
+def notice(path):
+    """The notice below a table whose record is older than its kernels, or ""."""
+    return NOTICE.format(read(path)["commit"][:10]) if changes(path) else ""

@@ -1,8 +1,8 @@
 """Writes the tables, pages and picture of the documentation from docs/results/, so that every figure has a file.
 
     tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in README.md and docs/*.md,
-                        draws docs/ladder.svg and docs/timeline.svg, and writes docs/ladders.md, docs/experiments.md,
-                        docs/overhead.md, and cudakern/recorded.json, which the package shows on machines without a GPU
+                        draws docs/ladder.svg, and writes docs/ladders.md, docs/experiments.md, docs/overhead.md, and
+                        cudakern/recorded.json, which the package shows on machines without a GPU
     tables.py --check   changes nothing; fails if one of these files does not match the results, and warns of results
                         that were measured with kernels other than those in csrc/kernels
     tables.py --release like no option; then fails if there are such results
@@ -11,7 +11,7 @@ Tables of such results get a notice the next time that they are written. --check
 changing a kernel must not require the GPU of the measurement. Before a release, .ci/release does.
 
 NAME is an operation (its ladder on a GPU, or on the emulator if there is no other), an operation and a chip
-(matmul_emulator: docs/results/ladder_matmul_emulator.json), or one of the names in table()."""
+(matmul_emulator: docs/results/ladder_matmul_emulator.json), or a function's (bench: bench_table)."""
 
 import inspect
 import json
@@ -23,6 +23,7 @@ import subprocess
 import sys
 
 import cudakern
+import matmul_tables
 import records
 from cudakern import variants
 from cudakern._backend import emulator
@@ -32,17 +33,6 @@ from cudakern._recorded import sizes
 from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
 from cudakern.lab._experiment import H200
-from matmul_tables import (
-    choices_table,
-    counters_table,
-    crossover_table,
-    errors_table,
-    goals_table,
-    matmul_table,
-    random_errors_table,
-    request_table,
-    small_table,
-)
 from pictures import (
     AUTO,
     LADDER,
@@ -52,18 +42,15 @@ from pictures import (
     RATES,
     RESULTS,
     ROOT,
-    TIMELINE,
     draw_climb,
-    draw_timeline,
     drawn_from,
     limit_rate,
     measured,
     rate,
 )
-from table import BENCH, NOTICE, changes, dated, error, markdown, notice
+from records import BENCH, NOTICE, changes, dated, error, markdown, notice
 
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
-KERNELS = "gpu_kernels.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
@@ -177,7 +164,7 @@ def speed_table():
     return markdown(["float32", product["chip"], ""], rows, source)
 
 
-def first_ladder():
+def first_ladder_table():
     """README's: a part of what `cudakern ladder` prints without a GPU."""
     settings = os.environ | {"CUDAKERN_BACKEND": "emulator", "COLUMNS": "100"}
     command = [sys.executable, "-m", "cudakern", "ladder", "sum_of_squares"]
@@ -224,26 +211,6 @@ def bench_table():
     return markdown(["operation", "type", *(f"{n:,}" for n in lengths)], rows, source)
 
 
-def emulator_table():
-    path = RESULTS / "emulator_speed.json"
-    record = records.read(path)
-    rows = [
-        ["plain C, three loops, one thread", "", duration(record["plain_c_s"] * 1e9), "1"],
-        [
-            "`tiled` on the emulator",
-            f"{record['cores']} cores",
-            duration(record["tiled_s"] * 1e9),
-            f"{record['tiled_over_plain_c']:.1f}",
-        ],
-    ]
-    return markdown(
-        ["float32, n = 1000", "", "time", "relative to plain C"],
-        rows,
-        f"The emulator runs at {record['over_numba_simulator']:,.0f} times the rate of Numba's simulator "
-        f"({record['numba_simulator_mflop_per_s']} MFLOP/s). From `{path.relative_to(ROOT)}`.",
-    )
-
-
 def calls_table():
     path = RESULTS / "gpu_calls.json"
     record = records.read(path)
@@ -261,10 +228,8 @@ def calls_table():
 
 
 def read(step):
-    """The record of a step of .ci/gpu, and what its table says of it; (None, a notice) before the first run."""
+    """The record of a step of .ci/record on a GPU, and what its table says of it."""
     path = RESULTS / f"gpu_{step}.json"
-    if not path.exists():
-        return None, f"*Not measured yet: `.ci/gpu {step}`.*\n"
     record = records.read(path)
     how = "[How this is timed](results/README.md#how-calls-and-copies-are-timed)."
     return record, f"{how} {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}`."
@@ -273,8 +238,6 @@ def read(step):
 def host_copies_table():
     """Copies of ordinary and page-locked memory."""
     record, source = read("host")
-    if record is None:
-        return source
     whos = ("cudakern", "torch", "cupy")
     rows = [
         [
@@ -290,8 +253,6 @@ def host_copies_table():
 def host_calls_table():
     """Calls from NumPy arrays to NumPy arrays: each library's fastest."""
     record, source = read("host")
-    if record is None:
-        return source
     groups = {}
     for row in record["calls"]:
         times = groups.setdefault((row["op"], row["n"]), {})
@@ -314,8 +275,6 @@ def host_calls_table():
 def clock_table():
     """How much the times of two runs of a ladder differ."""
     record, source = read("clock")
-    if record is None:
-        return source
     rows = []
     for op, n in dict.fromkeys((row["op"], row["n"]) for row in record["rows"]):
         of = [row for row in record["rows"] if (row["op"], row["n"]) == (op, n)]
@@ -356,26 +315,9 @@ def ladders_row(match):
 
 
 def table(name):
-    special = {
-        "speed": speed_table,
-        "first_ladder": first_ladder,
-        "bench": bench_table,
-        "matmul": matmul_table,
-        "matmul_small": small_table,
-        "matmul_request": request_table,
-        "matmul_goals": goals_table,
-        "matmul_counters": counters_table,
-        "matmul_choices": choices_table,
-        "matmul_errors": errors_table,
-        "matmul_random_errors": random_errors_table,
-        "crossover": crossover_table,
-        "calls": calls_table,
-        "host_copies": host_copies_table,
-        "host_calls": host_calls_table,
-        "clock": clock_table,
-        "emulator_speed": emulator_table,
-    }
-    return special[name]() if name in special else ladder_table(name)
+    """A function of that name makes it, or else it is a ladder."""
+    functions = vars(matmul_tables) | globals()
+    return functions[f"{name}_table"]() if f"{name}_table" in functions else ladder_table(name)
 
 
 def recorded():
@@ -402,7 +344,7 @@ def recorded():
         kernels = [step for name, step in ladder["steps"].items() if name != "numpy"]
         for step in kernels:
             step["speedup"] = float(f"{kernels[0]['kernel_ns'] / step['kernel_ns']:.6g}")
-    kernels = records.read(RESULTS / KERNELS)
+    kernels = records.read(RESULTS / "gpu_kernels.json")
     data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
     parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
     return "{" + ",\n".join(parts) + "}\n"
@@ -506,16 +448,11 @@ def without_notices(text):
 
 def outdated():
     """The records in docs/results/ that were measured with other or unknown kernels, and how to renew them."""
-    several = {
-        BENCH: "gpu bench",
-        MATMUL: "gpu matmul",
-        "gpu_lab.json": "gpu lab",
-    }  # records of several operations, and their steps
-    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in several)]
+    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in (BENCH, MATMUL, "gpu_lab.json"))]
     old = [
-        f"{path.name}: {why}; run .ci/{several.get(path.name, 'gpu ladders' if is_gpus(path) else 'deep ladders')}"
+        f"{path.name}: {why}; run .ci/record {re.sub('^ladder.*', 'ladders', path.stem.removeprefix('gpu_'))}"
         for path in sorted(paths)
-        if path.exists() and (why := changes(path))
+        if (why := changes(path))
     ]
     if (commit := records.read(RESULTS / "gpu_lab.json")["commit"]) != H200["commit"]:
         old.append(
@@ -527,8 +464,7 @@ def outdated():
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    timeline = RESULTS / "gpu_timeline.json"
-    digests = {PICTURE: drawn_from([RESULTS / LADDER, RESULTS / MATMUL]), TIMELINE: drawn_from([timeline])}
+    digest = drawn_from([RESULTS / LADDER, RESULTS / MATMUL])
     pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
     texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     marked = [path for path in texts if MARKED.search(path.read_text()) and path not in pages]
@@ -539,23 +475,18 @@ def main():
         for path, page in pages.items()
         if not path.exists() or without_notices(path.read_text()) != without_notices(page)
     ]
-    faults += [
-        f"{path.relative_to(ROOT)} does not match docs/results/"
-        for path, digest in digests.items()
-        if not path.exists() or digest not in path.read_text()
-    ]
+    if not PICTURE.exists() or digest not in PICTURE.read_text():
+        faults.append(f"{PICTURE.relative_to(ROOT)} does not match docs/results/")
     if check:
         for one in outdated():
             print(f"warning: {one}")
-        print("\n".join(faults) or f"tables: {len(pages)} files and the pictures match docs/results/")
+        print("\n".join(faults) or f"tables: {len(pages)} files and the picture match docs/results/")
         sys.exit(f"tables: {len(faults)} files do not match: run .ci/tables.py" if faults else 0)
     for path, page in pages.items():
         path.write_text(page)
     OPERATIONS_PAGE.write_text(with_operations(OPERATIONS_PAGE.read_text()))
-    draw_climb(digests[PICTURE])
-    draw_timeline(records.read(timeline), digests[TIMELINE])
-    pictures = ", ".join(str(path.relative_to(ROOT)) for path in digests)
-    print("\n".join([f"tables: {len(pages)} files; {pictures}", *(old := outdated())]))
+    draw_climb(digest)
+    print("\n".join([f"tables: {len(pages)} files and a picture", *(old := outdated())]))
     if old and sys.argv[1:] == ["--release"]:
         sys.exit(f"tables: {len(old)} records are older than their kernels: measure them again")
 

@@ -1,9 +1,13 @@
 """bench, on the emulator; and as on a GPU, with an emulated device that claims to be none, and NumPy as CuPy."""
 
 import json
+import math
+import os
+import subprocess
 import sys
 import types
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -311,3 +315,36 @@ def test_variants_in_one_text():
     assert [line.who for line in result.lines] == ["cudakern: tiled", "cudakern: auto"]
     steps = cudakern.ladder("matmul", n=8, variants="tiled,naive", repeat=1)
     assert [step.variant.name for step in steps] == ["tiled", "naive"]
+
+
+# --- records of measurements -----------------------------------------------------------------------------------------
+CI = Path(__file__).resolve().parent.parent / ".ci"
+
+
+def test_records_are_read_as_they_were_written(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(CI))
+    import records
+
+    rows = [{"n": n, "ns": n / 3, "who": "", "error": None} for n in range(5)]
+    records.write(
+        tmp_path / "a.json", {"chip": {"name": "x", "properties": {"warp": 32}}, "rows": rows, "few": rows[:2]}
+    )
+    read = records.read(tmp_path / "a.json")
+    assert read["chip"] == {"name": "x"}
+    assert [{**row, "ns": 0} for row in read["rows"]] == [{**row, "ns": 0} for row in rows]
+    assert all(math.isclose(a["ns"], b["ns"], rel_tol=1e-8) for a, b in zip(read["rows"], rows, strict=True))
+    assert [list(row) for row in read["few"]] == [["n", "ns", "who", "error"]] * 2
+    assert '[1, 0.333333333, "", null]' in (tmp_path / "a.json").read_text()
+
+
+@pytest.mark.full
+def test_measurements_run(tmp_path):
+    """Small, on the emulator."""
+    settings = {"TINY": "1", "OPS": "saxpy", "OUT": str(tmp_path), "COMMIT": "0", "CUDAKERN_BACKEND": "emulator"}
+    command = [sys.executable, CI / "record", "bench", "matmul", "crossover", "host", "calls", "large"]
+    ran = subprocess.run(command, env=os.environ | settings, text=True, capture_output=True)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {f"emulator_{step}.json" for step in command[2:]}
+    record = json.loads((tmp_path / "emulator_bench.json").read_text())
+    assert record["rows"]["columns"][:4] == ["op", "n", "dtype", "who"]
+    assert record["commit"] == "0"

@@ -1,6 +1,6 @@
 """What a call does not cost: copies of operands that lie well, memory on a repeated call, modules at the import.
 
-Times are measured, beside other libraries', by .ci/gpu calls."""
+Times are measured, beside other libraries', by .ci/record calls."""
 
 import gc
 

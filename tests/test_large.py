@@ -594,3 +594,35 @@ def test_memory_needed(backend):
     assert module.memory_needed("matmul", "tiled_padded", (16,), odd, (out,), 0, False) == padded
     with pytest.raises(ValueError, match="unknown variant|no variant"):
         module.memory_needed("matmul", "nothing", (), arrays, (out,), 0, False)
+
+
+# --- more than 2^31 elements -----------------------------------------------------------------------------------------
+ROWS, COLUMNS = 46_411, 46_399  # 2,153,424,... elements: no multiple of a tile
+
+
+@pytest.fixture
+def huge(backend):
+    if backend != "cuda" or ck.backend().properties["memory_free"] < 16 << 30:
+        pytest.skip("needs a GPU with 16 GiB of free memory")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("variant", ["auto", "naive"])
+def test_a_product_of_more_than_2_31_elements(backend, huge, variant):
+    """Whole rows and columns beyond the 2^31st element."""
+    draw = np.random.default_rng(3)
+    a, b = draw.random((ROWS, 3), np.float32), draw.random((3, COLUMNS), np.float32)
+    c = ck.matmul(ck.asarray(a), ck.asarray(b), variant=variant)
+    middle = (1 << 31) // COLUMNS
+    for rows in slice(0, 3), slice(-3, None), slice(middle - 2, middle + 3):
+        assert ck.compare(c[rows].get(), a[rows].astype(np.float64) @ b.astype(np.float64)).max < 1e-6
+    assert ck.compare(c[:, -2:].get(), a.astype(np.float64) @ b[:, -2:].astype(np.float64)).max < 1e-6
+
+
+@pytest.mark.full
+def test_sums_and_strided_copies_of_more_than_2_31_elements(backend, huge):
+    x, tail = ck.zeros(((1 << 31) + 12_345,), np.int8), np.arange(-500, 500).astype(np.int8)
+    x[-1000:] = tail
+    x[:1000] = tail
+    assert int(ck.sum_of_squares(x)) == 2 * int((tail.astype(np.int64) ** 2).sum())
+    assert np.array_equal(x[::-2].astype(np.int16)[:500].get(), tail[::-2].astype(np.int16))

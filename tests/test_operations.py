@@ -5,6 +5,8 @@ and sum_of_squares, whose rules are wider, have theirs: test_matmul.py, test_sum
 
 import inspect
 import math
+import os
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -397,3 +399,45 @@ def test_an_out_of_many_axes_and_any_layout(backend):
         assert (out == 2).all()
     with pytest.raises(ValueError, match="do not broadcast"):
         cudakern.vector_add(x, np.ones((1,) * 30 + (2, 2), np.float32), variant="naive")
+
+
+# --- larger inputs ---------------------------------------------------------------------------------------------------
+N22 = (1 << 22) + 3
+LARGER = {
+    "add_fields": [(3_000_017, 4)],
+    "constant_memory": [(N22,)],
+    "intrinsics": [(N22,)],
+    "bank_conflicts": [(100_000,)],
+    "divergence": [(1_000_003,)],
+    "grayscale": [(1080, 1920, 3), (2161, 3841, 4)],
+    "hello": [],
+    "interp": [(N22, 4096), (10_000_019, 1000)],
+    "latency": [(3_000_017,)],
+    "lookup_2d": [(N22, 1000, 1000)],
+    "lookup_3d": [((1 << 21) + 3, 100, 100, 100)],
+    "matmul": [(777, 1025, 513), (1, 4099, 7)],
+    "moving_sum": [(20_011, 1001), (257, 65_537)],
+    "rgba_to_float": [(2160, 3840)],
+    "sort": [((1 << 20) + 3,), (2_500_001,)],
+    "thread_map": [(1023, 1025), (3, 257, 513)],
+    "vec3": [(3_000_017, 3)],
+}
+
+
+@pytest.mark.timeout(7200)
+@pytest.mark.skipif(os.environ.get("CUDAKERN_HYPOTHESIS") != "deep", reason="ten minutes: .ci/record contract runs it")
+@pytest.mark.parametrize("operation", registry())
+def test_larger_inputs(operation):
+    """Sizes that all other tests leave out, within each variant's bound, on the emulator."""
+    for name, variant in variants(operation):
+        if name == "cuda":
+            continue
+        for shape in LARGER.get(operation, [(N22,), (10_000_019,)]):
+            inputs = inputs_for(operation, main_type(variant), shape, 7)
+            with cudakern.use_backend("emulator"):
+                try:
+                    result = registry()[operation].call_of(variant, inputs)()
+                except ValueError as limit:  # a form that says which sizes it takes
+                    assert re.search(r"\d", str(limit)), (variant.name, shape)
+                    continue
+            assert _error_ratio(registry()[operation], variant, inputs, result) <= 1, (variant.name, shape)

@@ -188,7 +188,7 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
 #: uses one processor. Those types whose products have a library with threads also had slower copies (why was not
 #: examined). Other types: as integers. Then bytes per microsecond between host and device, of arrays from LARGE on by
 #: several threads (docs/host-copies.md), and the rest of a call in microseconds. Estimates for 16 processors, from ten
-#: runs of `.ci/gpu crossover` (docs/results/gpu_crossover.json is the last).
+#: runs of `.ci/record crossover` (docs/results/gpu_crossover.json is the last).
 NUMPYS_RATE = {"f": (33_600, 2), "d": (17_300, 4), "F": (8_400, 4), "D": (4_300, 4), "e": (200, 0)}
 OTHERS_RATE = (800, 0)
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
