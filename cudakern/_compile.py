@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _compilers, _display, _dtypes, _exchange, _transfer
+from . import _compilers, _display, _dtypes, _exchange, _host_source, _transfer
 from ._array import DeviceArray
 from ._backend import Backend, backend, backend_of
 from ._chip import MULTIPROCESSORS
 from ._compilers import CompileError
-from ._cuda_source import Contents, KernelText, contents, tokens
+from ._cuda_source import Contents, KernelText, contents, read, tokens
 from ._errors import CudaError, short_in_notebooks, unknown
 from ._native import Native, Set, View
 from ._observer import observer
@@ -68,7 +68,7 @@ class Program(_display.Shown):
     def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
         self.source = source
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
-        texts = [path.read_text(encoding="utf-8", errors="replace") for path in _compilers.included(source, folder)]
+        texts = [header.text for header in _host_source.headers(source, folder, angled=False)[1:]]
         parts = [contents(text) for text in (*texts, source)]
         kernels, variables = (
             chain.from_iterable(part.kernels for part in parts),
@@ -663,7 +663,7 @@ def compile(
     folder = None
     if isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith(".cu") and "\n" not in source):
         path = Path(source).resolve()
-        text, folder, name = path.read_text(encoding="utf-8"), path.parent, name or path.name
+        text, folder, name = read(path), path.parent, name or path.name
     elif isinstance(source, str):
         text, path = source, Path(name or "kernels.cu")
     else:

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _cache, _dependencies, _nvrtc, _ptx, emulator
-from ._cuda_source import with_shared_pointers
+from . import _cache, _dependencies, _host_source, _nvrtc, emulator
 from ._installed import KERNELS
 from ._native import Native, Set
 
@@ -161,16 +160,8 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
     options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *flags]
-    paths = included(unit.text, unit.folder)
-    texts = {
-        os.path.relpath(path, unit.folder or ""): path.read_text(encoding="utf-8", errors="replace") for path in paths
-    }
-    everything = "\n".join([unit.text, *texts.values()])
-    if _ptx.has_asm(everything):
-        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in everything else [])]
-    text = with_shared_pointers(_ptx.translated(unit.text))
-    files = {name: with_shared_pointers(_ptx.translated(of)) for name, of in texts.items()}
-    files = {name: of for name, of in files.items() if of != texts[name]}
+    text, files, more = _host_source.rewritten(unit.text, unit.folder, unit.flags)
+    options += more
     if macros:
         files[_MACROS] = macros
         options += ["-include", _MACROS]
@@ -286,9 +277,7 @@ def _program(
 def _run(line: list[str], files: dict[str, str], folder: Path, _: _dependencies.Reachable) -> _cache.Built:
     """Runs a compiler on these files."""
     for file, text in files.items():
-        if not file.startswith(".."):
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_text(text, encoding="utf-8")
+        (folder / file).write_text(text, encoding="utf-8")
     try:
         run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
     except OSError as error:
@@ -329,19 +318,3 @@ def _message(unit: Unit, log: str) -> str:
     shown = [error.rstrip() for error in errors[:_SHOWN_ERRORS]]
     shown += [f"... and {more} more error{'s' * (more > 1)}; the whole output is in .log"] if more > 0 else []
     return "\n".join([f"{unit.name} was not compiled:", *shown])
-
-
-def included(text: str, folder: Path | None) -> list[Path]:
-    """The files that a source includes in quotes, and those that these include."""
-    if folder is None:
-        return []
-    files: dict[Path, None] = {}
-    waiting = [(text, folder)]
-    while waiting:
-        text, where = waiting.pop()
-        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', text, re.M):
-            path = next((p for p in (where / name, folder / name) if p.is_file()), None)
-            if path is not None and path not in files:
-                files[path] = None
-                waiting.append((path.read_text(encoding="utf-8", errors="replace"), path.parent))
-    return list(files)
