@@ -23,7 +23,8 @@ _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
 _RESULT, _READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
-_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never"]
+#: Errors are limited because each shows its line, and a line may be long.
+_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
 _ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
 _UNKNOWN = re.compile(
@@ -44,9 +45,11 @@ _END = re.compile(
 _UNKNOWN_TO_NVRTC = re.compile(
     rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
 )
-#: A line of C++ that stands for an asm, after the error's head; compilers mark places in it on the next lines.
-_OF_ASM = re.compile(
-    r'^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?(?:_Pragma\("GCC error|emu_ptx|\bemu_\d).*\n'
+#: A line of C++ that stands for an asm or an array of dynamic shared memory, after the error's head; compilers mark
+#: places in it on the next lines.
+_REWRITTEN = re.compile(
+    r"^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?"
+    r'(?:_Pragma\("GCC error|emu_ptx|\bemu_\d|emu_dynamic|EMU_DYNAMIC).*\n'
     r"(?: *(?:\|.*|[\^~ ]+)\n)*",
     re.M,
 )
@@ -55,6 +58,7 @@ _REFUSED = re.compile(
     r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
 )
 _SHOWN_ERRORS = 5
+_SHOWN_WIDTH = 1000  #: characters of a line
 
 
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
@@ -109,13 +113,15 @@ class Names(NamedTuple):
             name = sorted(unreadable)[0]
             if any(words in log for words in _SEVERAL):
                 raise CompileError(
-                    f"{unit.name}: {name} stands for several kernels: give each a name of its own, and name all "
-                    "arguments of a template",
+                    f"{unit.name} has no kernel {name}: name all arguments of the template, a type for each `typename` "
+                    "and a value for each other parameter"
+                    if "<" in name
+                    else f"{unit.name}: {name} stands for several kernels: give each a name of its own",
                     log,
                 )
             raise CompileError(
-                f"{unit.name}: the signature of {name} cannot be read ({reason}). A kernel must have a name of its "
-                "own, and parameters that can be copied byte by byte",
+                f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). A kernel must have a name "
+                "of its own, and parameters that can be copied byte by byte",
                 log,
             )
         if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
@@ -245,8 +251,13 @@ COMPILERS = {"emulator": for_emulator, "cuda": for_gpu}
 
 @functools.cache
 def _compiler() -> list[str]:
-    if os.environ.get("CXX"):
-        return shlex.split(os.environ["CXX"])
+    if named := os.environ.get("CXX", "").strip():
+        try:
+            return shlex.split(named)
+        except ValueError as error:
+            raise CompileError(
+                f"CXX={named!r} cannot be read as a command ({error}): close its quotes, or unset it to use g++"
+            ) from None
     for name in ("g++", "c++", "clang++"):
         if path := shutil.which(name):
             return [path]
@@ -286,7 +297,14 @@ def _run(line: list[str], files: dict[str, str], folder: Path, _: _dependencies.
         if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
             raise OSError(0, full[0])
         raise _RejectedError(run.stderr + run.stdout or f"{line[0]} ended with status {run.returncode}")
-    return (folder / _RESULT).read_bytes(), _dependencies.listed(folder / _READ)
+    library = (folder / _RESULT).read_bytes() if (folder / _RESULT).is_file() else b""
+    if library[:4] != b"\x7fELF" or library[16:17] != b"\3":  # the type of shared libraries
+        raise CompileError(
+            f"{line[0]} ended without an error, but wrote no shared library. If a flag lets it do something else, as "
+            "-E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out",
+            run.stdout + run.stderr,
+        )
+    return library, _dependencies.listed(folder / _READ)
 
 
 def _run_nvrtc(
@@ -307,8 +325,8 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
-    lines = unit.text.splitlines()  # instead of the C++ that stands for an asm
-    log = _OF_ASM.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
+    lines = unit.text.splitlines()  # instead of rewritten ones
+    log = _REWRITTEN.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:
@@ -317,4 +335,5 @@ def _message(unit: Unit, log: str) -> str:
     more = len(errors) - _SHOWN_ERRORS
     shown = [error.rstrip() for error in errors[:_SHOWN_ERRORS]]
     shown += [f"... and {more} more error{'s' * (more > 1)}; the whole output is in .log"] if more > 0 else []
-    return "\n".join([f"{unit.name} was not compiled:", *shown])
+    text = "\n".join([f"{unit.name} was not compiled:", *shown])
+    return re.sub(rf"^(.{{{_SHOWN_WIDTH}}}).+", r"\1 ...", text, flags=re.M)

@@ -183,9 +183,9 @@ def _variables(words: list[str]) -> list[str]:
 def with_shared_memory(text: str) -> str:
     """The source with declarations of shared memory that are C++: see device_dynamic.h. Lines keep their numbers.
 
-    ``extern __shared__ T name[];`` becomes a reference to an array: at file scope a variable of its own, in a function a
-    local one, because several functions (or instances of one) may give it several types. In ``static __shared__``, the
-    second word includes the first.
+    ``extern __shared__ T name[];`` becomes a reference to an array: at file scope a variable of its own, in a function
+    a local one, because several functions (or instances of one) may give it several types. In ``static __shared__``,
+    the second word includes the first.
     """
     if "__shared__" not in text:
         return text

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from . import _ptx
 from ._cuda_source import read, with_shared_memory
-from ._installed import HEADERS, KERNELS
+from ._installed import HEADERS
 
 _INCLUDE = re.compile(
     r'^([ \t]*#[ \t]*include[ \t]*)("[^"\n]+"|<[^>\n]+>)|(\b__has_include[ \t]*\([ \t]*)("[^"\n]+"|<[^>\n]+>)', re.M
@@ -30,7 +30,8 @@ class Header(NamedTuple):
 def headers(text: str, folder: Path | None, flags: Iterable[str] = (), angled: bool = True) -> list[Header]:
     """The files that a source includes, and those that these include, from the source's folder and from folders of the
     flags; first the source itself. Without ``angled``, only those in quotes."""
-    quoting, both = [], [*([folder] if folder else []), HEADERS]
+    quoting: list[Path] = []
+    both = [*([folder] if folder else []), HEADERS]
     words = list(flags)
     for word, following in zip(words, [*words, ""][1:], strict=True):
         if option := next((option for option in _FOLDERS if word.startswith(option)), None):
