@@ -58,7 +58,7 @@ _REFUSED = re.compile(
     r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
 )
 _SHOWN_ERRORS = 5
-_SHOWN_WIDTH = 1000  #: characters of a line
+_SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message and in the log
 
 
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
@@ -120,8 +120,8 @@ class Names(NamedTuple):
                     log,
                 )
             raise CompileError(
-                f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). A kernel must have a name "
-                "of its own, and parameters that can be copied byte by byte",
+                f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). A kernel must have a "
+                "name of its own, and parameters that can be copied byte by byte",
                 log,
             )
         if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
@@ -296,7 +296,8 @@ def _run(line: list[str], files: dict[str, str], folder: Path, _: _dependencies.
     if run.returncode:
         if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
             raise OSError(0, full[0])
-        raise _RejectedError(run.stderr + run.stdout or f"{line[0]} ended with status {run.returncode}")
+        log = _cut(run.stderr + run.stdout, _LOG_WIDTH)
+        raise _RejectedError(log or f"{line[0]} ended with status {run.returncode}")
     library = (folder / _RESULT).read_bytes() if (folder / _RESULT).is_file() else b""
     if library[:4] != b"\x7fELF" or library[16:17] != b"\3":  # the type of shared libraries
         raise CompileError(
@@ -335,5 +336,9 @@ def _message(unit: Unit, log: str) -> str:
     more = len(errors) - _SHOWN_ERRORS
     shown = [error.rstrip() for error in errors[:_SHOWN_ERRORS]]
     shown += [f"... and {more} more error{'s' * (more > 1)}; the whole output is in .log"] if more > 0 else []
-    text = "\n".join([f"{unit.name} was not compiled:", *shown])
-    return re.sub(rf"^(.{{{_SHOWN_WIDTH}}}).+", r"\1 ...", text, flags=re.M)
+    return _cut("\n".join([f"{unit.name} was not compiled:", *shown]), _SHOWN_WIDTH)
+
+
+def _cut(text: str, width: int) -> str:
+    """The text with the beginnings of those lines that are longer."""
+    return re.sub(rf"^(.{{{width}}}).+", r"\1 ...", text, flags=re.M)
