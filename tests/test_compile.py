@@ -261,6 +261,21 @@ def test_a_file_and_what_it_includes(tmp_path):
         cudakern.compile(tmp_path / "none.cu")
 
 
+@pytest.mark.parametrize("encoding, end", [("latin-1", "\n"), ("utf-8", "\n"), ("utf-8-sig", "\n"), ("cp1252", "\r\n")])
+def test_files_in_other_encodings(tmp_path, encoding, end):
+    """A comment in Latin-1, a mark of UTF-8 and lines of Windows are nothing to be noticed."""
+    lines = ["template <typename T> __device__ T one() {", "    // Größe, à peu près", "    extern __shared__ T t[];"]
+    lines += ["    return t[0] = 1; }", ""]
+    (tmp_path / "part.cuh").write_bytes(end.join(lines).encode(encoding))
+    lines = ["template <typename T> __global__ void f(T *x) { x[0] = one<T>(); } // Größe", '#include "part.cuh"']
+    (tmp_path / "main.cu").write_bytes(end.join(lines[::-1]).encode(encoding))
+    program = cudakern.compile(tmp_path / "main.cu")
+    assert "// Größe" in program.source
+    x = np.zeros(1, np.float32)
+    program["f<float>"](1, 1, x, shared=4)
+    assert x[0] == 1
+
+
 # --- displays --------------------------------------------------------------------------------------------------------
 def test_displays(add_one):
     assert repr(add_one) == "<kernel add_one(const float *x, float *y, int n) of kernels.cu>"
