@@ -325,7 +325,7 @@ def _message(unit: Unit, log: str) -> str:
     if refused := _REFUSED.search(log):
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
-    log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
+    log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
     lines = unit.text.splitlines()  # instead of rewritten ones
     log = _REWRITTEN.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)

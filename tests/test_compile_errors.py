@@ -200,6 +200,27 @@ def test_numbers_beyond_a_type():
     assert np.isinf(x[0])
 
 
+def test_most_parameters():
+    numbers = [", ".join(f"int a{i}" for i in range(count)) for count in (63, 64)]
+    program = cudakern.compile(
+        f"__global__ void most(int *x, {numbers[0]}) {{ x[0] = a62; }}\n"
+        f"__global__ void more(int *x, {numbers[1]}) {{}}\n"
+        "template <int N> struct Bytes { char of[N]; };\n"
+        "template <int N> __global__ void bytes(Bytes<N> by, char *x) { x[0] = by.of[N - 1]; }",
+        instances=["bytes<1024>", "bytes<1025>"],
+    )
+    x = np.zeros(1, np.int32)
+    program.most[1, 1](x, *range(63))
+    assert x[0] == 62
+    with pytest.raises(ValueError, match="more has 65 parameters; at most 64 are allowed. Pass a struct of several"):
+        program.more[1, 1](x, *range(64))
+    letters = np.zeros(1, np.int8)
+    program["bytes<1024>"][1, 1](np.array([b"a" * 1024])[0].view("V1024"), letters)
+    assert letters[0] == ord("a")
+    with pytest.raises(ValueError, match="passed by value exceed 1024 bytes in all. Pass a pointer to an array"):
+        program["bytes<1025>"][1, 1](np.zeros(1, "V1025")[0], letters)
+
+
 def test_programs_are_not_pickled():
     program = cudakern.compile(ADD_ONE)
     for what in (program, program.add_one, program.add_one[1, 2]):

@@ -146,7 +146,9 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     Py_buffer buffer;
     const size_t at = (arguments->used + 15) / 16 * 16;
     if (at + (size_t)parameter->bytes > MAX_VALUE) {
-        PyErr_Format(PyExc_ValueError, "the launch's arguments passed by value exceed %d bytes in all", MAX_VALUE);
+        PyErr_Format(PyExc_ValueError,
+                     "the arguments passed by value exceed %d bytes in all. Pass a pointer to an array of them",
+                     MAX_VALUE);
         return -1;
     }
     char *value = arguments->values + at;
@@ -173,8 +175,8 @@ static int read_arguments(const module_state *state, PyObject *objects, const ck
         return -1;
     }
     if (kernel->parameter_count > MAX_ARGUMENTS) {
-        PyErr_Format(PyExc_ValueError, "%s has %d parameters; at most %d are allowed", kernel->name,
-                     kernel->parameter_count, MAX_ARGUMENTS);
+        PyErr_Format(PyExc_ValueError, "%s has %d parameters; at most %d are allowed. Pass a struct of several",
+                     kernel->name, kernel->parameter_count, MAX_ARGUMENTS);
         return -1;
     }
     memset(arguments->memories, 0, sizeof arguments->memories);
