@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from . import _display
-from ._errors import CudaError, unknown
+from ._errors import CudaError, in_ipython, unknown
 from ._installed import PACKAGE, why_no_gpu_module
 from ._native import INTERFACE, Native
 
@@ -112,7 +112,7 @@ def _load(name: str) -> Native:
 def emulator() -> Native:
     """The emulator's module, which every build has."""
     try:
-        return _load("_emulator")
+        native = _load("_emulator")
     except ModuleNotFoundError:
         message = f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}, then import it again"
         raise ImportError(message) from None
@@ -120,6 +120,9 @@ def emulator() -> Native:
         if "subinterpreter" in str(error):
             raise
         raise ImportError(f"cudakern's emulator cannot be loaded ({error}); rebuild it: pip install -e .") from error
+    if in_ipython() and "CUDAKERN_EMULATOR_PRINT" not in os.environ:
+        native.configure("print", "0")  # or notebooks show an error twice: as it is printed, and as it is raised
+    return native
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import re
@@ -11,16 +12,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from . import _compilers, _display, _dtypes, _exchange, _transfer
+from . import _compilers, _display, _dtypes, _exchange, _host_source, _transfer
 from ._array import DeviceArray
 from ._backend import Backend, backend, backend_of
 from ._chip import MULTIPROCESSORS
 from ._compilers import CompileError
-from ._cuda_source import Contents, KernelText, contents, tokens
+from ._cuda_source import Contents, KernelText, contents, read, tokens
 from ._errors import CudaError, short_in_notebooks, unknown
 from ._native import Native, Set, View
 from ._observer import observer
@@ -68,7 +69,7 @@ class Program(_display.Shown):
     def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
         self.source = source
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
-        texts = [path.read_text(encoding="utf-8", errors="replace") for path in _compilers.included(source, folder)]
+        texts = [header.text for header in _host_source.headers(source, folder, angled=False)[1:]]
         parts = [contents(text) for text in (*texts, source)]
         kernels, variables = (
             chain.from_iterable(part.kernels for part in parts),
@@ -157,6 +158,8 @@ class Program(_display.Shown):
             raise TypeError(f"{name} is a template: name its arguments, as in program['{name}<float>']")
         if text is not None and not text.is_template and "<" in name:
             raise TypeError(f"{text.name} is not a template: write program[{text.name!r}]")
+        if "<" in name and not name.endswith(">"):
+            raise TypeError(f"{name!r} names no kernel: write it as in program['scale<float>']")
         word = name.split("<")[0].split("::")[-1].strip()
         if text is None and not _is_word(word, self.source):  # a macro may define it
             raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
@@ -171,6 +174,12 @@ class Program(_display.Shown):
 
     def __dir__(self) -> list[str]:
         return sorted({*(n for n in self._names() if n.isidentifier()), "kernels", "source", "symbol", "table"})
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(
+            "a Program cannot be copied or pickled, because its code is loaded into this process: pickle its source, "
+            "str(program.source), and compile that in the other process"
+        )
 
     def _names(self) -> dict[str, str]:
         """Names of kernels without namespaces, if that is unambiguous, and with them."""
@@ -253,6 +262,9 @@ class Kernel:
         """As in the source: ("const float *x", "float *y", "int n"); () if a macro declares the kernel."""
         return self._text.parameters if self._text is not None else ()
 
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.program.__reduce_ex__(protocol)
+
     def __repr__(self) -> str:
         return f"<kernel {self.name}({', '.join(self.parameters)}) of {self.program._name}>"
 
@@ -326,7 +338,7 @@ def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
         hint = ": use //, as in (n + 255) // 256"
     elif whole and 0 in sizes:
         hint = " (an empty input needs no launch)"
-    elif whole and max(sizes) > _MOST:
+    elif whole and max(sizes, default=0) > _MOST:
         hint = (
             f" (at most {_MOST} blocks along x, 65535 along y and z)" if what == "grid" else " (at most 1024 threads)"
         )
@@ -360,6 +372,9 @@ class Launch:
         """As it is written: "add_one[4, 256]"."""
         sizes = (str(size[0] if len(size) == 1 else size) for size in (self.grid, self.block))
         return f"{self.kernel.name}[{', '.join(sizes)}]"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.kernel.__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         grid, block = map(_display.dimensions, (self.grid, self.block))
@@ -491,6 +506,13 @@ def _place(x: Array) -> tuple[int, int]:
     return x.ctypes.data, x.nbytes
 
 
+def _instead(parameter: Parameter, expression: str) -> str:
+    """The advice to pass another array, which keeps the results if the kernel writes it."""
+    if parameter[0] == "writes":
+        return f"take x = {expression} before the call, and pass x, which then has the result"
+    return f"pass {expression}"
+
+
 def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes: int, what: str) -> None:
     _, expected, _, size = parameter
     if expected is None:
@@ -502,7 +524,7 @@ def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes
         if size and nbytes % size:
             raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
     elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
-        convert = f"convert it with x.astype({expected!r})" if expected in _dtypes.NAMES else "pass another array"
+        convert = _instead(parameter, f"x.astype({expected!r})") if expected in _dtypes.NAMES else "pass another array"
         if expected in _BYTES and dtype not in _dtypes.NAMES:
             convert = f"pass its bytes, x.view({expected!r})"
         article = "an" if expected[0] in "aeiou" else "a"
@@ -511,22 +533,23 @@ def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes
 
 def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
     """A host array as it is copied to the device."""
-    _transfer.refuse_masked(x, kernel._label(i))
+    instead = "x.data, whose memory it is" if parameter[0] == "writes" else "x.filled(0) or x.data"
+    _transfer.refuse_masked(x, kernel._label(i), instead)
     if not x.flags.c_contiguous:
-        after = ", and copy the result back after the launch" if parameter[0] == "writes" else ""
         raise ValueError(
-            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: pass "
-            f"numpy.ascontiguousarray(x){after}"
+            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: "
+            f"{_instead(parameter, 'numpy.ascontiguousarray(x)')}"
         )
     if parameter[0] == "writes" and not x.flags.writeable:
         raise ValueError(
-            f"{kernel._label(i)} is read-only, and the kernel may write it: pass x.copy(), or declare a pointer to "
-            "const"
+            f"{kernel._label(i)} is read-only, and the kernel may write it: {_instead(parameter, 'x.copy()')}; or "
+            "declare a pointer to const"
         )
     if not x.dtype.isnative:
+        native = _dtypes.name_in_numpy(x.dtype.newbyteorder("="))
         raise TypeError(
-            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: convert it with "
-            f"x.astype({_dtypes.name_in_numpy(x.dtype.newbyteorder('='))!r})"
+            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: "
+            f"{_instead(parameter, f'x.astype({native!r})')}"
         )
     if x.dtype.hasobject:
         raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
@@ -545,13 +568,15 @@ def _view(kernel: Kernel, i: int, x: Any, parameter: Parameter, native: Native, 
     else:
         view = _exchange.on_device(x, native, device, stream)
     if view is None:
+        array = f"numpy.asarray(x, {parameter[1] or 'dtype'!r})"
         raise TypeError(
             f"{kernel._label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
-            f"use numpy.asarray(x, {parameter[1] or 'dtype'!r})"
+            f"{_instead(parameter, array)}"
         )
     _check_type(kernel, i, parameter, view.dtype, view.nbytes, "array")
     if not view.contiguous:
-        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: pass x.copy()")
+        instead = _instead(parameter, "x.copy()")
+        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: {instead}")
     return view
 
 
@@ -581,18 +606,29 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
     if kind == "b" and isinstance(x, (bool, np.bool_)):
         return bool(x)
     if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
-        return _bits(float(x), dtype) if size == 2 else float(x)
+        try:
+            return _rounded(x, dtype)
+        except ArithmeticError:
+            raise OverflowError(
+                f"{kernel._label(i)} must be within the range of {dtype}, or infinite, not {x!r:.60}"
+            ) from None
     needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
     raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
 
 
-def _bits(x: float, dtype: str) -> np.generic:
-    """A half-precision number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types."""
-    if dtype != _dtypes.BFLOAT16:
-        return np.float16(x)
-    bits = int(np.float32(x).view(np.uint32))
-    rounded = bits + 0x7FFF + (bits >> 16 & 1) if x == x else bits | 0x400000
-    return np.uint16(rounded >> 16 & 0xFFFF)
+def _rounded(x: Any, dtype: str) -> Any:
+    """A real number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types. OverflowError,
+    FloatingPointError for a finite number that would become infinite."""
+    number = float(x)
+    with np.errstate(over="raise"):
+        if dtype != _dtypes.BFLOAT16:
+            narrow = np.dtype(dtype).type(number)
+            return narrow if dtype == "float16" else number
+        bits = int(np.float32(number).view(np.uint32))
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1) if number == number else bits | 0x400000) >> 16 & 0xFFFF
+    if rounded & 0x7FFF == 0x7F80 and math.isfinite(number):
+        raise OverflowError
+    return np.uint16(rounded)
 
 
 def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None:
@@ -663,7 +699,7 @@ def compile(
     folder = None
     if isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith(".cu") and "\n" not in source):
         path = Path(source).resolve()
-        text, folder, name = path.read_text(encoding="utf-8"), path.parent, name or path.name
+        text, folder, name = read(path), path.parent, name or path.name
     elif isinstance(source, str):
         text, path = source, Path(name or "kernels.cu")
     else:
@@ -674,13 +710,18 @@ def compile(
             raise TypeError(f"compile: {what} must be a list of {such}, such as {words!r}, not a str")
         if not isinstance(value, Iterable):
             raise TypeError(f"compile: {what} must be a list of {such}, not {type(value).__name__}")
+    flags, instances = tuple(flags), tuple(instances)
+    for what, values in (("flags", flags), ("instances", instances)):
+        for item in values:
+            if not isinstance(item, str) or any(sign in item for sign in "\0\n"):
+                raise TypeError(f"compile: each of {what} must be a str of one line, not {item!r:.60}")
     if name is not None and (name != Path(name).name or name == ".."):
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
     if name is not None and (name.startswith(("-", "@")) or not name.isprintable()):  # options of compilers
         raise ValueError(
             f"compile: name must not begin with - or @, and must be printable, not {name!r}: pass name='kernels.cu'"
         )
-    program = Program(Source(text, path), name or "kernels.cu", folder, tuple(flags), _arch(arch))
+    program = Program(Source(text, path), name or "kernels.cu", folder, flags, _arch(arch))
     program._instances |= dict.fromkeys(instances)
     program._on(backend())
     return program

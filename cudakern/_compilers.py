@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from . import _cache, _dependencies, _nvrtc, _ptx, emulator
-from ._cuda_source import with_shared_pointers
+from . import _cache, _dependencies, _host_source, _nvrtc, emulator
 from ._installed import KERNELS
 from ._native import Native, Set
 
@@ -24,7 +23,8 @@ _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
 _RESULT, _READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
-_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never"]
+#: Errors are limited because each shows its line, and a line may be long.
+_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
 _ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
 _UNKNOWN = re.compile(
@@ -45,9 +45,11 @@ _END = re.compile(
 _UNKNOWN_TO_NVRTC = re.compile(
     rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
 )
-#: A line of C++ that stands for an asm, after the error's head; compilers mark places in it on the next lines.
-_OF_ASM = re.compile(
-    r'^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?(?:_Pragma\("GCC error|emu_ptx|\bemu_\d).*\n'
+#: A line of C++ that stands for an asm or an array of dynamic shared memory, after the error's head; compilers mark
+#: places in it on the next lines.
+_REWRITTEN = re.compile(
+    r"^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?"
+    r'(?:_Pragma\("GCC error|emu_ptx|\bemu_\d|emu_dynamic|EMU_DYNAMIC).*\n'
     r"(?: *(?:\|.*|[\^~ ]+)\n)*",
     re.M,
 )
@@ -56,6 +58,7 @@ _REFUSED = re.compile(
     r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
 )
 _SHOWN_ERRORS = 5
+_SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message and in the log
 
 
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
@@ -110,13 +113,15 @@ class Names(NamedTuple):
             name = sorted(unreadable)[0]
             if any(words in log for words in _SEVERAL):
                 raise CompileError(
-                    f"{unit.name}: {name} stands for several kernels: give each a name of its own, and name all "
-                    "arguments of a template",
+                    f"{unit.name} has no kernel {name}: name all arguments of the template, a type for each `typename` "
+                    "and a value for each other parameter"
+                    if "<" in name
+                    else f"{unit.name}: {name} stands for several kernels: give each a name of its own",
                     log,
                 )
             raise CompileError(
-                f"{unit.name}: the signature of {name} cannot be read ({reason}). A kernel must have a name of its "
-                "own, and parameters that can be copied byte by byte",
+                f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). A kernel must have a "
+                "name of its own, and parameters that can be copied byte by byte",
                 log,
             )
         if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
@@ -161,16 +166,8 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
     options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *flags]
-    paths = included(unit.text, unit.folder)
-    texts = {
-        os.path.relpath(path, unit.folder or ""): path.read_text(encoding="utf-8", errors="replace") for path in paths
-    }
-    everything = "\n".join([unit.text, *texts.values()])
-    if _ptx.has_asm(everything):
-        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in everything else [])]
-    text = with_shared_pointers(_ptx.translated(unit.text))
-    files = {name: with_shared_pointers(_ptx.translated(of)) for name, of in texts.items()}
-    files = {name: of for name, of in files.items() if of != texts[name]}
+    text, files, more = _host_source.rewritten(unit.text, unit.folder, unit.flags)
+    options += more
     if macros:
         files[_MACROS] = macros
         options += ["-include", _MACROS]
@@ -254,8 +251,13 @@ COMPILERS = {"emulator": for_emulator, "cuda": for_gpu}
 
 @functools.cache
 def _compiler() -> list[str]:
-    if os.environ.get("CXX"):
-        return shlex.split(os.environ["CXX"])
+    if named := os.environ.get("CXX", "").strip():
+        try:
+            return shlex.split(named)
+        except ValueError as error:
+            raise CompileError(
+                f"CXX={named!r} cannot be read as a command ({error}): close its quotes, or unset it to use g++"
+            ) from None
     for name in ("g++", "c++", "clang++"):
         if path := shutil.which(name):
             return [path]
@@ -286,9 +288,7 @@ def _program(
 def _run(line: list[str], files: dict[str, str], folder: Path, _: _dependencies.Reachable) -> _cache.Built:
     """Runs a compiler on these files."""
     for file, text in files.items():
-        if not file.startswith(".."):
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_text(text, encoding="utf-8")
+        (folder / file).write_text(text, encoding="utf-8")
     try:
         run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
     except OSError as error:
@@ -296,8 +296,16 @@ def _run(line: list[str], files: dict[str, str], folder: Path, _: _dependencies.
     if run.returncode:
         if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
             raise OSError(0, full[0])
-        raise _RejectedError(run.stderr + run.stdout or f"{line[0]} ended with status {run.returncode}")
-    return (folder / _RESULT).read_bytes(), _dependencies.listed(folder / _READ)
+        log = _cut(run.stderr + run.stdout, _LOG_WIDTH)
+        raise _RejectedError(log or f"{line[0]} ended with status {run.returncode}")
+    library = (folder / _RESULT).read_bytes() if (folder / _RESULT).is_file() else b""
+    if library[:4] != b"\x7fELF" or library[16:17] != b"\3":  # the type of shared libraries
+        raise CompileError(
+            f"{line[0]} ended without an error, but wrote no shared library. If a flag lets it do something else, as "
+            "-E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out",
+            run.stdout + run.stderr,
+        )
+    return library, _dependencies.listed(folder / _READ)
 
 
 def _run_nvrtc(
@@ -317,9 +325,9 @@ def _message(unit: Unit, log: str) -> str:
     if refused := _REFUSED.search(log):
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
-    log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: In .*)\n", "", log, flags=re.M)
-    lines = unit.text.splitlines()  # instead of the C++ that stands for an asm
-    log = _OF_ASM.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
+    log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
+    lines = unit.text.splitlines()  # instead of rewritten ones
+    log = _REWRITTEN.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:
@@ -328,20 +336,9 @@ def _message(unit: Unit, log: str) -> str:
     more = len(errors) - _SHOWN_ERRORS
     shown = [error.rstrip() for error in errors[:_SHOWN_ERRORS]]
     shown += [f"... and {more} more error{'s' * (more > 1)}; the whole output is in .log"] if more > 0 else []
-    return "\n".join([f"{unit.name} was not compiled:", *shown])
+    return _cut("\n".join([f"{unit.name} was not compiled:", *shown]), _SHOWN_WIDTH)
 
 
-def included(text: str, folder: Path | None) -> list[Path]:
-    """The files that a source includes in quotes, and those that these include."""
-    if folder is None:
-        return []
-    files: dict[Path, None] = {}
-    waiting = [(text, folder)]
-    while waiting:
-        text, where = waiting.pop()
-        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', text, re.M):
-            path = next((p for p in (where / name, folder / name) if p.is_file()), None)
-            if path is not None and path not in files:
-                files[path] = None
-                waiting.append((path.read_text(encoding="utf-8", errors="replace"), path.parent))
-    return list(files)
+def _cut(text: str, width: int) -> str:
+    """The text with the beginnings of those lines that are longer."""
+    return re.sub(rf"^(.{{{width}}}).+", r"\1 ...", text, flags=re.M)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
+#: What is never closed ends with the line or the text: otherwise, each of many quotes would be looked for to the end.
 _TOKEN = re.compile(
-    r"""(?P<skip>^[ \t]*\#(?:\\\n|[^\n])*|\n|[^\S\n]+|//[^\n]*|/\*.*?\*/)
-    |(?P<string>(?:u8?|[LU])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    r"""(?P<skip>^[ \t]*\#(?:\\\n|[^\n])*|\n|[^\S\n]+|//[^\n]*|/\*.*?(?:\*/|\Z))
+    |(?P<string>(?:u8?|[LU])?R"(?P<mark>[^()\\\s]{0,16})\((?:.*?\)(?P=mark)"|.*)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)
     |(?P<word>[A-Za-z_]\w*)
     |(?P<other>\d[\w.']*|::|.)""",
     re.M | re.S | re.X,
@@ -41,6 +43,16 @@ class Contents(NamedTuple):
     unclosed: int | None  #: the line of a brace that is never closed
 
 
+def read(path: Path) -> str:
+    """The text of a file, in UTF-8 or else in Latin-1, which any bytes are."""
+    content = path.read_bytes()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return re.sub("\r\n?", "\n", text)
+
+
 def tokens(text: str) -> list[Token]:
     """Words, strings and signs, without comments and directives."""
     return [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
@@ -61,8 +73,8 @@ def contents(text: str) -> Contents:
         sign = token.text
         if sign == "{":
             braces.append(token.start)
-        elif sign == "}":
-            braces = braces[:-1]
+        elif sign == "}" and braces:
+            braces.pop()
         if inside:
             inside += (sign == "{") - (sign == "}")
             if not inside:
@@ -76,7 +88,7 @@ def contents(text: str) -> Contents:
         elif sign in ")]":
             depth -= 1
         if depth == 0 and sign == "}":
-            scopes = scopes[:-1]
+            del scopes[-1:]
             declaration = []
         elif depth == 0 and sign in "{;":
             words = [t.text for t in declaration]
@@ -168,44 +180,78 @@ def _variables(words: list[str]) -> list[str]:
     return [name for name in names if name]
 
 
-def with_shared_pointers(text: str) -> str:
-    """The source with ``extern __shared__ T name[];``, which is no valid C++, as a pointer to dynamic shared memory.
+def with_shared_memory(text: str) -> str:
+    """The source with declarations of shared memory that are C++: see device_dynamic.h. Lines keep their numbers.
 
-    Lines keep their numbers. Inside a function, the pointer is a local constant; elsewhere it is a macro, because each
-    block has its own memory.
+    ``extern __shared__ T name[];`` becomes a reference to an array: at file scope a variable of its own, in a function
+    a local one, because several functions (or instances of one) may give it several types. In ``static __shared__``,
+    the second word includes the first.
     """
-    source = tokens(text)
+    if "__shared__" not in text:
+        return text
+    function = "auto &{name} = emu_dynamic<{type}>()"
+    if re.search(r"\[\s*=", text):  # a lambda that copies cannot copy an array without a length
+        function = "auto *const {name} = emu_dynamic<{type}>()"
+
+    def macro(match: re.Match[str]) -> str:
+        body = _rewritten(match[2].replace("\\\n", " \n"), function, function, ends=True)
+        return match[1] + re.sub(r" ?\n", lambda _: "\\\n", body)
+
+    text = re.sub(r"^([ \t]*#[ \t]*define\b)((?:\\\n|[^\n])*)", macro, text, flags=re.M)
+    return _rewritten(text, function, "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC")
+
+
+def _rewritten(text: str, in_function: str, elsewhere: str, ends: bool = False) -> str:
+    """The text with these declarations; ``ends``: its last one may have no semicolon."""
     pieces: list[str] = []
-    end = depth = 0
+    end = inside = 0  # braces of functions and structs
     scopes: list[bool] = []  # of each open brace: whether it is a function's or a struct's
-    since: list[str] = []  # the words since the last brace or semicolon
-    for i, token in enumerate(source):
+    statement: list[Token] = []
+    for token in [*tokens(text), Token("", len(text), len(text))]:
+        if token.text not in ("{", "}", ";", ""):
+            statement.append(token)
+            continue
+        words = [t.text for t in statement]
+        if "__shared__" in words:
+            first, declared = _dynamic(words) if token.text == ";" or (ends and not token.text) else (0, None)
+            if declared is not None:
+                begin, after = statement[first].start, statement[-1].end
+                pieces += [text[end:begin], (in_function if inside else elsewhere).format(**declared)]
+                pieces += ["\n" * text.count("\n", begin, after)]
+                end = after
+            for word in statement if declared is None else ():
+                if word.text == "static":
+                    pieces += [text[end : word.start], " " * len(word.text)]
+                    end = word.end
         if token.text == "{":
-            scopes.append(_scope(since) is None)
+            scopes.append(_scope(words) is None)
+            inside += scopes[-1]
         elif token.text == "}" and scopes:
-            scopes.pop()
-        since = [] if token.text in "{};" else [*since, token.text]
-        depth = sum(scopes)
-        if token.text != "extern" or i + 1 == len(source) or source[i + 1].text not in ("__shared__", "__align__"):
-            continue
-        stop = next((j for j in range(i, len(source)) if source[j].text == ";"), None)
-        words = [] if stop is None else [t.text for t in source[i + 1 : stop]]
-        if stop is None or "__shared__" not in words or words[-2:] != ["[", "]"]:
-            continue
-        name, kind = words[-3], _element(words[:-3])
-        lines = "\n" * text.count("\n", token.start, source[stop].end)
-        pieces.append(text[end : token.start])
-        if depth:
-            pieces.append(f"{kind} *const {name} = static_cast<{kind} *>(emu_dynamic_shared());{lines}")
-        else:
-            pieces.append(f"\n#define {name} (static_cast<{kind} *>(emu_dynamic_shared()))\n")
-            pieces.append(f"#line {text.count(chr(10), 0, source[stop].end) + 1}\n")
-        end = source[stop].end
+            inside -= scopes.pop()
+        statement = []
     return "".join([*pieces, text[end:]])
 
 
-def _element(words: list[str]) -> str:
-    """The type of the elements: without ``__shared__`` and alignments."""
+def _dynamic(words: list[str]) -> tuple[int, dict[str, str] | None]:
+    """Where an ``extern __shared__ T name[]`` begins in a statement, and its parts; None if that is something else."""
+    if "extern" not in words:
+        return 0, None
+    first = min(words.index("extern"), words.index("__shared__"))
+    while first and words[first - 1] in ("const", "volatile"):
+        first -= 1
+    kept = _without_storage(words[first:])
+    at, depth = len(kept), 0  # `at` ends as that of the first bracket after the name
+    while at and (depth or kept[at - 1] == "]"):
+        at -= 1
+        depth += (kept[at] == "]") - (kept[at] == "[")
+    if at < 2 or kept[at : at + 2] != ["[", "]"] or not kept[at - 1].isidentifier():
+        return 0, None
+    element, lengths = " ".join(kept[: at - 1]), " ".join(kept[at + 2 :])
+    return first, {"name": kept[at - 1], "element": element, "lengths": lengths, "type": f"{element} {lengths}".strip()}
+
+
+def _without_storage(words: list[str]) -> list[str]:
+    """A declaration without alignments and what says where it is stored."""
     kept: list[str] = []
     depth = 0
     for word in words:
@@ -214,6 +260,6 @@ def _element(words: list[str]) -> str:
         elif depth < 0:
             depth += (word == "(") - (word == ")")
             depth = 0 if depth == -1000 else depth
-        elif word != "__shared__":
+        elif word not in ("extern", "__shared__", "__device__", "static"):
             kept.append(word)
-    return " ".join(kept)
+    return kept

@@ -48,6 +48,11 @@ class OutOfMemoryError(CudaError, MemoryError):
         self.bytes_free = bytes_free
 
 
+def in_ipython() -> bool:
+    """Whether IPython, as in a notebook, shows the errors of this process."""
+    return hasattr(builtins, "__IPYTHON__")
+
+
 def short_in_notebooks(function: Callable[P, R]) -> Callable[P, R]:
     """In IPython, the errors of a function are displayed without the lines of this package that led to them."""
 
@@ -56,7 +61,7 @@ def short_in_notebooks(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except (AttributeError, CudaError, OverflowError, TypeError, ValueError) as error:
-            if not hasattr(builtins, "__IPYTHON__"):
+            if not in_ipython():
                 raise
             raise error.with_traceback(None) from None
 

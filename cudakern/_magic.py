@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import builtins
+import keyword
+import re
 import shlex
 from typing import Any, NoReturn
 
@@ -39,12 +42,23 @@ def _words(line: str) -> list[str]:
     return words
 
 
+#: Of Python (`__builtins__`), and of IPython's latest results and inputs, which need not exist yet: `_`, `_i`, `_7`.
+_RESERVED = re.compile(r"__\w*__|_+|_i{1,3}|_i?\d+")
+
+
+def _is_reserved(shell: Any, name: str) -> bool:
+    """Whether the namespace must keep that variable, or cannot have it."""
+    return keyword.iskeyword(name) or name in shell.user_ns_hidden or bool(_RESERVED.fullmatch(name))
+
+
 def cuda(shell: Any, line: str, cell: str) -> Any:
     """The cell magic."""
     try:
         options = _options().parse_args(_words(line))
         if not options.name.isidentifier():
             raise ValueError(f"--name is the name of a Python variable, not {options.name!r}")
+        if _is_reserved(shell, options.name) or hasattr(builtins, options.name):
+            raise ValueError(f"--name {options.name} would replace what Python or IPython needs: choose another name")
         # The magic's own line is the cell's first one, as editors number them.
         program = compile(
             "\n" + cell,
@@ -55,8 +69,8 @@ def cuda(shell: Any, line: str, cell: str) -> Any:
         )
     except (TypeError, ValueError, argparse.ArgumentError) as error:
         _refuse(str(error))
-    kernels = {name: getattr(program, name) for name in dir(program) if name in program.kernels}
-    shell.push({options.name: program} | kernels)
+    names = (name for name in dir(program) if name in program.kernels and not _is_reserved(shell, name))
+    shell.push({options.name: program} | {name: getattr(program, name) for name in names})
     return program
 
 

@@ -8,7 +8,7 @@ import os
 from typing import NoReturn
 
 from ._backend import emulator as _native
-from ._errors import unknown
+from ._errors import in_ipython, unknown
 from ._imports import IMPORTING
 from ._installed import HEADERS, LIBRARY
 
@@ -16,7 +16,8 @@ __all__ = ["compile_flags", "configure"]
 
 #: The settings without the environment and configure().
 _DEFAULTS = {
-    "devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0", "print": "1"
+    "devices": "1", "memory": "0", "chip": "H200", "order": "fixed", "workers": "0", "stack": "0",
+    "print": "0" if in_ipython() else "1",
 }  # fmt: skip
 _configured: dict[str, str] = {}
 
@@ -53,7 +54,8 @@ def configure(
         The order in which blocks and threads run: "fixed" (the default), "reversed", or a seed (an int, or
         "seed:7") for a random one. A missing barrier that one order hides may show in another.
     print : bool
-        Whether the error of a kernel is also printed to standard error. Default: True.
+        Whether the error of a kernel is also printed to standard error. Default: True; False in IPython and
+        notebooks, which show the exception.
     fail_allocation : int
         The number of the allocation, counted from now, that fails; 0 for none.
 
@@ -97,7 +99,7 @@ def _is_clang(compiler: str) -> bool:
 
     try:
         answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):  # it is on another computer
+    except (OSError, ValueError, subprocess.SubprocessError):  # it is on another computer, or no command
         return "clang" in compiler
     return "clang" in answer.stdout
 

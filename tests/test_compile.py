@@ -3,6 +3,7 @@
 import builtins
 import pathlib
 import re
+import time
 
 import numpy as np
 import pytest
@@ -170,31 +171,6 @@ def test_names_namespaces_and_templates():
         program["in_a_string"][1, 1]()
 
 
-def test_dynamic_shared_memory():
-    """As CUDA writes it, within a function, a template and at the top."""
-    program = cudakern.compile(
-        """
-        extern __shared__ __align__(16) unsigned char bytes[];
-        __global__ void at_the_top(int *x) {
-            int *part = reinterpret_cast<int *>(bytes);
-            part[threadIdx.x] = x[threadIdx.x];
-            __syncthreads();
-            x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
-        }
-        template <typename T> __global__ void within(T *x) {
-            extern __shared__
-                T part[];
-            part[threadIdx.x] = x[threadIdx.x];
-            __syncthreads();
-            x[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
-        }"""
-    )
-    for kernel, dtype in ((program.at_the_top, np.int32), (program["within<double>"], np.float64)):
-        x = np.arange(64).astype(dtype)
-        kernel(1, 64, x, shared=x.nbytes)
-        np.testing.assert_array_equal(x, np.arange(64)[::-1])
-
-
 def test_variables_that_python_reads_and_writes():
     program = cudakern.compile(
         """
@@ -285,6 +261,21 @@ def test_a_file_and_what_it_includes(tmp_path):
         cudakern.compile(tmp_path / "none.cu")
 
 
+@pytest.mark.parametrize("encoding, end", [("latin-1", "\n"), ("utf-8", "\n"), ("utf-8-sig", "\n"), ("cp1252", "\r\n")])
+def test_files_in_other_encodings(tmp_path, encoding, end):
+    """A comment in Latin-1, a mark of UTF-8 and lines of Windows are nothing to be noticed."""
+    lines = ["template <typename T> __device__ T one() {", "    // Größe, à peu près", "    extern __shared__ T t[];"]
+    lines += ["    return t[0] = 1; }", ""]
+    (tmp_path / "part.cuh").write_bytes(end.join(lines).encode(encoding))
+    lines = ["template <typename T> __global__ void f(T *x) { x[0] = one<T>(); } // Größe", '#include "part.cuh"']
+    (tmp_path / "main.cu").write_bytes(end.join(lines[::-1]).encode(encoding))
+    program = cudakern.compile(tmp_path / "main.cu")
+    assert "// Größe" in program.source
+    x = np.zeros(1, np.float32)
+    program["f<float>"](1, 1, x, shared=4)
+    assert x[0] == 1
+
+
 # --- displays --------------------------------------------------------------------------------------------------------
 def test_displays(add_one):
     assert repr(add_one) == "<kernel add_one(const float *x, float *y, int n) of kernels.cu>"
@@ -349,8 +340,10 @@ def test_the_cell_magic(capsys, monkeypatch):
     assert "unrecognized arguments: --wrong" in shown.out + shown.err
     assert shell.run_cell('%%cuda --flags "-DTILE=16"\n__global__ void b(int *x) { x[0] = TILE; }').success
     capsys.readouterr()
+    reserved = [f"--name {name}" for name in ("__builtins__", "_", "_i7", "In", "print", "lambda")]
     for options, words in (
         ("--name 'not valid'", "--name is the name of a Python variable, not 'not valid'"),
+        *((option, f"{option} would replace what Python or IPython needs: choose another name") for option in reserved),
         ("--arch hopper", "arch must be a compute capability"),
         ("--flags '-DX", "No closing quota"),
     ):
@@ -358,6 +351,9 @@ def test_the_cell_magic(capsys, monkeypatch):
         shown = capsys.readouterr()
         assert f"%%cuda: {words}" in (shown.out + shown.err).replace("compile: ", "")
         assert "Traceback" not in shown.out
+    assert shell.run_cell("%%cuda --name q\n__global__ void In() {}\n__global__ void other() {}").success
+    assert shell.user_ns["In"] is not shell.user_ns["q"].In
+    shell.user_ns["other"][1, 1]()
 
 
 def test_macros_of_flags_leave_the_headers_alone(backend):
@@ -396,7 +392,19 @@ def test_reading_a_source():
     assert kernels["scale"].parameters == ("T *x", "T by", "int n")
     assert kernels["of_nothing"].parameters == ()
     assert _cuda_source.contents(text).variables == ("calls",)
-    assert _cuda_source.with_shared_pointers(text) == text
+    assert _cuda_source.with_shared_memory(text) == text
+
+
+@pytest.mark.parametrize(
+    "sign",
+    ["#", "{", "{}", "}", "(", "[", "<", '"', "'", '"\\', "'\\", 'R"(', "/* ", "extern __shared__ ", "\n#\\", "f<<<"],
+)
+def test_reading_many_signs_takes_linear_time(sign):
+    started = time.process_time()
+    text = ADD_ONE + 30_000 * sign
+    assert _cuda_source.contents(text).kernels[0].name == "add_one"
+    assert _cuda_source.with_shared_memory("__shared__" + text).startswith("__shared__" + ADD_ONE)
+    assert time.process_time() - started < 2
 
 
 # --- NVRTC, which needs no GPU ---------------------------------------------------------------------------------------

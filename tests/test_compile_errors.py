@@ -1,6 +1,8 @@
 """compile: what its errors say, of sources and of launches. (Errors of the cache are in test_compile_cache.py.)"""
 
+import pickle
 import re
+import time
 
 import numpy as np
 import pytest
@@ -103,6 +105,11 @@ def test_arguments_of_compile():
         cudakern.compile(ADD_ONE, flags="-DX=1 -Wall")
     with pytest.raises(TypeError, match="flags must be a list of options, not int"):
         cudakern.compile(ADD_ONE, flags=5)
+    for flag in (3, None, b"-DX", "a\0b", "-DX\n#error no"):
+        with pytest.raises(TypeError, match="each of flags must be a str of one line, not " + re.escape(repr(flag))):
+            cudakern.compile(ADD_ONE, flags=[flag])
+    with pytest.raises(TypeError, match="each of instances must be a str of one line, not 5"):
+        cudakern.compile(ADD_ONE, instances=[5])
     for arch in (12, "sm_999", 90.5):
         with pytest.raises(ValueError, match=rf"arch must be a compute capability, .*, not {arch!r}; known: 3.5,"):
             cudakern.compile(ADD_ONE, arch=arch)
@@ -113,8 +120,17 @@ def test_what_stands_for_several_kernels():
     with pytest.raises(cudakern.CompileError, match="over stands for several kernels: give each a name of its own"):
         cudakern.compile(overloaded)
     program = cudakern.compile("template <class A, class B> __global__ void two(A *a) {}")
-    with pytest.raises(cudakern.CompileError, match="two<float> .* name all arguments of a template"):
+    with pytest.raises(
+        cudakern.CompileError, match="has no kernel two<float>: name all arguments of the template, a type for"
+    ):
         program["two<float>"](1, 1, np.zeros(1, np.float32))
+    with pytest.raises(cudakern.CompileError, match="has no kernel two<1, int>: name all arguments of the template"):
+        program["two<1, int>"](1, 1, np.zeros(1, np.float32))
+    with pytest.raises(TypeError, match=r"'two<int' names no kernel: write it as in program\['scale<float>'\]"):
+        program["two<int"]
+    program = cudakern.compile("template <typename T> struct type {};\n__global__ void f() {}")
+    with pytest.raises(cudakern.CompileError, match=r"type<1> is no kernel, or its signature cannot be read \(.*type"):
+        program["type<1>"](1, 1)
 
 
 def test_a_kernel_that_a_macro_declares():
@@ -127,11 +143,112 @@ def test_a_kernel_that_a_macro_declares():
 
 
 def test_arrays_of_other_types_say_what_to_do():
-    program = cudakern.compile("__global__ void f(float *x) {}\n__global__ void g(char *x) {}")
-    with pytest.raises(TypeError, match=r"another byte order: convert it with x.astype\('float32'\)"):
-        program.f(1, 1, np.zeros(1, ">f4"))
+    """For an array that the kernel writes: how the result is kept. (A copy made within the call would lose it.)"""
+    program = cudakern.compile("__global__ void f(float *w, const float *r) {}\n__global__ void g(char *w) {}")
+    x, wide = np.zeros(4, np.float32), np.zeros(4)
+    cases = {
+        "must be a float32 array, not float64": (wide, "x.astype('float32')"),
+        "another byte order": (x.astype(">f4"), "x.astype('float32')"),
+        "a pointer has no strides": (x[::2], "numpy.ascontiguousarray(x)"),
+        "not contiguous, and a pointer has no strides": (cudakern.asarray(x)[::2], "x.copy()"),
+        "not list": ([1.0], "numpy.asarray(x, 'float32')"),
+    }
+    for words, (array, conversion) in cases.items():
+        y = cudakern.asarray(x) if isinstance(array, cudakern.DeviceArray) else x
+        with pytest.raises((TypeError, ValueError), match=f"{words}.*: pass {re.escape(conversion)}$"):
+            program.f(1, 1, y, array)
+        kept = re.escape(f"take x = {conversion} before the call, and pass x, which then has the result")
+        with pytest.raises((TypeError, ValueError), match=f"{words}.*: {kept}$"):
+            program.f(1, 1, array, y)
+    with pytest.raises(
+        ValueError, match=r"read-only, .*: take x = x.copy\(\) before the call, and pass x.*; or declare"
+    ):
+        program.f(1, 1, np.broadcast_to(x, x.shape), x)
+    masked = np.ma.masked_array(x)
+    with pytest.raises(TypeError, match=r"`const float \*r`, is a masked .* be lost: take x.filled\(0\) or x.data$"):
+        program.f(1, 1, x, masked)
+    with pytest.raises(TypeError, match=r"`float \*w`, is a masked array.* be lost: take x.data, whose memory it is$"):
+        program.f(1, 1, masked, x)
     with pytest.raises(TypeError, match=r"must be an int8 array, not bytes8: pass its bytes, x.view\('int8'\)"):
         program.g(1, 1, np.zeros(1, "S1"))
+
+
+def test_numbers_beyond_a_type():
+    pytest.importorskip("ml_dtypes")
+    program = cudakern.compile(
+        "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
+        "template <typename T> __global__ void set(T value, float *x) { x[0] = static_cast<float>(value); }",
+        instances=["set<float>", "set<double>", "set<__half>", "set<__nv_bfloat16>"],
+    )
+    x = np.zeros(1, np.float32)
+    largest = {
+        "float": ("float32", 3.4028234e38),
+        "__half": ("float16", 65504.0),
+        "__nv_bfloat16": ("bfloat16", 3.3895e38),
+    }
+    for name, (dtype, number) in largest.items():
+        for value in (number, -number, np.inf, -np.inf):
+            program[f"set<{name}>"][1, 1](value, x)
+            np.testing.assert_allclose(x[0], value, rtol=1e-2)
+        program[f"set<{name}>"][1, 1](np.nan, x)
+        assert np.isnan(x[0])
+        for value in (1.01 * number, -1.01 * number, 1e300, 10**400):
+            words = f"argument 1, `T value`, must be within the range of {dtype}, or infinite, not {value!r:.60}"
+            with pytest.raises(OverflowError, match=re.escape(words)):
+                program[f"set<{name}>"][1, 1](value, x)
+    program["set<double>"][1, 1](1e300, x)
+    assert np.isinf(x[0])
+
+
+def test_most_parameters():
+    numbers = [", ".join(f"int a{i}" for i in range(count)) for count in (63, 64)]
+    program = cudakern.compile(
+        f"__global__ void most(int *x, {numbers[0]}) {{ x[0] = a62; }}\n"
+        f"__global__ void more(int *x, {numbers[1]}) {{}}\n"
+        "template <int N> struct Bytes { char of[N]; };\n"
+        "template <int N> __global__ void bytes(Bytes<N> by, char *x) { x[0] = by.of[N - 1]; }",
+        instances=["bytes<1024>", "bytes<1025>"],
+    )
+    x = np.zeros(1, np.int32)
+    program.most[1, 1](x, *range(63))
+    assert x[0] == 62
+    with pytest.raises(ValueError, match="more has 65 parameters; at most 64 are allowed. Pass a struct of several"):
+        program.more[1, 1](x, *range(64))
+    letters = np.zeros(1, np.int8)
+    program["bytes<1024>"][1, 1](np.array([b"a" * 1024])[0].view("V1024"), letters)
+    assert letters[0] == ord("a")
+    with pytest.raises(ValueError, match="passed by value exceed 1024 bytes in all. Pass a pointer to an array"):
+        program["bytes<1025>"][1, 1](np.zeros(1, "V1025")[0], letters)
+
+
+def test_programs_are_not_pickled():
+    program = cudakern.compile(ADD_ONE)
+    for what in (program, program.add_one, program.add_one[1, 2]):
+        with pytest.raises(TypeError, match="a Program cannot be copied or pickled, .* pickle its source, str.program"):
+            pickle.dumps(what)
+    assert pickle.loads(pickle.dumps(program.source)) == ADD_ONE
+
+
+@on_the_emulator
+@pytest.mark.parametrize(
+    "flags",
+    [["-fsyntax-only"], ["-E"], ["-c"], ["-S"], ["-M"], ["--version"], ["-###"], ["-Wl,--version"]],
+    ids=" ".join,
+)
+def test_flags_with_which_nothing_is_compiled(flags):
+    message = (
+        "ended without an error, but wrote no shared library. If a flag lets it do something else, .* leave that out"
+    )
+    with pytest.raises(cudakern.CompileError, match=message):
+        cudakern.compile(ADD_ONE, flags=flags)
+
+
+def test_a_long_line_with_many_errors():
+    started = time.process_time()
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.compile(ADD_ONE + 50_000 * "#")
+    assert time.process_time() - started < 5  # without the compiler's own time; the whole line with each error: 30 s
+    assert len(str(failure.value)) < 20_000
 
 
 @on_the_emulator
@@ -141,6 +258,12 @@ def test_without_a_compiler(monkeypatch):
     monkeypatch.delenv("CXX", raising=False)
     with pytest.raises(cudakern.CompileError, match="needs a C.. compiler.*apt install"):
         cudakern.compile(ADD_ONE + "// no compiler")
+    for command, words in (("'a", "No closing quotation"), ("g++ '", "No closing quotation"), ("g++ \\", "No escaped")):
+        monkeypatch.setenv("CXX", command)
+        message = f"CXX={command!r} cannot be read as a command ({words}"
+        with pytest.raises(cudakern.CompileError, match=re.escape(message)):
+            cudakern.compile(ADD_ONE)
+        assert cudakern.emulator.compile_flags()
     monkeypatch.setenv("CXX", "/nowhere/g++")
     with pytest.raises(cudakern.CompileError, match="'/nowhere/g..' cannot be run: No such file"):
         cudakern.compile(ADD_ONE + "// no compiler")
@@ -205,6 +328,8 @@ def test_arguments_that_do_not_fit(add_one):
 @pytest.mark.parametrize(
     "grid, block, kind, words",
     [
+        ((), 1, ValueError, r"grid must be an integer of at least 1 or a tuple of up to three, not \(\)$"),
+        (1, (), ValueError, r"block must be an integer of at least 1 or a tuple of up to three, not \(\)$"),
         (0, 1, ValueError, "grid must be an integer of at least 1.*an empty input needs no launch"),
         (1000 / 256, 1, TypeError, "use //"),
         (1, (1, 2, 3, 4), ValueError, "block must be"),

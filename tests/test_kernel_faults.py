@@ -636,6 +636,28 @@ def test_errors_are_printed_once_per_launch():
     assert re.fullmatch(at + r"Assertion `threadIdx\.x < 3 \+ zero` failed\.", lines[15])
 
 
+def test_ipython_shows_an_error_once():
+    """As the exception, which is raised when the kernel is waited for; and printed too on request."""
+    pytest.importorskip("IPython")
+    code = f"""
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell(history_length=0)
+        shell.run_line_magic("colors", "NoColor")
+        shell.run_cell("import cudakern as ck, numpy as np")
+        shell.run_cell({f"program = ck.compile({BROKEN!r})"!r})
+        for launch in ("np.zeros(1, np.int32)", "x := ck.zeros(1, 'int32')"):
+            shell.run_cell(f"program.divides[4, 64]({{launch}})")
+        shell.run_cell("x.get()")
+        shell.run_cell("program.asserts[4, 64](np.zeros(1, np.int32))")
+        shell.run_cell("ck.emulator.configure(print=True); program.divides[4, 64](x); x.get()")"""
+    process = subprocesses.start(code, CUDAKERN_BACKEND="emulator", IPYTHONDIR=os.devnull)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert len(re.findall(r"kernel divides, kernels\.cu:\d+, block", output)) == 3, output
+    assert len(re.findall(r"assertion `threadIdx\.x < 3 \+ zero` failed", output, re.I)) == 1, output
+    assert len(re.findall("cudakern: kernel divides|Assertion", errors)) == 1, errors
+
+
 def test_a_fault_in_a_child_of_a_fork():
     code = HOST + "kernels()\nimport os\nchild = os.fork()\nkernels()\nif child: print(os.waitpid(child, 0)[1])"
     assert subprocesses.run(code, CUDAKERN_BACKEND="emulator", CUDAKERN_EMULATOR_PRINT="0") == "0\n"

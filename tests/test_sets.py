@@ -292,17 +292,17 @@ def test_arguments_that_do_not_fit(kernels):
             kernels.launch(kernel, *arguments, **shape)
 
     refused(TypeError, "add_one has 3 parameters and needs a tuple of as many arguments", x, y)
-    refused(TypeError, "argument 1 is an array of float64, but the parameter is a pointer to float32", x, wide, N)
-    refused(TypeError, "argument 0 .*View", np.zeros(N, np.float32), y, N)
-    refused(TypeError, "argument 2 is 1.5, but the parameter is a value of int32, 4 bytes long", x, y, 1.5)
-    refused(TypeError, "argument 2 is 2147483648, ", x, y, 2**31)
-    refused(TypeError, "argument 2 is .*1000.*, but the parameter is a value of int32", x, y, np.float32(1000))
-    refused(TypeError, "argument 2 is .*1000.*, but the parameter is a value of int32", x, y, np.int64(1000))
-    refused(TypeError, "argument 2 is 'n'", x, y, "n")
-    refused(TypeError, "argument 2 is None", x, y, None)
-    refused(TypeError, "argument 1 is '1'", x, "1", 1, kernel="scale<float>")
-    refused(ValueError, "argument 0 is not contiguous in C order", strided, y, N)
-    refused(ValueError, "argument 1 is read-only", x, read_only(y), N)
+    refused(TypeError, "argument 2 is an array of float64, but the parameter is a pointer to float32", x, wide, N)
+    refused(TypeError, "argument 1 .*View", np.zeros(N, np.float32), y, N)
+    refused(TypeError, "argument 3 is 1.5, but the parameter is a value of int32, 4 bytes long", x, y, 1.5)
+    refused(TypeError, "argument 3 is 2147483648, ", x, y, 2**31)
+    refused(TypeError, "argument 3 is .*1000.*, but the parameter is a value of int32", x, y, np.float32(1000))
+    refused(TypeError, "argument 3 is .*1000.*, but the parameter is a value of int32", x, y, np.int64(1000))
+    refused(TypeError, "argument 3 is 'n'", x, y, "n")
+    refused(TypeError, "argument 3 is None", x, y, None)
+    refused(TypeError, "argument 2 is '1'", x, "1", 1, kernel="scale<float>")
+    refused(ValueError, "argument 1 is not contiguous in C order", strided, y, N)
+    refused(ValueError, "argument 2 is read-only", x, read_only(y), N)
     refused(ValueError, "has no kernel 'add_two'. Available: add_one, scale<float>, ", kernel="add_two")
     refused(ValueError, "grid must be one to three integers of at least 1, not ", x, y, N, grid=0)
     refused(ValueError, "block must be one to three integers", x, y, N, block=(1, -1))
@@ -331,7 +331,7 @@ def test_arrays_of_the_other_side(kernels):
         pytest.skip("there is one side here")
     with cudakern.use_backend(other):
         x = cudakern.zeros(N, "float32")
-    with pytest.raises(TypeError, match="argument 0"):
+    with pytest.raises(TypeError, match="argument 1"):
         kernels.launch("add_one", x, x, N)
 
 
@@ -347,7 +347,7 @@ def test_arrays_of_another_device():
         try:
             _emulator.launch(kernels, "add_one", (1,), (16,), 0, False, (x._view, x._view, 10), 0, 0, 0)
         except ValueError as error:
-            assert str(error) == "argument 0 is on device 1, but the launch is on device 0; copy it there first", error
+            assert str(error) == "argument 1 is on device 1, but the launch is on device 0; copy it there first", error
         else:
             raise AssertionError
         _emulator.launch(kernels, "add_one", (1,), (16,), 0, False, (x._view, x._view, 10), 1, 0, 0)

@@ -101,31 +101,32 @@ typedef struct arguments {
     size_t used; // of values
 } arguments;
 
+// Messages count arguments from 1, as people do.
 static int read_array(const module_state *state, PyObject *object, const ck_kernel_parameter *parameter, int number,
                       int device, arguments *arguments) {
     arguments->addresses[number] = &arguments->pointers[number];
     arguments->pointers[number] = NULL;
     if (object == Py_None) return 0;
-    const view *array = read_view(state, object, label_of("argument", number).text);
+    const view *array = read_view(state, object, label_of("argument", number + 1).text);
     if (array == NULL) return -1;
     const ck_view *described = &array->array.view;
-    if (parameter->kind == CK_WRITTEN && check_writable(array, "argument", number) < 0) return -1;
+    if (parameter->kind == CK_WRITTEN && check_writable(array, "argument", number + 1) < 0) return -1;
     if (array->device != device) {
         PyErr_Format(PyExc_ValueError,
-                     "argument %d is on device %d, but the launch is on device %d; copy it there first", number,
+                     "argument %d is on device %d, but the launch is on device %d; copy it there first", number + 1,
                      array->device, device);
         return -1;
     }
     const int bytes =
         parameter->element_bytes == 1 && ck_dtype_size(described->dtype) == 1; // characters are any of them
     if (parameter->dtype >= 0 && parameter->dtype != described->dtype && !bytes) {
-        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, but the parameter is a pointer to %s", number,
-                     ck_dtype_name(described->dtype), ck_dtype_name(parameter->dtype));
+        PyErr_Format(PyExc_TypeError, "argument %d is an array of %s, but the parameter is a pointer to %s",
+                     number + 1, ck_dtype_name(described->dtype), ck_dtype_name(parameter->dtype));
         return -1;
     }
     if (!ck_view_is_contiguous(described)) {
         PyErr_Format(PyExc_ValueError, "argument %d is not contiguous in C order. Pass a contiguous copy of it",
-                     number);
+                     number + 1);
         return -1;
     }
     arguments->pointers[number] = described->data;
@@ -135,7 +136,7 @@ static int read_array(const module_state *state, PyObject *object, const ck_kern
 
 static int refuse_value(PyObject *object, const ck_kernel_parameter *parameter, int number) {
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "argument %d is %R, but the parameter is a value of %s, %d bytes long", number,
+    PyErr_Format(PyExc_TypeError, "argument %d is %R, but the parameter is a value of %s, %d bytes long", number + 1,
                  object, parameter->dtype >= 0 ? ck_dtype_name(parameter->dtype) : "a type that is not built in",
                  parameter->bytes);
     return -1;
@@ -145,7 +146,9 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     Py_buffer buffer;
     const size_t at = (arguments->used + 15) / 16 * 16;
     if (at + (size_t)parameter->bytes > MAX_VALUE) {
-        PyErr_Format(PyExc_ValueError, "the launch's arguments passed by value exceed %d bytes in all", MAX_VALUE);
+        PyErr_Format(PyExc_ValueError,
+                     "the arguments passed by value exceed %d bytes in all. Pass a pointer to an array of them",
+                     MAX_VALUE);
         return -1;
     }
     char *value = arguments->values + at;
@@ -172,8 +175,8 @@ static int read_arguments(const module_state *state, PyObject *objects, const ck
         return -1;
     }
     if (kernel->parameter_count > MAX_ARGUMENTS) {
-        PyErr_Format(PyExc_ValueError, "%s has %d parameters; at most %d are allowed", kernel->name,
-                     kernel->parameter_count, MAX_ARGUMENTS);
+        PyErr_Format(PyExc_ValueError, "%s has %d parameters; at most %d are allowed. Pass a struct of several",
+                     kernel->name, kernel->parameter_count, MAX_ARGUMENTS);
         return -1;
     }
     memset(arguments->memories, 0, sizeof arguments->memories);

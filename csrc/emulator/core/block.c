@@ -23,6 +23,7 @@
 
 EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
     emu_blockDim STATIC_TLS = {1, 1, 1}, emu_gridDim STATIC_TLS = {1, 1, 1};
+EMU_API __thread void *emu_dynamic_begin STATIC_TLS; // see device_dynamic.h
 __thread emu_block *emu_current;
 
 const char *const emu_barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
@@ -403,6 +404,7 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
 
 void emu_block_enter(emu_block *block) {
     emu_blockIdx = block->index;
+    emu_dynamic_begin = emu_dynamic_shared();
     if (block->parked) {
         block->inside = 1;
         emu_fiber_go(&block->main, block->parked, 0, 0);
