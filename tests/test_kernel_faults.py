@@ -564,7 +564,8 @@ def test_ctrl_c_ends_a_loop(name):
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == "interrupted\n", process.communicate()
-    rest = process.stdout.read(), process.stderr.read()  # not communicate(), which passes over what readline has buffered
+    # Not communicate(), which passes over what readline has buffered.
+    rest = process.stdout.read(), process.stderr.read()
     late.cancel()
     assert (*rest, process.wait()) == ("30\n", "", 0)
 
