@@ -35,6 +35,10 @@ Parameter = tuple[str, "str | None", int, int]
 _BYTES = ("int8", "uint8", "bool")
 #: Blocks along x. No length of a grid or block may be greater.
 _MOST = 2**31 - 1
+#: From here on, a number would be rounded to infinity.
+_INFINITE = {
+    "float64": math.inf, "float32": 2.0**128 - 2.0**103, "float16": 65520.0, _dtypes.BFLOAT16: 2.0**128 - 2.0**119
+}  # fmt: skip
 
 
 class _Variable(NamedTuple):
@@ -607,28 +611,23 @@ def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
         return bool(x)
     if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
         try:
-            return _rounded(x, dtype)
-        except ArithmeticError:
-            raise OverflowError(
-                f"{kernel._label(i)} must be within the range of {dtype}, or infinite, not {x!r:.60}"
-            ) from None
+            number = float(x)
+        except OverflowError:  # an int
+            number = None
+        if number is None or _INFINITE[dtype] <= abs(number) < math.inf:
+            raise OverflowError(f"{kernel._label(i)} must be within the range of {dtype}, or infinite, not {x!r:.60}")
+        return _bits(number, dtype) if size == 2 else number
     needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
     raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
 
 
-def _rounded(x: Any, dtype: str) -> Any:
-    """A real number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types. OverflowError,
-    FloatingPointError for a finite number that would become infinite."""
-    number = float(x)
-    with np.errstate(over="raise"):
-        if dtype != _dtypes.BFLOAT16:
-            narrow = np.dtype(dtype).type(number)
-            return narrow if dtype == "float16" else number
-        bits = int(np.float32(number).view(np.uint32))
-    rounded = (bits + 0x7FFF + (bits >> 16 & 1) if number == number else bits | 0x400000) >> 16 & 0xFFFF
-    if rounded & 0x7FFF == 0x7F80 and math.isfinite(number):
-        raise OverflowError
-    return np.uint16(rounded)
+def _bits(x: float, dtype: str) -> np.generic:
+    """A half-precision number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types."""
+    if dtype != _dtypes.BFLOAT16:
+        return np.float16(x)
+    bits = int(np.float32(x).view(np.uint32))
+    rounded = bits + 0x7FFF + (bits >> 16 & 1) if x == x else bits | 0x400000
+    return np.uint16(rounded >> 16 & 0xFFFF)
 
 
 def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None:
