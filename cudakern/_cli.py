@@ -296,8 +296,8 @@ def _ladder(options: argparse.Namespace) -> bool:
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
-            brief = not (options.all or options.emulated or options.variants)
-            ladders[-1].table(options.emulated, brief).print()
+            whole = any((options.all, options.emulated, options.variants))
+            ladders[-1].table(options.emulated, brief=not whole).print()
         if pictures:
             ladders[-1].plot(pictures.pop(0))
     if options.all and (skipped := note_on_skipped()):

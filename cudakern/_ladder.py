@@ -113,9 +113,7 @@ def ladder(
     own = {name: value for name, value in plain.items() if name in what.own}
     here = backend().as_it_is()
     if inputs is None:
-        operands = _random_operands(
-            what, here.emulated, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0)
-        )
+        operands = _random_operands(what, here.name, n, shape, dtype, integer("seed", 0 if seed is None else seed, 0))
     else:
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
     kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
@@ -243,14 +241,14 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
     return reference, what.magnitude(*wide, **own) if what.cancels else None
 
 
-def _random_operands(what: Operation, emulated: bool, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
+def _random_operands(what: Operation, where: str, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
     rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
     wrong = f"ladder: shape= {rule}, not {shape!r:.60}"
     if n is not None:
         shape = what.square(integer("ladder: n", n, 0))
-    default = what.emulated_shape if emulated and what.emulated_shape else what.default_shape
+    default = what.shape_on.get(where, what.default_shape)
     try:
         sizes = tuple(map(operator.index, default if shape is None else shape))
     except TypeError:

@@ -10,8 +10,8 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -59,7 +59,7 @@ class Operation:
     rate: str = "GB/s"  #: the figure that counts, or "GFLOP/s"
     default_dtype: str = "float32"
     default_shape: tuple[int, ...] = (1 << 20,)
-    emulated_shape: tuple[int, ...] | None = None  #: the default shape on the emulator, if that one takes long there
+    shape_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: backends with another default shape
     shape_help: str = "the array's"
     fixed_rank: bool = False  #: shapes have as many lengths as the default one
     make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs

@@ -259,7 +259,7 @@ def reference(a: Array, b: Array) -> Array:
     headline=True,
     rate="GFLOP/s",
     default_shape=(1000, 1000, 1000),
-    emulated_shape=(256, 256, 256),
+    shape_on={"emulator": (256, 256, 256)},
     shape_help="m, k and n of an (m, k) by (k, n) product",
     fixed_rank=True,
     make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape[:2], shape[1:]),
