@@ -313,12 +313,17 @@ def test_use_after_free(beyond, library, size):
     assert fresh.get().all()
 
 
+def wait_for_an_event():
+    event = cudakern.Event()
+    event.record()  # in the stream that frees the array
+    event.synchronize()
+
+
 WAITS = {
     "no wait": lambda out: None,
     "device": lambda out: cudakern.synchronize(),
     "device twice": lambda out: (cudakern.synchronize(), cudakern.synchronize()),
-    "stream": lambda out: cudakern.Stream().synchronize(),
-    "event": lambda out: cudakern.Event().synchronize(),
+    "event": lambda out: wait_for_an_event(),
     "result": lambda out: out.get(),
 }
 
