@@ -245,7 +245,7 @@ def copies(side, name, folder, count):
     return [Library(side, name, shutil.copy(build(side, name), path)) for path in paths]
 
 
-if __name__ == "__main__":  # builds all, for a machine that has no compiler
+if __name__ == "__main__":  # builds all; "cuda": for a machine without nvcc
     import sys
 
     for wanted in sys.argv[1:] or ["emulator"]:

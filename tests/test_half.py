@@ -99,6 +99,7 @@ def same(got, expected):
 
 
 # --- the reference itself --------------------------------------------------------------------------------------------
+@pytest.mark.full
 def test_the_reference_rounds_as_numpy_does(library):
     x = hard_floats("half", np.float32)
     with np.errstate(over="ignore"):

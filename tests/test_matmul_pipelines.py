@@ -92,7 +92,10 @@ def emulated():
 
 
 @pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split", "float16")])
-@pytest.mark.parametrize("parts, groups", [(1, 1), (4, 1), (1, 2), (2, 2), (0, 0)])
+@pytest.mark.parametrize(
+    "parts, groups",
+    [(1, 1), (2, 2), *(pytest.param(*x, marks=pytest.mark.full) for x in ((4, 1), (1, 2), (0, 0)))],
+)
 @pytest.mark.parametrize("a_columns, b_columns", LAYOUTS)
 def test_the_rows_of_tiles_are_columns(emulated, name, dtype, parts, groups, a_columns, b_columns):
     """With side=2, C^T is computed: every layout, and lengths that no tile divides."""

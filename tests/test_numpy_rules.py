@@ -329,7 +329,7 @@ def test_more_axes_than_the_device_has(backend, variant):
     for a, b in (
         (lots, draw[0].T),
         (lots.transpose(*range(5, MOST_AXES - 2), *range(5), -2, -1), lots.swapaxes(-1, -2)),
-        (np.ones((2,) * 15 + (1, 1), "f4"), np.ones((1, 1), "f4")),
+        (np.ones((2,) * 15 + (1, 1), "i4"), np.ones((1, 1), "i4")),
         (np.ones((2, 1) * 9 + (2, 1), "f4")[..., ::2, :, :], np.ones((1, 1), "f4")),
         (np.ones((0,) + (2,) * 20, "f4"), np.ones((2, 2), "f4")),
     ):
