@@ -262,11 +262,13 @@ def test_a_file_and_what_it_includes(tmp_path):
 
 
 @pytest.mark.parametrize("encoding, end", [("latin-1", "\n"), ("utf-8", "\n"), ("utf-8-sig", "\n"), ("cp1252", "\r\n")])
-def test_files_in_other_encodings(tmp_path, encoding, end):
-    """A comment in Latin-1, a mark of UTF-8 and lines of Windows are nothing to be noticed."""
+def test_files_in_other_encodings(backend, tmp_path, encoding, end):
+    """A comment in Latin-1, a mark of UTF-8 and lines of Windows are nothing to be noticed. (But NVRTC, which reads
+    headers itself, refuses that mark in them.)"""
     lines = ["template <typename T> __device__ T one() {", "    // Größe, à peu près", "    extern __shared__ T t[];"]
     lines += ["    return t[0] = 1; }", ""]
-    (tmp_path / "part.cuh").write_bytes(end.join(lines).encode(encoding))
+    of_header = "utf-8" if (backend, encoding) == ("cuda", "utf-8-sig") else encoding
+    (tmp_path / "part.cuh").write_bytes(end.join(lines).encode(of_header))
     lines = ["template <typename T> __global__ void f(T *x) { x[0] = one<T>(); } // Größe", '#include "part.cuh"']
     (tmp_path / "main.cu").write_bytes(end.join(lines[::-1]).encode(encoding))
     program = cudakern.compile(tmp_path / "main.cu")

@@ -204,7 +204,6 @@ def test_most_parameters():
     numbers = [", ".join(f"int a{i}" for i in range(count)) for count in (63, 64)]
     program = cudakern.compile(
         f"__global__ void most(int *x, {numbers[0]}) {{ x[0] = a62; }}\n"
-        f"__global__ void more(int *x, {numbers[1]}) {{}}\n"
         "template <int N> struct Bytes { char of[N]; };\n"
         "template <int N> __global__ void bytes(Bytes<N> by, char *x) { x[0] = by.of[N - 1]; }",
         instances=["bytes<1024>", "bytes<1025>"],
@@ -212,8 +211,12 @@ def test_most_parameters():
     x = np.zeros(1, np.int32)
     program.most[1, 1](x, *range(63))
     assert x[0] == 62
-    with pytest.raises(ValueError, match="more has 65 parameters; at most 64 are allowed. Pass a struct of several"):
-        program.more[1, 1](x, *range(64))
+    # NVRTC says it when it compiles the kernel.
+    of_launch = "more has 65 parameters; at most 64 are allowed. Pass a struct of several"
+    with pytest.raises(
+        (ValueError, cudakern.CompileError), match=f"{of_launch}|a kernel may have at most 64 parameters"
+    ):
+        cudakern.compile(f"__global__ void more(int *x, {numbers[1]}) {{}}").more[1, 1](x, *range(64))
     letters = np.zeros(1, np.int8)
     program["bytes<1024>"][1, 1](np.array([b"a" * 1024])[0].view("V1024"), letters)
     assert letters[0] == ord("a")

@@ -65,7 +65,7 @@ def test_help_is_a_page():
     """The functions' own help is not repeated; every public function is named."""
     for module in (cudakern, cudakern.lab):
         text = pydoc.plain(pydoc.render_doc(module))
-        assert len(text.splitlines()) < 100
+        assert sum(not line.startswith("    _") for line in text.splitlines()) < 100  # without the list of modules
         for name in dir(module):
             if name[0].islower():
                 assert name in module.__doc__, name

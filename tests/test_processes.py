@@ -647,6 +647,7 @@ assert os.waitpid(child, 0)[1] == 0
 thread.join()
 """,
         limit=30,
+        **EMULATED,
     )
 
 

@@ -511,6 +511,7 @@ def test_no_memory_for_static_shared_memory():
                 short += 1
     """,
         CUDAKERN_BACKEND="emulator",
+        CUDAKERN_EMULATOR_WORKERS="2",
         MALLOC_ARENA_MAX="1",
         MALLOC_MMAP_THRESHOLD_="65536",
     )
