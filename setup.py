@@ -3,7 +3,7 @@
     cudakern/lib/libcudakern_emulator.so   the emulator's core: always, by the host compiler
     cudakern/_emulator.abi3.so             the extension module and the runtime for the emulator: always
     cudakern/lib/kernels_emulator.so       the kernels for the CPU, a set that the module loads: always
-    cudakern/_cuda.abi3.so                 the same module for the GPU: where a CUDA toolkit is found
+    cudakern/_cuda.abi3.so                 the same module for the GPU: where there is one, or if asked for
     cudakern/lib/kernels_cuda.so           and the same kernels
     cudakern/lib/kernels.txt               what the GPU's compiler said of each: registers, shared and local memory
     compile_commands.json                  how each file is compiled: for clangd
@@ -273,10 +273,11 @@ def emulator_build(in_wheel: bool = False) -> Build:
 def check_that_cuda_is_wanted() -> None:
     wanted = os.environ.get("CUDAKERN_CUDA")
     if wanted == "0":
-        raise Unavailable("CUDAKERN_CUDA=0 was set when cudakern was installed")
+        raise Unavailable("CUDAKERN_CUDA=0 was set when it was built")
     if wanted not in ("1", "wheels") and not capabilities():
         raise Unavailable(
-            "there was no usable GPU when it was installed; `CUDAKERN_CUDA=1 pip install -e .` in the clone adds it"
+            "there was no usable GPU when it was built; "
+            "with nvcc, `CUDAKERN_CUDA=1 pip install -e .` in the clone adds it"
         )
 
 

@@ -165,7 +165,7 @@ class Program(_display.Shown):
         if "<" in name and not name.endswith(">"):
             raise TypeError(f"{name!r} names no kernel: write it as in program['scale<float>']")
         word = name.split("<")[0].split("::")[-1].strip()
-        if text is None and not _is_word(word, self.source):  # a macro may define it
+        if text is None and not (word and _is_word(word, self.source)):  # a macro may define it
             raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
         return Kernel(self, name, text)
 
@@ -714,6 +714,8 @@ def compile(
         for item in values:
             if not isinstance(item, str) or any(sign in item for sign in "\0\n"):
                 raise TypeError(f"compile: each of {what} must be a str of one line, not {item!r:.60}")
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"compile: name must be a str, such as 'kernels.cu', not {type(name).__name__}")
     if name is not None and (name != Path(name).name or name == ".."):
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
     if name is not None and (name.startswith(("-", "@")) or not name.isprintable()):  # options of compilers

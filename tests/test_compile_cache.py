@@ -132,8 +132,9 @@ def test_a_header_whose_time_and_size_are_put_back(builds, tmp_path, monkeypatch
 def test_a_header_that_comes_before_another(builds, tmp_path):
     flags = [f"-I{tmp_path / 'first'}", f"-I{tmp_path / 'second'}"]
     text = "#if __has_include(<more.h>)\n#include <more.h>\n#else\n#include <value.h>\n#endif\n" + GET
-    (tmp_path / "first").mkdir()
+    # The folder that comes first does not exist yet.
     for path, value in (("second/value.h", 1), ("first/value.h", 2), ("second/more.h", 3)):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
         write(tmp_path / path, value)
         assert get(text, flags=flags) == value
         assert get(text, flags=flags) == value

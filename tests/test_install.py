@@ -343,7 +343,7 @@ def test_the_gpu_side_is_built_where_there_is_a_gpu_or_it_is_asked_for(monkeypat
     check = setup_py["check_that_cuda_is_wanted"]
     monkeypatch.delenv("CUDAKERN_CUDA", raising=False)
     monkeypatch.delenv("CUDAKERN_CUDA_ARCHS", raising=False)
-    with pytest.raises(setup_py["Unavailable"], match="no usable GPU.*`CUDAKERN_CUDA=1 pip install -e .`"):
+    with pytest.raises(setup_py["Unavailable"], match="no usable GPU.*with nvcc, `CUDAKERN_CUDA=1 pip install -e .`"):
         check()
     monkeypatch.setenv("CUDAKERN_CUDA", "1")
     check()

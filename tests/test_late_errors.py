@@ -163,6 +163,26 @@ def test_a_dropped_texture_does_not_take_the_error_away(emulator):
     assert "half_skips" in message(lambda: emulator.stream_synchronize(0, DEFAULT))
 
 
+def test_a_copy_that_waits_for_another_stream_tells_of_its_kernels(emulator):
+    """Of those that failed there, and those that were skipped; once."""
+    fails = cudakern.compile("__global__ void fails(int *x) { *(volatile int *)0 = x[0]; }").fails
+    stream, x, broken = cudakern.Stream(), cudakern.asarray(np.ones(4, "float32")), cudakern.zeros(4, "int32")
+    for read in (
+        lambda y: y.get(),
+        lambda y: float(cudakern.sum_of_squares(y)),
+        lambda y: cudakern.vector_add(y, y).get(),
+    ):
+        fails(1, 1, broken, stream=stream)
+        with pytest.raises(cudakern.CudaError, match="fails"):
+            read(cudakern.vector_add(x, x, stream=stream))
+        assert (cudakern.vector_add(x, x, stream=stream).get() == 2).all()
+        stream.synchronize()
+    fails(1, 1, broken, stream=stream)
+    with pytest.raises(cudakern.CudaError, match="fails"):
+        broken.get()
+    stream.synchronize()
+
+
 @pytest.mark.parametrize("kind", ["own kernel", "own kernel, host", "operation", "operation, host"])
 def test_no_call_is_skipped_in_silence(emulator, kind):
     """Another thread's kernels fail in the same stream, and that thread hears of it, all the time."""

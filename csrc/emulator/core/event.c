@@ -130,6 +130,7 @@ static int event_error(emu_event *e) {
     if (e->stream)
         emu_tell(e->stream->id == e->stream_id ? &e->stream->reports : &emu_queues.orphans[e->device], e->order,
                  TOLD_ELSEWHERE, &failure);
+    if (e->stream && e->stream->id == e->stream_id) emu_tell_awaited(e->stream, &failure);
     return emu_failure_code(&failure);
 }
 
@@ -194,6 +195,8 @@ int emu_stream_wait_event(void *stream, void *event) {
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(stream, device, &s);
     if (!code) code = find_event(event, &e);
+    if (!code && e->stream && e->stream != s && (!fired(e) || emu_queues.report_count))
+        s->awaited[s->awaited_count++ % EMU_AWAITED] = (emu_awaited){e->stream, e->stream_id, e->order};
     if (!code && !fired(e) && e->stream != s) {
         later->awaited = e->stream;
         later->awaited_ticket = e->ticket;

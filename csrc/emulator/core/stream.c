@@ -50,6 +50,7 @@ static emu_stream *new_stream(int device, unsigned flags, int priority) {
     s->live = 1;
     s->closing = s->is_null = 0;
     s->owner = 0;
+    s->awaited_count = 0;
     s->id = ++last_id;
     s->device = device;
     s->flags = flags;
@@ -303,10 +304,12 @@ static void *worker(void *argument) {
         pthread_mutex_lock(&emu_queues.lock);
         o->last = o->order;
         emu_finish(s);
-        if (o->code)
+        if (o->code) {
+            emu_queues.report_count++;
             keep(&s->reports, o);
-        else
+        } else {
             free(o);
+        }
     }
 }
 

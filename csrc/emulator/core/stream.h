@@ -29,6 +29,8 @@ typedef enum emu_op_kind { OP_WORK, OP_KERNEL, OP_RECORD, OP_WAIT } emu_op_kind;
 // By which waits a thread has been told of a failure.
 typedef enum emu_told { NOT_TOLD, TOLD_ELSEWHERE, TOLD_BY_STREAM } emu_told;
 
+enum { EMU_AWAITED = 16 };
+
 typedef struct emu_stream emu_stream;
 typedef struct emu_event emu_event;
 
@@ -55,6 +57,12 @@ typedef struct emu_op {
     emu_told reported; // to threads that did not launch it
 } emu_op;
 
+typedef struct emu_awaited { // an event that a stream has waited for: its stream, and what was queued before it
+    emu_stream *stream;
+    unsigned long long id;
+    uint64_t order;
+} emu_awaited;
+
 struct emu_stream {
     int live; // the handle is valid
     int device, is_null, priority;
@@ -67,9 +75,12 @@ struct emu_stream {
     uint64_t reach;    // wait.c: operations of smaller order may be canceled
     atomic_int cancel; // polled by the running grid
     emu_op *reports;
-    pthread_cond_t work; // for the worker: the head changed
-    pthread_cond_t done; // for waiting threads: `completed` grew
-    emu_stream *next;    // in `streams`, or in the list of free ones
+    emu_awaited awaited[EMU_AWAITED]; // the last ones
+    unsigned awaited_count;
+    unsigned long long visit; // of emu_tell_awaited
+    pthread_cond_t work;      // for the worker: the head changed
+    pthread_cond_t done;      // for waiting threads: `completed` grew
+    emu_stream *next;         // in `streams`, or in the list of free ones
 };
 
 struct emu_event {
@@ -86,6 +97,7 @@ extern struct emu_queues {
     emu_stream *streams;              // every stream in use, including the NULL streams
     emu_op *orphans[EMU_MAX_DEVICES]; // reports of destroyed streams
     uint64_t last_order;
+    uint64_t report_count; // of streams and orphans
 } emu_queues;
 
 // The lock must be held when these functions are called.
@@ -106,6 +118,7 @@ void emu_finish(emu_stream *s);                // removes the head after it has 
 // The calling thread's number, which is never reused. A thread that has not found a stream has launched nothing: UINT64_MAX.
 uint64_t emu_thread_number(void);
 static inline void emu_forget(emu_op *report) {
+    emu_queues.report_count--;
     free(report->message);
     free(report);
 }
@@ -130,6 +143,7 @@ typedef struct emu_failure {
 } emu_failure;
 // Tells the calling thread of the reports of operations before `end`. `how`: whether by a wait on the stream itself.
 void emu_tell(emu_op **reports, uint64_t end, emu_told how, emu_failure *failure);
+void emu_tell_awaited(emu_stream *s, emu_failure *failure); // of its own launches that the stream has waited for
 int emu_failure_code(const emu_failure *failure); // records code and message for the calling thread, if there is one
 
 #endif

@@ -9,7 +9,9 @@
 // stream, the device, the NULL stream for a blocking stream, or an event for what was queued before it.) Kernels queued after
 // the failed one are skipped until its report has been returned to any thread. Those of a thread that has a report itself are
 // skipped until it has been returned to this thread, or to another one by a wait on the stream itself, if that is not the NULL
-// stream. A skipped kernel counts as not reported before, so no thread takes its output for a result.
+// stream. A skipped kernel counts as not reported before, so no thread takes its output for a result. A thread that waits for a
+// stream that has itself waited for an event of another one is told of its own launches there, too: its copy may read their
+// output.
 #define _GNU_SOURCE
 #include "stream.h"
 
@@ -70,10 +72,27 @@ void emu_tell(emu_op **reports, uint64_t end, emu_told how, emu_failure *failure
     }
 }
 
+static void tell_awaited(emu_stream *s, unsigned long long visit, emu_failure *failure) {
+    const unsigned known = s->awaited_count < EMU_AWAITED ? s->awaited_count : EMU_AWAITED;
+    s->visit = visit;
+    for (unsigned i = 0; i < known; ++i) {
+        emu_stream *t = s->awaited[i].stream;
+        const int exists = t->id == s->awaited[i].id;
+        emu_tell(exists ? &t->reports : &emu_queues.orphans[s->device], s->awaited[i].order, NOT_TOLD, failure);
+        if (exists && t->visit != visit) tell_awaited(t, visit, failure);
+    }
+}
+
+void emu_tell_awaited(emu_stream *s, emu_failure *failure) {
+    static unsigned long long visits;
+    if (emu_queues.report_count) tell_awaited(s, ++visits, failure);
+}
+
 // The error that a wait on `s` (NULL: on the device) reports.
 static int collect(emu_stream *s, int device) {
     emu_failure failure;
     failure.code = 0;
+    if (s) emu_tell_awaited(s, &failure);
     if (s && !s->is_null) {
         emu_tell(&s->reports, UINT64_MAX, TOLD_BY_STREAM, &failure);
     } else {
