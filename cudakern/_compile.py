@@ -695,6 +695,8 @@ def compile(
     >>> y
     array([1., 2., 3., 4., 5.], dtype=float32)
     """
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"compile: name must be a str, such as 'kernels.cu', not {type(name).__name__}")
     folder = None
     if isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith(".cu") and "\n" not in source):
         path = Path(source).resolve()
@@ -714,8 +716,6 @@ def compile(
         for item in values:
             if not isinstance(item, str) or any(sign in item for sign in "\0\n"):
                 raise TypeError(f"compile: each of {what} must be a str of one line, not {item!r:.60}")
-    if not isinstance(name, (str, type(None))):
-        raise TypeError(f"compile: name must be a str, such as 'kernels.cu', not {type(name).__name__}")
     if name is not None and (name != Path(name).name or name == ".."):
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
     if name is not None and (name.startswith(("-", "@")) or not name.isprintable()):  # options of compilers

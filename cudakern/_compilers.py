@@ -165,7 +165,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
-    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", *flags]
+    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", "-x", "none", *flags]
     text, files, more = _host_source.rewritten(unit.text, unit.folder, unit.flags)
     options += more
     if macros:
@@ -179,7 +179,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     may_read = functools.partial(_dependencies.reachable, unit.text, unit.flags, ours)
     while True:
         files[unit.name] = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
-        line = [*command, "-x", "c++", unit.name, "-x", "none", "-o", _RESULT, *options, "-MD", "-MF", _READ]
+        line = [*command, "-x", "c++", unit.name, "-o", _RESULT, *options, "-MD", "-MF", _READ]
         key = _cache.key(line, files, _programs(compiler), _dependencies.environment())
         try:
             path, _ = _program(key, ".so", may_read, functools.partial(_run, line, dict(files)))

@@ -3,6 +3,7 @@
 import builtins
 import pathlib
 import re
+import subprocess
 import time
 
 import numpy as np
@@ -276,6 +277,16 @@ def test_files_in_other_encodings(backend, tmp_path, encoding, end):
     x = np.zeros(1, np.float32)
     program["f<float>"](1, 1, x, shared=4)
     assert x[0] == 1
+
+
+@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
+def test_object_files_of_flags_are_linked(tmp_path):
+    (tmp_path / "seven.c").write_text("int seven(void) { return 7; }")
+    subprocess.run(["gcc", "-fPIC", "-c", "seven.c"], cwd=tmp_path, check=True)
+    source = 'extern "C" int seven();\n__global__ void f(int *y) { y[0] = seven(); }'
+    y = np.zeros(1, np.int32)
+    cudakern.compile(source, flags=[f"{tmp_path}/seven.o"]).f(1, 1, y)
+    assert y[0] == 7
 
 
 # --- displays --------------------------------------------------------------------------------------------------------
