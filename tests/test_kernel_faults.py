@@ -152,7 +152,8 @@ def test_a_fault_is_an_error_that_says_where(program, name):
     assert where, error
     assert where[1] == name
     assert words in where[0], error
-    assert int(where[2]) == line_of(name), error
+    # A stack overflows at the first access to a frame, which a sanitizer may move to where the function begins.
+    assert line_of(name) - int(where[2]) in ((0, 2) if name == "recurses" else (0,)), error
     if name == "writes_wild":
         assert where[3] == "1"
     threads = {"writes_wild": 5, "uses_null": 33, "asserts": 3}
