@@ -24,6 +24,7 @@ What can be set, all by environment variables:
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -363,11 +364,15 @@ class Objects:
     def find(self, key: str) -> Path | None:
         """What the command made when it ran on files with the contents of today."""
         try:
-            path = self.named(key, (self.folder / f"{key}.deps").read_text().splitlines())
-            os.utime(path)  # It was used.
-            return path
+            deps = self.folder / f"{key}.deps"
+            path = self.named(key, deps.read_text().splitlines())
+            for used in (deps, path):
+                os.utime(used)
         except OSError:
             return None
+        with contextlib.suppress(FileNotFoundError):  # the host's compilers say nothing of registers
+            os.utime(path.with_suffix(".ptxas"))
+        return path
 
     def make(self, key: str, command: list[str], label: str, number: Callable[[], str]) -> Path:
         """Runs the compiler, and keeps what it makes."""
@@ -392,8 +397,10 @@ class Objects:
 
     def prune(self) -> None:
         """Removes what was not used for longest, above the limit, and what a build that was killed has left."""
-        total, now = 0, time.time()
-        files = [(path.stat(), path) for path in self.folder.iterdir()]
+        total, now, files = 0, time.time(), []
+        for path in self.folder.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # another build has removed it
+                files.append((path.stat(), path))
         for info, path in sorted(files, key=lambda file: -file[0].st_mtime):
             total += info.st_size
             if path.is_dir() and now - info.st_mtime > 86400:

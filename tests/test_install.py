@@ -313,7 +313,11 @@ def test_objects_are_kept_by_the_content_of_what_was_read(tmp_path, setup_py):
     assert compiled
     assert first.read_bytes() != second.read_bytes()
     assert build("#define ONE 1\n") == (first, False)
+    for kept in (tmp_path / "objects").iterdir():
+        os.utime(kept, (0, 0))
     assert build("#define ONE 1\n", werror=["-Werror"]) == (first, False)
+    used = {path.suffix for path in (tmp_path / "objects").iterdir() if path.stat().st_mtime > 0}
+    assert used == {".o", ".deps"}  # which are kept for longest
     assert build("#define ONE 1\n", "-O2")[1]
     assert build('#define ONE 1\n#warning "seen"\n')[1]
     assert build('#define ONE 1\n#warning "seen"\n')[1]  # so it is seen again
@@ -325,10 +329,11 @@ def test_old_objects_go_above_the_limit(tmp_path, setup_py):
     for age in range(4):
         (objects.folder / f"{age}.o").write_bytes(bytes(1000))
         os.utime(objects.folder / f"{age}.o", (1000 - age, 1000 - age))
+    (objects.folder / "of-another-build").symlink_to("removed")
     (objects.folder / "making-old").mkdir()
     os.utime(objects.folder / "making-old", (0, 0))
     objects.prune()
-    assert {path.name for path in objects.folder.iterdir()} == {"0.o", "1.o"}
+    assert {path.name for path in objects.folder.iterdir()} == {"0.o", "1.o", "of-another-build"}
 
 
 def test_objects_that_others_could_plant_are_not_taken(tmp_path, setup_py):

@@ -608,7 +608,9 @@ def test_a_subinterpreter_is_refused_in_words():
         ("difflib", "ck.matmul(1, 1, variant='tild')"),
         ("rich.console", "repr(ck.variants('matmul'))"),
         pytest.param(
-            "ml_dtypes", "ck.zeros(2, 'bfloat16').get()", marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="")
+            "ml_dtypes",
+            "ck.zeros(2, 'bfloat16').get()",
+            marks=pytest.mark.skipif(not HAS_BFLOAT16, reason="ml_dtypes is not installed"),
         ),
     ],
 )
