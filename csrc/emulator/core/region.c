@@ -167,6 +167,7 @@ void emu_region_protect_spares(void) {
 
 static int take_spare(emu_region *region, size_t bytes) { // lock held
     for (size_t i = spare_count; i-- > 0;) {
+        if (!spares[i].region.guarded && guards < emu_guard_pages()) continue; // a new region gets a guard page
         const size_t behind = up_to(bytes, GRAIN) + (spares[i].region.guarded ? 0 : GRAIN);
         if (spares[i].region.room != up_to(behind + GRAIN, page())) continue;
         const int is_protected = spares[i].is_protected;
