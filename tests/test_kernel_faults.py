@@ -442,9 +442,10 @@ def test_more_allocations_than_guard_pages(beyond, program, library):
             assert "an allocation of 256 bytes" in str(error)
         assert not buffer.get().any()
     assert works(program)
-    data.reverse()
-    data.clear()  # from its end: the allocations without guard pages last. They are kept as spares, but a new one has its page
+    # Freed from the list's end: those without guard pages come last and are kept as spares. A new one has its page.
     del buffer
+    data.reverse()
+    data.clear()
     again = library.buffer(np.zeros(64, np.int32))
     assert "block (0,0" in str(failure(beyond.by_address[1, 1], again.address.value, 256))
 
