@@ -474,6 +474,21 @@ def operations() -> list[str]:
     return [path.stem for path in relative("csrc/kernels/*/*.cu") if path.stem == path.parent.name]
 
 
+def kernel_sources() -> list[Path]:
+    """The .cu files of all operations. A file with lines CK_UNIT(...) is compiled in as many parts."""
+    units = []
+    for path in relative("csrc/kernels/**/*.cu"):
+        parts = re.findall(r"^CK_UNIT\((.*)\)$", (ROOT / path).read_text(), re.M)
+        namespace = path.parts[2]
+        for number, part in enumerate(parts):
+            text = (
+                f'#define CK_UNIT(...)\n#include "{path.relative_to("csrc")}"\nnamespace {namespace} {{\n{part}\n}}\n'
+            )
+            units.append(generate(f"{namespace}_{path.stem}_{number}.cu", f"// Written by setup.py.\n{text}"))
+        units += [] if parts else [path]
+    return units
+
+
 def generate(name: str, text: str) -> Path:
     """The file of that name and text, which stays as old as it is if the text is the same."""
     path = ROOT / GENERATED / name
@@ -493,13 +508,13 @@ def in_batches(sources: list[Path]) -> list[Path]:
     """The sources, with those of small operations in a few files that include them: nvcc needs almost 2 s for each file
     that it begins, and less for such an operation. An operation is small if it is one .cu that defines no macros for
     the headers that it includes, without constant memory, of which a file has 64 KiB. Its macros end with it."""
-    folders = [path.parent for path in sources]
-    texts = {path: (ROOT / path).read_text() for path in sources if folders.count(path.parent) == 1}
+    operations = [path.parts[:3] for path in sources]
+    texts = {path: (ROOT / path).read_text() for path in sources if operations.count(path.parts[:3]) == 1}
     small = [
         path
         for path, text in texts.items()
         if not re.search(r"^#define.*^#include", text, re.M | re.S)
-        and not any("__constant__" in file.read_text() for file in (ROOT / path.parent).glob("*.cu*"))
+        and not any("__constant__" in file.read_text() for file in ROOT.joinpath(*path.parts[:3]).rglob("*.cu*"))
     ]
     count = -(-len(small) // BATCH)
     batches = []
@@ -545,7 +560,7 @@ def side_part(build: Build, folder: Path) -> Part:
     host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, f"-DCK_MODULE={build.name}"]
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
     device = [*build.kernel_compiler, *includes]
-    kernels = relative("csrc/kernels/*/*.cu") + relative("csrc/kernels/*.cu")
+    kernels = kernel_sources()
     if build.batches:
         kernels = in_batches(kernels)
     for path in build.includes:  # what only this backend has, the toolkit's libraries: first, for it takes longest

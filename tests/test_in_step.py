@@ -1,4 +1,4 @@
-"""Clusters of a persistent grid that wait for each other from time to time: csrc/kernels/matmul/in_step.cuh."""
+"""Clusters of a persistent grid that wait for each other from time to time: csrc/kernels/matmul/parts/in_step.cuh."""
 
 import numpy as np
 import pytest

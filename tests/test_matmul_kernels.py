@@ -372,7 +372,7 @@ def results_per_block(variant):
 
 
 #: Where a block computes many results, one that has a single one to compute takes the emulator long: two variants of
-#: that kind stand for all, in the full product, since they share what goes through a stack (launches.cuh).
+#: that kind stand for all, in the full product, since they share what goes through a stack (launches/common.cuh).
 FEW_RESULTS = [case for case in VARIANTS if results_per_block(case[1]) <= 32 * 32]
 MANY_RESULTS = [case for case in VARIANTS if case not in FEW_RESULTS]
 

@@ -91,7 +91,7 @@ def emulated():
         yield
 
 
-@pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split", "float16")])
+@pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split_k", "float16")])
 @pytest.mark.parametrize(
     "parts, groups",
     [(1, 1), (2, 2), *(pytest.param(*x, marks=pytest.mark.full) for x in ((4, 1), (1, 2), (0, 0)))],
@@ -106,7 +106,7 @@ def test_the_rows_of_tiles_are_columns(emulated, name, dtype, parts, groups, a_c
         np.testing.assert_array_equal(result.astype("float64"), exact(a, b))
 
 
-@pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split", "float16")])
+@pytest.mark.parametrize("name, dtype", [("split_inside", "float32"), ("wgmma_split_k", "float16")])
 def test_a_stack_whose_rows_of_tiles_are_columns(emulated, name, dtype):
     a, b = (np.stack(pair) for pair in zip(*(integers(9, 70, 130, dtype) for _ in range(6)), strict=True))
     for some, other in ((a, b), (a, b[:1]), (a[:1], b)):
@@ -125,11 +125,11 @@ def test_operands_of_any_alignment(emulated, order, order_name, dtype, a_columns
     settings = itertools.cycle(({}, {"parts": 2}, {"groups": 2}))
     for (pitch, offset), parameters in zip(itertools.product((1, 2, 8), (0, 1, 2, 8)), settings, strict=False):
         sides = laid_out(a, a_columns, pitch, offset), laid_out(b, b_columns, pitch, offset)
-        result = cudakern.matmul(*sides, variant="tensor_cores_split", **parameters).get()
+        result = cudakern.matmul(*sides, variant="tensor_cores_split_k", **parameters).get()
         np.testing.assert_array_equal(result.astype("float64"), exact(a, b))
 
 
 def test_an_unaligned_product_is_one_launch(emulated):
     a, b = (cudakern.asarray(x) for x in integers(77, 73, 263, "float16"))
     launches = launches_of(lambda: cudakern.matmul(a, b))
-    assert [(x.kernel, x.launches) for x in launches] == [("tensor_cores_split", 1)]
+    assert [(x.kernel, x.launches) for x in launches] == [("tensor_cores_split_k", 1)]

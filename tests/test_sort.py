@@ -138,7 +138,7 @@ def test_every_kind_in_one_level_of_bins_and_in_several(name, variant, dtype, n,
 
 
 def drawn(n, samples):
-    """Where sample sort looks for its first samples: csrc/kernels/sort/samples.cuh."""
+    """Where sample sort looks for its first samples: csrc/kernels/sort/parts/samples.cuh."""
     i = np.arange(samples, dtype=np.int64)
     begin, end = i * n // samples, (i + 1) * n // samples
     x = (i + 1).astype(np.uint32)

@@ -562,7 +562,7 @@ def test_whole_tiles_give_the_bits_of_others(chip, seed):
         assert not product(np.ones((m, 0), np.float32), np.ones((0, n), np.float32), SMALL).any()
 
 
-@pytest.mark.parametrize("how", [INSIDE, "warp_tiles_split"])
+@pytest.mark.parametrize("how", [INSIDE, "warp_tiles_split_k"])
 @pytest.mark.parametrize("count", [65_535, 65_536])
 def test_groups_need_all_products_in_one_launch(chip, how, count):
     """And a grid has at most 65535 blocks in z: a larger stack has no groups. (Nothing is launched here.)"""

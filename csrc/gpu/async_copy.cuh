@@ -6,8 +6,8 @@
 //     cp_async_wait<1>();                               // returns when at most one group is unfinished
 //     __syncthreads();                                  // the copies of the other threads of the block
 //
-// The data does not pass through registers, so a thread can begin many copies and compute while they are under way. A wait
-// is for the calling thread's own copies. Until then, nobody may read or write the destination.
+// The data does not pass through registers, so a thread can begin many copies and compute while they are under way. A
+// wait is for the calling thread's own copies. Until then, nobody may read or write the destination.
 #ifndef CK_ASYNC_COPY_CUH
 #define CK_ASYNC_COPY_CUH
 

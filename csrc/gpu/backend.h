@@ -1,5 +1,5 @@
-// Functions that the runtime needs in addition to CUDA's API, for a GPU. csrc/emulator/include/backend.h defines the same
-// functions for the emulator; the include path selects one of the files.
+// Functions that the runtime needs in addition to CUDA's API, for a GPU. csrc/emulator/include/backend.h defines the
+// same functions for the emulator; the include path selects one of the files.
 #ifndef BACKEND_H
 #define BACKEND_H
 
@@ -45,7 +45,8 @@ static inline int backend_settle(void) {
     return (int)cudaDeviceSynchronize();
 }
 
-// 1: a wait can be interrupted while a kernel runs. Then the runtime waits before any call that cannot be interrupted.
+// 1: a wait can be interrupted while a kernel runs. Then the runtime waits before any call that cannot be
+// interrupted.
 static inline int backend_wait_can_be_interrupted(void) {
     return 0;
 }

@@ -1,5 +1,5 @@
-// Below the seam, GPU side: clusters, i.e. up to eight blocks that run at the same time and can access each other's shared memory, from
-// compute capability 9.0 on. The emulator has a file of the same name and meaning.
+// Below the seam, GPU side: clusters, i.e. up to eight blocks that run at the same time and can access each other's
+// shared memory, from compute capability 9.0 on. The emulator has a file of the same name and meaning.
 //
 //     cluster_sync();                                     // every block of the cluster has begun
 //     int *theirs = map_shared(&count, 1);                // `count` of block 1
@@ -30,8 +30,8 @@ __device__ __forceinline__ int cluster_size() {
     return static_cast<int>(size);
 }
 
-// The barrier of all threads of the cluster, in two halves: what a thread wrote before it arrived is visible to all after their wait.
-// A thread that has ended counts as arrived.
+// The barrier of all threads of the cluster, in two halves: what a thread wrote before it arrived is visible to all
+// after their wait. A thread that has ended counts as arrived.
 __device__ __forceinline__ void cluster_arrive() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.release;" ::: "memory");
@@ -46,8 +46,8 @@ __device__ __forceinline__ void cluster_sync() {
     cluster_arrive();
     cluster_wait();
 }
-// The same barrier for the end of blocks that have only read each other's memory, and have used what they read: it does not wait
-// until what was written is visible, in global memory or elsewhere.
+// The same barrier for the end of blocks that have only read each other's memory, and have used what they read: it
+// does not wait until what was written is visible, in global memory or elsewhere.
 __device__ __forceinline__ void cluster_end() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
@@ -55,7 +55,8 @@ __device__ __forceinline__ void cluster_end() {
     cluster_wait();
 }
 
-// The same variable in the shared memory of the block with that rank. `pointer` is in the calling block's own shared memory.
+// The same variable in the shared memory of the block with that rank. `pointer` is in the calling block's own shared
+// memory.
 template <typename T> __device__ __forceinline__ T *map_shared(T *pointer, int rank) {
     uint64_t there = reinterpret_cast<uint64_t>(pointer);
 #if __CUDA_ARCH__ >= 900

@@ -1,5 +1,5 @@
-// Below the seam, GPU side: barriers in shared memory that count arrivals and bytes (PTX: mbarrier), from compute capability 9.0 on.
-// The emulator has a file of the same name and meaning.
+// Below the seam, GPU side: barriers in shared memory that count arrivals and bytes (PTX: mbarrier), from compute
+// capability 9.0 on. The emulator has a file of the same name and meaning.
 //
 //     __shared__ mbarrier full;
 //     if (threadIdx.x == 0) mbarrier_init(&full, 1), mbarrier_init_fence();
@@ -10,9 +10,10 @@
 //     }
 //     mbarrier_wait(&full, 0);                            // everyone: until phase 0 is complete
 //
-// A barrier is in a phase, 0 at first. A phase is complete when as many threads have arrived as mbarrier_init says and all expected
-// bytes have come; then the next phase begins. A wait names the parity of a phase (0 or 1), and returns when that phase is complete, i.e.
-// the barrier is in a phase of the other parity. So a wait for parity 1 of a new barrier returns at once.
+// A barrier is in a phase, 0 at first. A phase is complete when as many threads have arrived as mbarrier_init says
+// and all expected bytes have come; then the next phase begins. A wait names the parity of a phase (0 or 1), and
+// returns when that phase is complete, i.e. the barrier is in a phase of the other parity. So a wait for parity 1 of
+// a new barrier returns at once.
 #ifndef CK_MBARRIER_CUH
 #define CK_MBARRIER_CUH
 
@@ -43,8 +44,8 @@ __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier) {
 #endif
 }
 
-// An arrival at the same barrier of another block of the cluster (cluster.cuh). The calling thread's reads of shared memory come before
-// it, and no more than that: it does not publish writes.
+// An arrival at the same barrier of another block of the cluster (cluster.cuh). The calling thread's reads of shared
+// memory come before it, and no more than that: it does not publish writes.
 __device__ __forceinline__ void mbarrier_arrive_at(mbarrier *barrier, int rank) {
 #if __CUDA_ARCH__ >= 900
     const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(barrier));

@@ -1,13 +1,15 @@
-// Below the seam, GPU side: copies of boxes between arrays in global memory and shared memory, by the chip's tensor memory accelerator
-// (TMA; PTX: cp.async.bulk.tensor), from compute capability 9.0 on. The emulator has a file of the same name and meaning.
+// Below the seam, GPU side: copies of boxes between arrays in global memory and shared memory, by the chip's tensor
+// memory accelerator (TMA; PTX: cp.async.bulk.tensor), from compute capability 9.0 on. The emulator has a file of the
+// same name and meaning.
 //
-// A tensor_map (tensor_map.h) describes the array and the box. One thread begins a copy. `at` is the box's first element in the array,
-// innermost axis first; along that axis it is a multiple of 16 bytes, and for a store no coordinate is negative (measured on an H200:
-// otherwise an illegal instruction). A load writes zeros for what is outside the array, and reports its bytes (always those of the whole box) to an
-// mbarrier. A store leaves out what is outside. Boxes in shared memory start at multiples of 128 bytes (1024 with a swizzle of 128).
+// A tensor_map (tensor_map.h) describes the array and the box. One thread begins a copy. `at` is the box's first
+// element in the array, innermost axis first; along that axis it is a multiple of 16 bytes, and for a store no
+// coordinate is negative (measured on an H200: otherwise an illegal instruction). A load writes zeros for what is
+// outside the array, and reports its bytes (always those of the whole box) to an mbarrier. A store leaves out what is
+// outside. Boxes in shared memory start at multiples of 128 bytes (1024 with a swizzle of 128).
 //
-// With a swizzle of 128 bytes, rows of the box have 128 bytes, and chunk c of 16 bytes in row r is stored at c ^ (r % 8). (r counts
-// from a multiple of 1024 bytes.)
+// With a swizzle of 128 bytes, rows of the box have 128 bytes, and chunk c of 16 bytes in row r is stored at c ^ (r %
+// 8). (r counts from a multiple of 1024 bytes.)
 #ifndef CK_TENSOR_COPY_CUH
 #define CK_TENSOR_COPY_CUH
 
@@ -70,8 +72,8 @@ __device__ __forceinline__ void tensor_load_once(void *shared, const tensor_map 
 #endif
 }
 
-// A load for several blocks of a cluster at once: the box goes to the same place in the shared memory of each block whose bit is set in
-// `mask` (bit r: rank r), and its bytes are reported to the same mbarrier there.
+// A load for several blocks of a cluster at once: the box goes to the same place in the shared memory of each block
+// whose bit is set in `mask` (bit r: rank r), and its bytes are reported to the same mbarrier there.
 template <int AXES>
 __device__ __forceinline__ void tensor_load_multicast(void *shared, const tensor_map *map, mbarrier *barrier,
                                                       const int (&at)[AXES], unsigned mask) {
@@ -120,8 +122,8 @@ __device__ __forceinline__ void tensor_store_commit() {
 #endif
 }
 
-// Waits until at most GROUPS of the latest groups are unfinished. READ: until they have read shared memory, which may then be written
-// again; otherwise until global memory has the data.
+// Waits until at most GROUPS of the latest groups are unfinished. READ: until they have read shared memory, which may
+// then be written again; otherwise until global memory has the data.
 template <int GROUPS, bool READ> __device__ __forceinline__ void tensor_store_wait() {
 #if __CUDA_ARCH__ >= 900
     if constexpr (READ)

@@ -1,8 +1,8 @@
-// Below the seam, GPU side: a warp's operations on small matrices (PTX: ldmatrix and mma.sync), from compute capability 8.0
-// on. The emulator has a file of the same name and meaning (csrc/emulator/include/tensor_core.cuh).
+// Below the seam, GPU side: a warp's operations on small matrices (PTX: ldmatrix and mma.sync), from compute
+// capability 8.0 on. The emulator has a file of the same name and meaning (csrc/emulator/include/tensor_core.cuh).
 //
-// All 32 lanes of a warp take part. In what follows, g = lane / 4 and t = lane % 4. A result of 16 x 8 elements lies in
-// four registers per lane:
+// All 32 lanes of a warp take part. In what follows, g = lane / 4 and t = lane % 4. A result of 16 x 8 elements lies
+// in four registers per lane:
 //
 //     sum[0], sum[1]   row g,     columns 2 t, 2 t + 1
 //     sum[2], sum[3]   row g + 8, columns 2 t, 2 t + 1
@@ -15,11 +15,11 @@
 //     b[0]  k 2t, 2t+1,   column g       k t,     column g     b[i]        k t + 4 i, column g
 //     b[1]  k 2t+8, 2t+9, column g       k t + 4, column g
 //
-// How sums are rounded (measured on an H200, tests/test_tensor_core.py): the products and the sum so far are cut off two
-// bits below the last bit of a float that has the largest of their exponents, added exactly, and the result is cut off to a
-// float. (The exponent of a product counts as the sum of its factors' exponents; the largest is -133 or more.) From 2^128 on the
-// result is infinite. A zero is positive, and NaN is 0x7fffffff. double: fma after fma in the order of k; of several NaN, that of b
-// comes out, or else of the sum.
+// How sums are rounded (measured on an H200, tests/test_tensor_core.py): the products and the sum so far are cut off
+// two bits below the last bit of a float that has the largest of their exponents, added exactly, and the result is
+// cut off to a float. (The exponent of a product counts as the sum of its factors' exponents; the largest is -133 or
+// more.) From 2^128 on the result is infinite. A zero is positive, and NaN is 0x7fffffff. double: fma after fma in
+// the order of k; of several NaN, that of b comes out, or else of the sum.
 #ifndef CK_TENSOR_CORE_CUH
 #define CK_TENSOR_CORE_CUH
 
@@ -29,9 +29,9 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-// Loads COUNT (1, 2 or 4) matrices of 8 x 8 16-bit elements from shared memory. Lane 8 i + r passes the address of row r of
-// matrix i, a multiple of 16. Register i of lane (g, t) gets row g, columns 2 t and 2 t + 1 of matrix i; TRANSPOSED: rows 2 t and
-// 2 t + 1, column g.
+// Loads COUNT (1, 2 or 4) matrices of 8 x 8 16-bit elements from shared memory. Lane 8 i + r passes the address of
+// row r of matrix i, a multiple of 16. Register i of lane (g, t) gets row g, columns 2 t and 2 t + 1 of matrix i;
+// TRANSPOSED: rows 2 t and 2 t + 1, column g.
 template <int COUNT, bool TRANSPOSED>
 __device__ __forceinline__ void ldmatrix(unsigned (&to)[COUNT], const void *row) {
     static_assert(COUNT == 1 || COUNT == 2 || COUNT == 4, "1, 2 or 4 matrices");
@@ -145,7 +145,8 @@ __device__ __forceinline__ void mma_m16n8_double(double (&sum)[4], const double 
 #endif
 }
 
-// The same from compute capability 8.0 on: 8 x 4 by 4 x 8. a: row g, k t; b: k t, column g; sum: row g, columns 2 t, 2 t + 1.
+// The same from compute capability 8.0 on: 8 x 4 by 4 x 8. a: row g, k t; b: k t, column g; sum: row g, columns 2 t,
+// 2 t + 1.
 __device__ __forceinline__ void mma_m8n8k4_double(double (&sum)[2], double a, double b) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"

@@ -1,5 +1,6 @@
-// Below the seam, GPU side: descriptions of arrays and boxes for tensor_copy.cuh (CUtensorMap). The emulator has a file of the same name
-// and meaning. Kernels take a map as a parameter `const __grid_constant__ tensor_map map`, and use its address.
+// Below the seam, GPU side: descriptions of arrays and boxes for tensor_copy.cuh (CUtensorMap). The emulator has a
+// file of the same name and meaning. Kernels take a map as a parameter `const __grid_constant__ tensor_map map`, and
+// use its address.
 #ifndef CK_TENSOR_MAP_H
 #define CK_TENSOR_MAP_H
 

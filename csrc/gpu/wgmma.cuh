@@ -1,12 +1,13 @@
-// Below the seam, GPU side: products by a warpgroup, four warps (PTX: wgmma), on compute capability 9.0 alone. The emulator has a file of
-// the same name and meaning.
+// Below the seam, GPU side: products by a warpgroup, four warps (PTX: wgmma), on compute capability 9.0 alone. The
+// emulator has a file of the same name and meaning.
 //
-// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. N is 32, 40, 56, 64, 80, 112, 128,
-// 192, 208 (only contiguous along k) or 256; with A in registers 32, 64, 128 or 256. K elements are 32 bytes:
+// A warpgroup multiplies 64 x K by K x N elements, both in shared memory, and adds to sums in registers. N is 32, 40,
+// 56, 64, 80, 112, 128, 192, 208 (only contiguous along k) or 256; with A in registers 32, 64, 128 or 256. K elements
+// are 32 bytes:
 //
 //     T                          K     sums, wgmma_total<T>
 //     __half, __nv_bfloat16      16    float, rounded as by mma.sync (tensor_core.cuh)
-//     float (tf32)               8     likewise; of each element the lowest 13 bits are ignored, so 11 significant ones count
+//     float (tf32)               8     likewise; the lowest 13 bits of each element are ignored: 11 significant ones count
 //     int8_t                     32    int, exact modulo 2^32
 //
 // It does so asynchronously:
@@ -14,18 +15,19 @@
 //     wgmma_fence();                                      // what registers and shared memory have is final
 //     for (...) wgmma<T, N, ...>(sum, a, b, add);         // begins products; they are done one after another
 //     wgmma_commit();                                     // those begun since the last commit become a group
-//     wgmma_wait<0>();                                    // until at most 0 groups are unfinished: now `sum` may be read
+//     wgmma_wait<0>();                                    // until no group is unfinished: now `sum` may be read
 //
-// Until then nobody may read or write `sum` or write the operands. Thread t of the warpgroup, with w = t / 32, g = t % 32 / 4:
-// sum[4 i + j] is the element of row 16 w + g + (j / 2) * 8 and column 8 i + t % 4 * 2 + j % 2.
+// Until then nobody may read or write `sum` or write the operands. Thread t of the warpgroup, with w = t / 32, g = t
+// % 32 / 4: sum[4 i + j] is the element of row 16 w + g + (j / 2) * 8 and column 8 i + t % 4 * 2 + j % 2.
 //
 // Operands lie as TMA writes them with a swizzle of 128 bytes (tensor_copy.cuh), and a descriptor says where:
 //
-//     contiguous along k:   rows of 128 bytes along k, one for each row of A (column of B). Eight rows are 1024 bytes. The next K
-//                           elements along k start 32 bytes further on. TRANSPOSED is false.
-//     along the extent:     boxes of 64 rows of A (columns of B); in each, rows of 64 elements along the extent, one for each k. Eight
-//                           rows are 1024 bytes; the next 16 along k start 2048 bytes further on. TRANSPOSED is true, which only 16-bit
-//                           types allow. `box_bytes`: from box to box. (Numbers that are no multiples of 64 need a part of the last box.)
+//     contiguous along k:   rows of 128 bytes along k, one for each row of A (column of B). Eight rows are 1024
+//                           bytes. The next K elements along k start 32 bytes further on. TRANSPOSED is false.
+//     along the extent:     boxes of 64 rows of A (columns of B); in each, rows of 64 elements along the extent, one
+//                           for each k. Eight rows are 1024 bytes; the next 16 along k start 2048 bytes further on.
+//                           TRANSPOSED is true, which only 16-bit types allow. `box_bytes`: from box to box. (Numbers
+//                           that are no multiples of 64 need a part of the last box.)
 #ifndef CK_WGMMA_CUH
 #define CK_WGMMA_CUH
 
@@ -37,8 +39,9 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-// True where wgmma can be compiled. A build for several chips compiles every kernel for each chip, but variants that use wgmma are refused on
-// the others. There, such a kernel returns at once, so that the compiler has hardly anything to compile.
+// True where wgmma can be compiled. A build for several chips compiles every kernel for each chip, but variants that
+// use wgmma are refused on the others. There, such a kernel returns at once, so that the compiler has hardly anything
+// to compile.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define CK_HAS_WGMMA 1
 #else
@@ -55,8 +58,8 @@ __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start, int box_
            swizzle_128 << 62;
 }
 
-// The descriptor of what lies `bytes`, a multiple of 16, after that. (The sum of addresses in shared memory has no carry, and an addition of
-// 32 bits takes one instruction instead of two.)
+// The descriptor of what lies `bytes`, a multiple of 16, after that. (The sum of addresses in shared memory has no
+// carry, and an addition of 32 bits takes one instruction instead of two.)
 __device__ __forceinline__ uint64_t wgmma_descriptor_after(uint64_t descriptor, int bytes) {
     return (descriptor & ~uint64_t{0xffffffff}) | static_cast<uint32_t>(descriptor + bytes / 16);
 }
@@ -79,8 +82,8 @@ template <int GROUPS> __device__ __forceinline__ void wgmma_wait() {
 #endif
 }
 
-// The number of registers per thread of this warpgroup becomes COUNT, a multiple of 8 from 24 to 256. What one warpgroup gives up, another
-// can get. Every warp of the warpgroup calls it.
+// The number of registers per thread of this warpgroup becomes COUNT, a multiple of 8 from 24 to 256. What one
+// warpgroup gives up, another can get. Every warp of the warpgroup calls it.
 template <int COUNT> __device__ __forceinline__ void give_up_registers() {
     static_assert(COUNT % 8 == 0 && COUNT >= 24 && COUNT <= 256, "a multiple of 8 from 24 to 256");
 #if CK_HAS_WGMMA
@@ -94,7 +97,8 @@ template <int COUNT> __device__ __forceinline__ void get_registers() {
 #endif
 }
 
-// A barrier of some warps of the block: `threads` of them, all lanes of whole warps, meet at barrier `number` (1 to 15; 0 is __syncthreads).
+// A barrier of some warps of the block: `threads` of them, all lanes of whole warps, meet at barrier `number` (1 to
+// 15; 0 is __syncthreads).
 __device__ __forceinline__ void sync_threads_of(int number, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
@@ -186,8 +190,8 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
 #endif
 }
 
-// The same with A in registers, for half and bfloat16: a warp has its 16 rows as mma_m16n8k16 takes them (tensor_core.cuh). They are
-// read until the wait.
+// The same with A in registers, for half and bfloat16: a warp has its 16 rows as mma_m16n8k16 takes them
+// (tensor_core.cuh). They are read until the wait.
 template <typename T, int N, bool B_TRANSPOSED>
 __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4], uint64_t b, bool add) {
     static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, "half or bfloat16");

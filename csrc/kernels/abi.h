@@ -1,6 +1,6 @@
-// What a set of kernels and the runtime agree on: the version of their interface, the element types of arrays, and the
-// descriptions of a kernel's parameters and of variables. No other header is needed, so that any compiler of kernels
-// can read this one.
+// What a set of kernels and the runtime agree on: the version of their interface, the element types of arrays, and
+// the descriptions of a kernel's parameters and of variables. No other header is needed, so that any compiler of
+// kernels can read this one.
 #ifndef CK_ABI_H
 #define CK_ABI_H
 

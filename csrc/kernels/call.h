@@ -1,13 +1,13 @@
-// The launch contract: the parts of a call of a variant, namely arrays, the plan, the context, and the launcher, which
-// receives every launch. (The description of a variant is in variant.h; kernels and their launches need only this
-// file.)
+// The launch contract: the parts of a call of a variant, namely arrays, the plan, the context, and the launcher,
+// which receives every launch. (The description of a variant is in variant.h; kernels and their launches need only
+// this file.)
 //
 //   plan (on the host, from sizes only)  ->  the runtime allocates memory, lays out operands on the device, acquires
 //   bindings  ->  run  ->  finish (the host adds partial results for host arrays; if the result stays on the device,
 //   finish_device launches a kernel that adds them).
 //
-// run may launch kernels through context->launcher and query occupancy. It must not copy, clear or allocate memory, and
-// must not wait.
+// run may launch kernels through context->launcher and query occupancy. It must not copy, clear or allocate memory,
+// and must not wait.
 #ifndef CK_CALL_H
 #define CK_CALL_H
 
@@ -27,8 +27,8 @@ CK_EXPORTED size_t ck_dtype_size(int dtype);          // bytes of one element
 CK_EXPORTED const char *ck_dtype_name(int dtype);     // NumPy's name
 CK_EXPORTED int ck_dtype_from_name(const char *name); // -1: unknown
 
-// An array, as the host code of a kernel sees it. Strides are in bytes and must be compatible with the alignment of the
-// elements. Strides of inputs may be 0 (broadcast) or negative. Inputs come first, outputs after them.
+// An array, as the host code of a kernel sees it. Strides are in bytes and must be compatible with the alignment of
+// the elements. Strides of inputs may be 0 (broadcast) or negative. Inputs come first, outputs after them.
 typedef struct ck_view {
     void *data;
     int dtype;
@@ -89,8 +89,9 @@ typedef struct ck_texture_plan {
     enum cudaTextureReadMode read;       // cudaReadModeNormalizedFloat: integers divided by their largest value
 } ck_texture_plan;
 
-// A tensor map for copies by TMA, of an input or an output whose layout is boxed. Its axes are, from the inside: the contiguous one
-// of the last two axes, the other one, and one for all matrices of a stack (without axes of stride 0). A box covers one matrix only.
+// A tensor map for copies by TMA, of an input or an output whose layout is boxed. Its axes are, from the inside: the
+// contiguous one of the last two axes, the other one, and one for all matrices of a stack (without axes of stride 0).
+// A box covers one matrix only.
 typedef struct ck_tensor_map_plan {
     int inner;                           // elements of a box along the contiguous axis
     int outer_if_rows, outer_if_columns; // along the other one, if rows (or columns) are contiguous
@@ -121,15 +122,15 @@ typedef enum ck_lines { CK_ROWS_OR_COLUMNS, CK_ROWS, CK_COLUMNS } ck_lines;
 
 // The required layout of an operand on the device. If all fields are 0, any strides will do.
 typedef struct ck_layout {
-    // For the matrices in the last two axes: the numbers of rows and columns are rounded up to these multiples (0 or 1:
-    // unchanged; the added elements of inputs are zero).
+    // For the matrices in the last two axes: the numbers of rows and columns are rounded up to these multiples (0 or
+    // 1: unchanged; the added elements of inputs are zero).
     int row_multiple, column_multiple;
-    // Rows are contiguous and start at multiples of this many bytes, a power of two. (Or columns are, and do. The first row, and each
-    // matrix of a stack, start at a multiple of 16 at least.) 0: anywhere.
+    // Rows are contiguous and start at multiples of this many bytes, a power of two. (Or columns are, and do. The
+    // first row, and each matrix of a stack, start at a multiple of 16 at least.) 0: anywhere.
     int pitch;
     ck_lines lines; // with a pitch: which of the two
-    // TMA can address it: with a pitch of 16 or more, also strides that are positive, and matrices of a stack that lie as along
-    // one axis (axes of stride 0 left out).
+    // TMA can address it: with a pitch of 16 or more, also strides that are positive, and matrices of a stack that
+    // lie as along one axis (axes of stride 0 left out).
     int boxed;
     int contiguous; // C-contiguous, for any number of axes
 } ck_layout;

@@ -12,7 +12,7 @@
 
 #include <cuda_runtime.h>
 
-#include "kahan.cuh"
+#include "compensated.cuh"
 #include "numbers.cuh"
 
 struct truth {

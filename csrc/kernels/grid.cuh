@@ -28,8 +28,8 @@ inline int64_t length(const ck_call *call) {
     return elements_of(call->views[0]);
 }
 
-// Python broadcasts the arrays to one shape, but a direct caller of the C module may not. A kernel would access memory
-// past the end of the shortest array.
+// Python broadcasts the arrays to one shape, but a direct caller of the C module may not. A kernel would access
+// memory past the end of the shortest array.
 inline int check_same_elements(const ck_call *call, ck_error *error) {
     const int64_t n = elements_of(call->views[0]);
     for (int i = 1; i < call->view_count; ++i)

@@ -7,9 +7,9 @@
 //
 //     RUN(naive, with_any_type, naive<T>, input<T>(call, 0), output<T>(call), length(call))
 //
-// Arguments are converted to the types of the kernel's parameters, as in a call. The launch goes to context->launcher,
-// which runs it, times it, or lists it. The name must be in static storage: a failure may appear much later, and its
-// message then lists the names of the outstanding launches.
+// Arguments are converted to the types of the kernel's parameters, as in a call. The launch goes to
+// context->launcher, which runs it, times it, or lists it. The name must be in static storage: a failure may appear
+// much later, and its message then lists the names of the outstanding launches.
 #ifndef CK_LAUNCH_CUH
 #define CK_LAUNCH_CUH
 
@@ -23,8 +23,8 @@
 #include "call.h"
 #include "tensor_map.h"
 
-// An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's last
-// error is cleared, so that a later call does not report it.
+// An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's
+// last error is cleared, so that a later call does not report it.
 inline int ck_answer(cudaError_t code) {
     if (code != cudaSuccess) (void)cudaGetLastError();
     return static_cast<int>(code);
@@ -87,9 +87,9 @@ int ck_launch_cluster(int cluster, const ck_context *context, ck_error *error, c
                           std::forward<Actual>(arguments)...);
 }
 
-// A launch that follows another one of the same call. Its blocks may begin when those of the launch before have all called
-// let_next_grid_begin() or ended, and wait in wait_for_grid_before() (device_extras.cuh), which each thread calls
-// before it touches global memory. For compute capability 9.0 and later. cluster: 0 or as above.
+// A launch that follows another one of the same call. Its blocks may begin when those of the launch before have all
+// called let_next_grid_begin() or ended, and wait in wait_for_grid_before() (device_extras.cuh), which each thread
+// calls before it touches global memory. For compute capability 9.0 and later. cluster: 0 or as above.
 template <typename... Expected, typename... Actual>
 int ck_launch_early(int cluster, const ck_context *context, ck_error *error, const char *name,
                     void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
@@ -168,5 +168,12 @@ template <typename T> T *output(const ck_call *call) {
                              plan->shared_bytes, __VA_ARGS__);                                                       \
         });                                                                                                          \
     }
+
+// What a build may compile by itself: a line CK_UNIT(...) in a .cu becomes a unit of compilation of its own, which
+// begins with all that stands before the first such line (setup.py). A compiler that gets the whole file compiles all
+// of them.
+#ifndef CK_UNIT
+#define CK_UNIT(...) __VA_ARGS__
+#endif
 
 #endif

@@ -6,8 +6,8 @@
 //     wrap     1 2 3 | 0 1 2 3 | 0 1 2        border   zeros | 0 1 2 3 | zeros
 //
 // "linear" interpolates between the element at or before the coordinate and the next one, along each axis. "nearest"
-// takes the nearest element, and the later one of two that are equally near. A NaN coordinate gives NaN, and so does an
-// infinite one where the table repeats.
+// takes the nearest element, and the later one of two that are equally near. A NaN coordinate gives NaN, and so does
+// an infinite one where the table repeats.
 #ifndef CK_LOOKUP_CUH
 #define CK_LOOKUP_CUH
 

@@ -1,7 +1,7 @@
 // The plans, the launches and the table for interpolation in tables of several axes. lookup_2d.cu and lookup_3d.cu
 // include this file, each with its own definitions of the namespace LOOKUP, of COORDINATES and LENGTHS, and of the
-// texts. Views: the table, one coordinate array per axis (in the order of the axes), and the result, with the shape of
-// the coordinates.
+// texts. Views: the table, one coordinate array per axis (in the order of the axes), and the result, with the shape
+// of the coordinates.
 #include "grid.cuh"
 #include "launch.cuh"
 #include "table.h"
@@ -61,10 +61,10 @@ double depth_software(const ck_call *) {
 }
 
 // Relative to the largest value of the table. A weight is rounded to a multiple of 1/256 at every split: once for one
-// axis, 2 + 2 times for two axes (the coordinates, and the split of both columns), 3 + 2 + 4 times for three axes. Each
-// rounding moves at most 1/512 from one element to another. The coordinate is rounded too: it is counted in elements
-// and, where the table repeats, divided by their number, which leaves 21 fractional bits: 16 units per element, and a
-// few for the division.
+// axis, 2 + 2 times for two axes (the coordinates, and the split of both columns), 3 + 2 + 4 times for three axes.
+// Each rounding moves at most 1/512 from one element to another. The coordinate is rounded too: it is counted in
+// elements and, where the table repeats, divided by their number, which leaves 21 fractional bits: 16 units per
+// element, and a few for the division.
 double depth_texture(const ck_call *call) {
     double depth = 8 + static_cast<double>(AXES * AXES << 16);
     for (int i = 0; i < AXES; ++i) depth += 20.0 * static_cast<double>(call->views[0].shape[i]);

@@ -25,8 +25,8 @@ template <typename T> __host__ __device__ __forceinline__ packed_row packed_row_
     return {head, (n - head) / WIDTH, n};
 }
 
-// The index of single element `which`. Single elements are the n - packs * WIDTH elements that are in no pack, numbered
-// from 0.
+// The index of single element `which`. Single elements are the n - packs * WIDTH elements that are in no pack,
+// numbered from 0.
 template <typename T> __device__ __forceinline__ int64_t single_element(const packed_row &row, int64_t which) {
     return which < row.head ? which : which + row.packs * pack_of<T>::WIDTH;
 }

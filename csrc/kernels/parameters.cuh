@@ -1,5 +1,5 @@
-// The types of parameters and variables as data: ck_parameters<P...>::of is a kernel's list, ck_variable_of<T>() describes a
-// variable. Needs no header of the C++ library, because NVRTC has none.
+// The types of parameters and variables as data: ck_parameters<P...>::of is a kernel's list, ck_variable_of<T>()
+// describes a variable. Needs no header of the C++ library, because NVRTC has none.
 #ifndef CK_PARAMETERS_CUH
 #define CK_PARAMETERS_CUH
 

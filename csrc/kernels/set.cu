@@ -1,5 +1,5 @@
-// The set of all operations of the package. The build writes operations.inc, which has a line OPERATION(name) for each
-// folder of kernels; the folders are not listed anywhere else.
+// The set of all operations of the package. The build writes operations.inc, which has a line OPERATION(name) for
+// each folder of kernels; the folders are not listed anywhere else.
 #include "set.h"
 
 #include "backend.h"

@@ -4,9 +4,9 @@
 //
 //     CK_SET(CK_KERNEL(add_one))
 //
-// A template is named with its arguments: CK_KERNEL(scale<float>). Descriptions follow from the types. Everything here
-// has the prefix ck_, because the file's own names are in the same namespace. (cudakern.compile writes what CK_SET
-// does, and lists variables too.)
+// A template is named with its arguments: CK_KERNEL(scale<float>). Descriptions follow from the types. Everything
+// here has the prefix ck_, because the file's own names are in the same namespace. (cudakern.compile writes what
+// CK_SET does, and lists variables too.)
 #ifndef CK_SET_CUH
 #define CK_SET_CUH
 
@@ -16,8 +16,8 @@
 #include "parameters.cuh"
 #include "set.h"
 
-// An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's last
-// error is cleared, so that a later call does not report it.
+// An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's
+// last error is cleared, so that a later call does not report it.
 inline int ck_set_answer(cudaError_t code) {
     if (code != cudaSuccess) (void)cudaGetLastError();
     return static_cast<int>(code);

@@ -7,8 +7,9 @@
 //             "T5, step 5"),                                 // origin
 //
 // and refers to its functions by name: plan_tiled and run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines
-// CK_FOLDER first. VARIANT is for kernels, LIBRARY_VARIANT for the libraries of the toolkit. NumPy's variants, which
-// have no kernel, are in cudakern/_numpy_variants.py.
+// CK_FOLDER first. A long ladder has a folder for its rungs, whose files are numbered in the order of the table: for
+// these, write RUNG(05, tiled, AFTER(pitched), ...), whose source is CK_FOLDER "ladder/05_tiled.cuh". LIBRARY_RUNG is
+// for the libraries of the toolkit. NumPy's variants, which have no kernel, are in cudakern/_numpy_variants.py.
 #ifndef CK_TABLE_H
 #define CK_TABLE_H
 
@@ -63,12 +64,17 @@
     {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
      CK_ON_CUDA | CK_ON_EMULATOR, kernels, CK_FOLDER #name ".cuh", plan_##name, run_##name}
 
+#define RUNG(number, name, after, capability, types, order, traits, parameters, depth, kernels, summary, lesson,     \
+             origin)                                                                                                 \
+    {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
+     CK_ON_CUDA | CK_ON_EMULATOR, kernels, CK_FOLDER "ladder/" #number "_" #name ".cuh", plan_##name, run_##name}
+
 // A variant that calls a library of the CUDA Toolkit. Only nvcc can build it, so the call is below the seam, in
 // csrc/gpu.
-#define LIBRARY_VARIANT(name, after, capability, types, order, traits, parameters, depth, kernels, summary, lesson,  \
-                        origin)                                                                                      \
+#define LIBRARY_RUNG(number, name, after, capability, types, order, traits, parameters, depth, kernels, summary,     \
+                     lesson, origin)                                                                                 \
     {#name, after, summary, lesson, origin, types, parameters, CK_SUM_##order, depth, traits, capability,            \
-     CK_ON_CUDA, kernels, CK_FOLDER #name ".cuh", plan_##name, run_##name}
+     CK_ON_CUDA, kernels, CK_FOLDER "ladder/" #number "_" #name ".cuh", plan_##name, run_##name}
 
 // The end of an operation's file, which defines `variants` and `work` in a namespace with the operation's name.
 // CK_OPERATION_WITH is for another namespace (`where`) and for functions that add partial results.

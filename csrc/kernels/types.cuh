@@ -1,4 +1,5 @@
-// Maps dtype codes to C++ types (parameters.cuh has the reverse). A visitor calls visit(T{}) with the type of the call's elements:
+// Maps dtype codes to C++ types (parameters.cuh has the reverse). A visitor calls visit(T{}) with the type of the
+// call's elements:
 //
 //     with_type<CK_FLOAT32, CK_FLOAT64>(call, error, [&](auto element) { using T = decltype(element); ... });
 //

@@ -3,8 +3,8 @@
 //
 // A folder csrc/kernels/<operation>/ contains one .cuh file per variant and <operation>.cu, which defines `const
 // ck_operation ck_operation_<operation>` with one entry per variant, in the order of the ladder. The build finds the
-// folders; they are not listed anywhere else. Dispatch, Python's variants(), tests, ladders and documents all read the
-// entries.
+// folders; they are not listed anywhere else. Dispatch, Python's variants(), tests, ladders and documents all read
+// the entries.
 #ifndef CK_VARIANT_H
 #define CK_VARIANT_H
 

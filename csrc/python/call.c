@@ -1,4 +1,5 @@
-// execute, error_depth and work: convert Python's arguments to a request of the runtime, and its report to a dictionary.
+// execute, error_depth and work: convert Python's arguments to a request of the runtime, and its report to a
+// dictionary.
 #include <string.h>
 
 #include "python.h"
@@ -122,8 +123,8 @@ static PyObject *run_request(module_state *state, ck_request *request, int measu
     return NULL;
 }
 
-// Reads the arguments that execute and kernels have in common into a request. The caller must release the buffers, even
-// if this fails.
+// Reads the arguments that execute and kernels have in common into a request. The caller must release the buffers,
+// even if this fails.
 typedef struct call_data {
     ck_request request;
     arrays arrays;
@@ -307,7 +308,8 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
     if (ck_check_types(operation, variant, dtypes, operation->inputs, -1, &call.types, &error) != CK_OK ||
         ck_check_parameters(operation, variant, values, parameters, filled, &error) != CK_OK)
         return errors_raise(state, &error);
-    // If a variant's number of blocks depends on the chip, so does the bound. Without a device, nominal limits are used.
+    // If a variant's number of blocks depends on the chip, so does the bound. Without a device, nominal limits are
+    // used.
     ck_error ignored = {0};
     int device;
     if (ck_device_choose(&device, &ignored) != CK_OK || ck_device_limits(device, &limits, &ignored) != CK_OK)

@@ -1,5 +1,5 @@
-// DLPack's structures, from its specification (version 1; those of earlier versions are called "old" here). An array is
-// passed from one library to another as a capsule with one of them, named "dltensor_versioned" or "dltensor". The
+// DLPack's structures, from its specification (version 1; those of earlier versions are called "old" here). An array
+// is passed from one library to another as a capsule with one of them, named "dltensor_versioned" or "dltensor". The
 // consumer renames the capsule to "used_..." and calls the deleter once when it no longer needs the array.
 #ifndef CK_DLPACK_H
 #define CK_DLPACK_H

@@ -1,7 +1,7 @@
 // Imports arrays of other libraries: converts a DLPack capsule to a View.
 //
-// A refused tensor stays in its capsule, for other consumers or for the capsule's destructor. A tensor of another major
-// version is taken and deleted, which is all that the specification allows.
+// A refused tensor stays in its capsule, for other consumers or for the capsule's destructor. A tensor of another
+// major version is taken and deleted, which is all that the specification allows.
 #include <string.h>
 
 #include "python.h"

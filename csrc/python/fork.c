@@ -1,10 +1,10 @@
 // Handlers for fork(): Python calls them before the fork, and after it in the parent and in the child.
 #include "python.h"
 
-// os.fork() calls before_fork, which takes the runtime's lock, and then other handlers. Those that are written in Python
-// may give up Python's lock, so that another thread runs, and waits for the runtime's lock: it must give up Python's lock
-// first, or neither goes on. (A free-threaded Python waits until every thread has detached from it or is suspended, and a
-// thread that waits for the runtime's lock while attached is neither.)
+// os.fork() calls before_fork, which takes the runtime's lock, and then other handlers. Those that are written in
+// Python may give up Python's lock, so that another thread runs, and waits for the runtime's lock: it must give up
+// Python's lock first, or neither goes on. (A free-threaded Python waits until every thread has detached from it or
+// is suspended, and a thread that waits for the runtime's lock while attached is neither.)
 //
 // The limited API lacks PyGILState_Check, but every Python has it so far.
 extern int PyGILState_Check(void) __attribute__((weak));

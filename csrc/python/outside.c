@@ -1,5 +1,5 @@
-// Releases Python's lock while a call may wait. To check for signals, the waiting thread reacquires the lock briefly, so
-// that Ctrl-C works.
+// Releases Python's lock while a call may wait. To check for signals, the waiting thread reacquires the lock briefly,
+// so that Ctrl-C works.
 #include "python.h"
 
 static int check_signals(void *argument) {

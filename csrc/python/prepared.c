@@ -3,13 +3,14 @@
 //   call   kind of the arrays --memo--> Prepared --> do shapes and out fit? --> memory for a new result --> ck_execute
 //
 // `call` returns NotImplemented if the memo does not contain the kind or something does not fit. Python then converts
-// what can be converted, raises an error about what cannot, and prepares later calls of this kind. This file raises no
-// errors about calls that it does not handle.
+// what can be converted, raises an error about what cannot, and prepares later calls of this kind. This file raises
+// no errors about calls that it does not handle.
 #include <string.h>
 
 #include "python.h"
 
-// A number that was passed instead of an array, in device memory. It is kept, because the next call often has the same.
+// A number that was passed instead of an array, in device memory. It is kept, because the next call often has the
+// same.
 typedef struct number {
     char value[16];
     view *view;
@@ -221,7 +222,8 @@ static prepared *in_memo(module_state *state, PyObject *key) {
     return (prepared *)known;
 }
 
-// Most calls pass the same string objects as the last call of their kind, so they are found by address, without a key.
+// Most calls pass the same string objects as the last call of their kind, so they are found by address, without a
+// key.
 static prepared **front_of(module_state *state, PyObject *rule, PyObject *variant, unsigned long long kinds) {
     const uint64_t words = (uintptr_t)rule * 3 ^ (uintptr_t)variant;
     return &state->front[(words / 16 ^ kinds) * UINT64_C(0x9E3779B97F4A7C15) >> 58];

@@ -21,13 +21,13 @@
 //   devices.c     devices: their properties and pools
 //   fork.c        handlers for fork()
 //
-// The files are compiled twice, into cudakern._cuda and cudakern._emulator, without any difference in the source. Each
-// lists its functions, with their docstrings, in a table at its end; module.c adds the tables to the module.
+// The files are compiled twice, into cudakern._cuda and cudakern._emulator, without any difference in the source.
+// Each lists its functions, with their docstrings, in a table at its end; module.c adds the tables to the module.
 #ifndef CK_PYTHON_H
 #define CK_PYTHON_H
 
-// One build works with every Python from 3.11 (limited API). Free-threaded Pythons have no limited API, so each version
-// needs its own build.
+// One build works with every Python from 3.11 (limited API). Free-threaded Pythons have no limited API, so each
+// version needs its own build.
 #include <pyconfig.h>
 #if !defined(Py_GIL_DISABLED) && !defined(Py_LIMITED_API)
 #define Py_LIMITED_API 0x030B0000
@@ -134,8 +134,9 @@ PyObject *table_variables(const ck_set_table *table); // one pair (name, paramet
 int set_item(PyObject *dictionary, const char *key, PyObject *value);
 
 // --- view.c ------------------------------------------------------------------------------------------------------
-// Python's View. It never changes after its creation, so it needs no lock. Its `kind` contains the properties on which
-// the choice of a kernel may depend: the type, whether it is contiguous, and the number of axes (0, 1, 2 or more).
+// Python's View. It never changes after its creation, so it needs no lock. Its `kind` contains the properties on
+// which the choice of a kernel may depend: the type, whether it is contiguous, and the number of axes (0, 1, 2 or
+// more).
 enum { VIEW_CONTIGUOUS = 1 << 4, VIEW_AXES = 5, VIEW_KIND_BITS = 7 };
 
 typedef struct view {
@@ -149,8 +150,8 @@ typedef struct view {
 PyTypeObject *make_view_type(PyObject *module);
 // Takes over the caller's reference to the memory, even if it fails.
 PyObject *view_create(module_state *state, ck_memory *memory, const ck_view *described, int read_only, int foreign);
-// Creates an instance without memory, so that the later view_fill cannot fail. view_fill takes over the reference to the
-// memory.
+// Creates an instance without memory, so that the later view_fill cannot fail. view_fill takes over the reference to
+// the memory.
 view *view_allocate(module_state *state);
 void view_fill(view *view, ck_memory *memory, const ck_view *described, int read_only, int foreign);
 static inline int is_view(const module_state *state, PyObject *object) {

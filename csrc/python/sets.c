@@ -1,6 +1,7 @@
 // Set, a group of kernels that was loaded from a shared library, and the launch of one of its kernels.
 //
-// The package's own kernels are the set lib/kernels_BACKEND.so, next to the module, which loads it when it is imported.
+// The package's own kernels are the set lib/kernels_BACKEND.so, next to the module, which loads it when it is
+// imported.
 #define _GNU_SOURCE // dladdr
 #include <dlfcn.h>
 #include <string.h>
@@ -156,8 +157,8 @@ static int read_value(PyObject *object, const ck_kernel_parameter *parameter, in
     arguments->addresses[number] = value;
     if (write_number(object, parameter->dtype, value)) return 0;
     if (PyLong_Check(object) || PyFloat_Check(object)) return refuse_value(object, parameter, number);
-    // A NumPy scalar must have the parameter's type. For a parameter of a type that is not built in, any scalar of the
-    // right size is accepted.
+    // A NumPy scalar must have the parameter's type. For a parameter of a type that is not built in, any scalar of
+    // the right size is accepted.
     if (PyObject_GetBuffer(object, &buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0)
         return refuse_value(object, parameter, number);
     const int dtype = parameter->dtype == CK_BFLOAT16 ? CK_UINT16 : parameter->dtype; // bfloat16 has no buffer format

@@ -89,7 +89,8 @@ static PyObject *synchronize(PyObject *module, PyObject *argument) {
     return outside_end(&outside, status, &error) < 0 ? NULL : none();
 }
 
-// Flushes what the device's printf left in C's stdout. Another thread may hold its lock, so release Python's lock first.
+// Flushes what the device's printf left in C's stdout. Another thread may hold its lock, so release Python's lock
+// first.
 static PyObject *flush_output(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     Py_BEGIN_ALLOW_THREADS

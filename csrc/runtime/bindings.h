@@ -1,4 +1,5 @@
-// Internal to the runtime: inputs that a kernel does not access through a pointer (plan.bindings), during its launches.
+// Internal to the runtime: inputs that a kernel does not access through a pointer (plan.bindings), during its
+// launches.
 //
 //   acquire each  -->  run() launches with context.bound  -->  release each, even if acquiring or launching failed
 //
@@ -28,8 +29,8 @@ typedef int ck_release(ck_held *held, ck_error *error);
 ck_acquire ck_symbol_acquire, ck_texture_acquire, ck_tensor_map_acquire;
 ck_release ck_symbol_release, ck_texture_release;
 
-// For all bindings of a plan. ck_bindings_release must be called after every call of ck_bindings_acquire, even a failed
-// one. It continues after a failure.
+// For all bindings of a plan. ck_bindings_release must be called after every call of ck_bindings_acquire, even a
+// failed one. It continues after a failure.
 int ck_bindings_acquire(ck_runtime *runtime, ck_device *device, const ck_plan *plan, const ck_view *views,
                         ck_context *context, ck_held held[CK_MAX_BINDINGS], ck_error *error);
 int ck_bindings_release(ck_held held[CK_MAX_BINDINGS], ck_error *error);

@@ -1,7 +1,7 @@
 // Streams and events of callers, created here or by other libraries.
 //
-// Each function enters the device, makes its calls, and leaves the device. Functions that wait also release memory that
-// waits for the device (ck_memory_sweep).
+// Each function enters the device, makes its calls, and leaves the device. Functions that wait also release memory
+// that waits for the device (ck_memory_sweep).
 #include "memory.h"
 #include "stream.h"
 

@@ -1,5 +1,5 @@
-// Checks whether a variant allows a call. The messages contain the value that was passed, what is allowed, and what to
-// do.
+// Checks whether a variant allows a call. The messages contain the value that was passed, what is allowed, and what
+// to do.
 #include <stdio.h>
 #include <string.h>
 

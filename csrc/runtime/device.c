@@ -1,7 +1,7 @@
 // Choice, limits and properties of devices, and the state that the runtime keeps for each device.
 //
-// No CUDA function is called before the first real use, because CUDA reads CUDA_VISIBLE_DEVICES at its first call, and
-// this must not happen during an import.
+// No CUDA function is called before the first real use, because CUDA reads CUDA_VISIBLE_DEVICES at its first call,
+// and this must not happen during an import.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

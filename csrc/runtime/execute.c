@@ -96,8 +96,8 @@ static void give_back(job *job, const ck_waiter *waiter) {
     cudaStream_t stream = job->frame.stream;
     ck_error *error = job->frame.error;
     ck_launches_explain(job->frame.launches, error); // before the log of the call's own stream is cleared
-    // A copy to the caller's array may still be running: wait for the stream before returning. (Also if host arrays are
-    // only read, since the call's own stream contains no other work.)
+    // A copy to the caller's array may still be running: wait for the stream before returning. (Also if host arrays
+    // are only read, since the call's own stream contains no other work.)
     const int host_arrays = job->request != NULL && !job_on_device(job);
     if (error->code != CK_OK && (job->written_out || (job->own != NULL && host_arrays)))
         (void)backend_wait(stream, waiter->interrupted, waiter->argument);

@@ -1,5 +1,5 @@
-// The frame around everything that enqueues work: it enters the device, finds the stream's log of launches, orders uses
-// of memory, and adds the outstanding launches to the message of a failure that appears late.
+// The frame around everything that enqueues work: it enters the device, finds the stream's log of launches, orders
+// uses of memory, and adds the outstanding launches to the message of a failure that appears late.
 #include "frame.h"
 
 int ck_frame_begin(ck_frame *frame) {

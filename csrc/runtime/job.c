@@ -1,5 +1,5 @@
-// The stages of a call, in the order in which execute.c runs them. Each stage returns at its first failure and records
-// in the job what it has acquired.
+// The stages of a call, in the order in which execute.c runs them. Each stage returns at its first failure and
+// records in the job what it has acquired.
 #include "job.h"
 
 #include <stdlib.h>

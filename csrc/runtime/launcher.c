@@ -1,8 +1,8 @@
 // The launcher that runs kernels. No other file of the package launches a kernel on a device.
 //
 // The message of a failure contains the kernel with its grid, block and shared memory:
-// `tiled<<<(63,63,1),(16,16,1),0>>>`. A successful launch is recorded in the log of the stream, because the failure of
-// the kernel itself may appear much later; its message then lists the outstanding launches.
+// `tiled<<<(63,63,1),(16,16,1),0>>>`. A successful launch is recorded in the log of the stream, because the failure
+// of the kernel itself may appear much later; its message then lists the outstanding launches.
 #include <stdio.h>
 
 #include "launcher.h"

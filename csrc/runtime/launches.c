@@ -1,11 +1,11 @@
-// The launches on each stream, for late errors: a kernel's failure is reported by a later wait, and this record is then
-// the only information about its origin.
+// The launches on each stream, for late errors: a kernel's failure is reported by a later wait, and this record is
+// then the only information about its origin.
 //
 //   device's log --> [stream A: last 16 launches, 20 outstanding] --> [default stream: ...] --> ... at most STREAMS
 //
 // The stream that was used last is first in the list. If the list is full, a new stream replaces the one that was
-// unused for longest. A record is freed only together with its device, so a caller that still holds one may continue to
-// use it; at worst it then records launches for the wrong stream.
+// unused for longest. A record is freed only together with its device, so a caller that still holds one may continue
+// to use it; at worst it then records launches for the wrong stream.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

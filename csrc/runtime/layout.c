@@ -87,7 +87,8 @@ static int is_multiple(int64_t length, int of) {
     return of <= 1 || length % of == 0;
 }
 
-// True if rows (or columns) are contiguous and start at multiples of the pitch, the first one at a multiple of 16 at least.
+// True if rows (or columns) are contiguous and start at multiples of the pitch, the first one at a multiple of 16 at
+// least.
 static int is_pitched(const ck_view *view, int pitch, ck_lines lines) {
     const int64_t item = (int64_t)ck_dtype_size(view->dtype), least = pitch < 16 ? pitch : 16;
     const int64_t *shape = &view->shape[view->ndim - 2], *strides = &view->strides[view->ndim - 2];

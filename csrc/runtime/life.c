@@ -69,8 +69,8 @@ ck_runtime *ck_runtime_create(void) {
 }
 
 void ck_runtime_destroy(ck_runtime *runtime) {
-    // A daemon thread may be inside a call while the interpreter exits, or an array may outlive the module. The end of
-    // the process then frees everything.
+    // A daemon thread may be inside a call while the interpreter exits, or an array may outlive the module. The end
+    // of the process then frees everything.
     if (runtime == NULL) return;
     ck_memory_sweep(runtime);
     if (atomic_load(&runtime->calls) > 0 || atomic_load(&runtime->memories) > 0) return;
@@ -111,7 +111,8 @@ void ck_runtime_after_fork(ck_runtime *runtime, int in_child) {
         return;
     }
     // The threads that used the parent's streams do not exist in the child. Their resources are abandoned on purpose,
-    // and so are owners that wait for the parent's device. Each memory records the generation in which it was created.
+    // and so are owners that wait for the parent's device. Each memory records the generation in which it was
+    // created.
     (void)make_locks(runtime);
     runtime->symbols = NULL;
     runtime->generation++;

@@ -1,5 +1,5 @@
-// What a call would do: the launcher that lists launches without running them, the list of a call's launches (its checks,
-// its plan, and its run with that launcher), and the memory that it would take.
+// What a call would do: the launcher that lists launches without running them, the list of a call's launches (its
+// checks, its plan, and its run with that launcher), and the memory that it would take.
 #include "job.h"
 
 #include <string.h>
@@ -18,8 +18,8 @@ static uint64_t blocks(const unsigned grid[3]) {
     return (uint64_t)grid[0] * grid[1] * grid[2];
 }
 
-// A kernel that is launched several times is listed once, with the number of its launches and the largest of them. The
-// kernels of a library are not known.
+// A kernel that is launched several times is listed once, with the number of its launches and the largest of them.
+// The kernels of a library are not known.
 static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cudaStream_t stream, ck_error *error) {
     ck_listing *listing = (ck_listing *)launcher;
     (void)stream;

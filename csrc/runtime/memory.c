@@ -6,8 +6,8 @@
 //                         '-- another library's --> its owner is notified after the device has finished with it: such
 //                             memories wait in ck_runtime.leaving, which every later call in this file checks
 //
-// Only the third case waits. In the child of a fork, memory that the parent created is not touched: only its record is
-// freed, since the device memory belongs to the parent.
+// Only the third case waits. In the child of a fork, memory that the parent created is not touched: only its record
+// is freed, since the device memory belongs to the parent.
 #include "memory.h"
 
 #include <stdlib.h>

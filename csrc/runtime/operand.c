@@ -13,8 +13,8 @@ static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
 }
 
-// --- layout ------------------------------------------------------------------------------------------------------
-// A layout for strides that no copy of rows or columns brings to the device: without gaps, in the order of the memory.
+// --- layout ------------------------------------------------------------------------------------------------------ A
+// layout for strides that no copy of rows or columns brings to the device: without gaps, in the order of the memory.
 static int lay_out_in_memory_order(ck_operand *operand, int is_output, const ck_layout *layout) {
     ck_packing packing;
     ck_view_pack(operand->array, &packing);
@@ -87,7 +87,8 @@ int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, in
     } else {
         operand->is_packed = !ck_layout_holds(layout, array, is_output);
         device->data = array->data; // the other fields are already set
-        // Of an empty array nothing is read. Without strides, a stack of many such axes is one axis, as that of a host array.
+        // Of an empty array nothing is read. Without strides, a stack of many such axes is one axis, as that of a
+        // host array.
         if (!is_output && ck_view_is_empty(array)) memset(device->strides, 0, sizeof device->strides);
     }
     if (!operand->is_packed) return CK_OK;

@@ -15,8 +15,9 @@ typedef struct ck_blocks {
     ck_axis axes[CK_MAX_DIMS + 1];
 } ck_blocks;
 
-// A copy of a host array without gaps, in which the axes have the order and the directions that they have in the array, so
-// that both are traversed from their lowest addresses on. An axis with stride 0 takes the space of one element.
+// A copy of a host array without gaps, in which the axes have the order and the directions that they have in the
+// array, so that both are traversed from their lowest addresses on. An axis with stride 0 takes the space of one
+// element.
 typedef struct ck_packing {
     ck_view view;     // of the copy, without its data
     int64_t first;    // the distance of its first element from its lowest address
@@ -39,8 +40,8 @@ int ck_view_stack_axis(const ck_view *view, int64_t *length, int64_t *stride);
 // 1: a variant that needs this layout can use the array on the device without a copy.
 int ck_layout_holds(const ck_layout *layout, const ck_view *view, int is_output);
 // Determines the memory of an array with that layout, and sets the strides of the view, whose shape and type are
-// already set. `kept` is a mask of the axes with stride 0, which take the space of one element. by_columns: 1 to store
-// the matrices by columns.
+// already set. `kept` is a mask of the axes with stride 0, which take the space of one element. by_columns: 1 to
+// store the matrices by columns.
 int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int number, ck_view *view,
                     ck_stack *stack, ck_error *error);
 // Determines the blocks of a copy, with axes merged if the layouts on both sides allow it.
@@ -66,7 +67,8 @@ typedef struct ck_operand {
 } ck_operand;
 
 // Determines sizes and strides, without allocating memory. `device` is `array` without its data; it becomes the view
-// that the kernel receives (with data, for an array on a device that is not packed). `number`, from 0, is for messages.
+// that the kernel receives (with data, for an array on a device that is not packed). `number`, from 0, is for
+// messages.
 int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, int is_output, int number,
                       const ck_layout *layout, ck_view *device, ck_error *error);
 int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);

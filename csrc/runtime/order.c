@@ -59,8 +59,8 @@ void ck_uses_destroy(ck_device *device) {
 
 // --- streams -----------------------------------------------------------------------------------------------------
 // Threads are numbered here, because the per-thread default streams of all threads have the same handle, and because
-// the system reuses the addresses and numbers of threads that have ended. (If no memory is left for a thread-local variable,
-// the C library ends the process.)
+// the system reuses the addresses and numbers of threads that have ended. (If no memory is left for a thread-local
+// variable, the C library ends the process.)
 static int number_of_thread(ck_runtime *runtime, unsigned long long *number, ck_error *error) {
     *number = (uintptr_t)pthread_getspecific(runtime->number_of_thread);
     if (*number != 0) return CK_OK;

@@ -1,5 +1,5 @@
-// Page-locked host memory, which the device copies from and to at the full speed of the link. The blocks are listed, so
-// that leaks are visible, and so that the child of a fork does not free blocks of its parent.
+// Page-locked host memory, which the device copies from and to at the full speed of the link. The blocks are listed,
+// so that leaks are visible, and so that the child of a fork does not free blocks of its parent.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // Stream-ordered device memory, from one pool per device.
 //
 // The pool belongs to this runtime, so that it does not change how other libraries' memory behaves. It keeps freed
-// memory, so a call that is repeated with the same sizes allocates nothing on the device. ck_runtime_trim returns this
-// memory to the device. An allocation that does not find enough memory does the same, after `reclaim` has returned
-// memory that is kept outside the pool. On devices without pools (some virtual GPUs), cudaMalloc is used, which is
-// slower.
+// memory, so a call that is repeated with the same sizes allocates nothing on the device. ck_runtime_trim returns
+// this memory to the device. An allocation that does not find enough memory does the same, after `reclaim` has
+// returned memory that is kept outside the pool. On devices without pools (some virtual GPUs), cudaMalloc is used,
+// which is slower.
 //
 //   freed in the default stream's order, small --> kept here --> the next allocation of as many bytes in that order
 //                                                    '-- one too many: the oldest --> CUDA's pool
@@ -12,8 +12,9 @@
 // CUDA's calls for one block take 1.4 us (measured on an H200), nearly half as long as a launch. On the emulator, no
 // blocks are kept by default, so that it can detect uses of freed memory; CUDAKERN_KEEP_FREED changes this.
 //
-// A kept block may be clear: its kernels have left it zero, and it goes only to a call that needs such a block. A failure
-// of a kernel anywhere makes all of them unclear, since it may have stopped the kernel that would have cleaned up.
+// A kept block may be clear: its kernels have left it zero, and it goes only to a call that needs such a block. A
+// failure of a kernel anywhere makes all of them unclear, since it may have stopped the kernel that would have
+// cleaned up.
 #include <stdlib.h>
 #include <string.h>
 

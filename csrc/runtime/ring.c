@@ -1,17 +1,20 @@
-// Copies of large host arrays of any strides in pageable memory, by several threads through rings of page-locked slots.
+// Copies of large host arrays of any strides in pageable memory, by several threads through rings of page-locked
+// slots.
 //
 //   thread 0   array --copy--> slot 0 | slot 1 | slot 2 | slot 3 --link, in the thread's stream--> device
 //   thread 1   array --copy--> slot 0 | slot 1 | slot 2 | slot 3 --link, in the thread's stream--> device
 //   ...        (and in the other direction to the host)
 //
-// The link reads and writes only page-locked memory. CUDA copies pageable memory to such memory of its own first, with
-// one thread, which is slower than the link. Here each thread takes the next chunk of the array that no thread has taken
-// yet, and while the link works on one of its slots, it fills or empties another one. It writes memory with
+// The link reads and writes only page-locked memory. CUDA copies pageable memory to such memory of its own first,
+// with one thread, which is slower than the link. Here each thread takes the next chunk of the array that no thread
+// has taken yet, and while the link works on one of its slots, it fills or empties another one. It writes memory with
 // non-temporal stores: they do not read the lines that they overwrite, and leave the caches to other data. In new
-// memory, each thread also takes the page faults of its chunks. Elements with gaps are gathered or scattered on the way.
+// memory, each thread also takes the page faults of its chunks. Elements with gaps are gathered or scattered on the
+// way.
 //
-// The calling thread is thread 0; the others wait for work. A ring does one copy at a time. Threads of a copy that fails
-// are ended, and streams destroyed, before the failure is returned, so that nothing still uses the caller's memory.
+// The calling thread is thread 0; the others wait for work. A ring does one copy at a time. Threads of a copy that
+// fails are ended, and streams destroyed, before the failure is returned, so that nothing still uses the caller's
+// memory.
 #define _GNU_SOURCE // sched_getaffinity
 #include "ring.h"
 
@@ -26,8 +29,9 @@
 #include "backend.h"
 #include "stream.h"
 
-// More threads than this are no faster on an H200's host, where larger slots are not faster either, and take longer to
-// lock. With fewer slots, a thread waits for the link. Smaller copies than a few slots end before all threads are awake.
+// More threads than this are no faster on an H200's host, where larger slots are not faster either, and take longer
+// to lock. With fewer slots, a thread waits for the link. Smaller copies than a few slots end before all threads are
+// awake.
 enum { DEFAULT_THREADS = 12, MOST_THREADS = 64, DEFAULT_SLOT = 1 << 20, SLOTS = 4, LEAST_SLOTS = 4 };
 enum { LONG_ROW = 256 };
 
@@ -405,8 +409,8 @@ int ck_ring_takes(const ck_device *device, int64_t bytes) {
 }
 
 // --- life --------------------------------------------------------------------------------------------------------
-// As many threads as processors, and none if one thread would do all the work, which is no faster than CUDA's own copy.
-// Where device memory is host memory, no link exists.
+// As many threads as processors, and none if one thread would do all the work, which is no faster than CUDA's own
+// copy. Where device memory is host memory, no link exists.
 static int64_t default_threads(void) {
     cpu_set_t set;
     const int processors = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

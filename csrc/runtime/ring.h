@@ -12,8 +12,9 @@ void ck_ring_trim(ck_device *device);
 // 1: a copy of that many contiguous bytes from or to pageable memory uses the ring.
 int ck_ring_takes(const ck_device *device, int64_t bytes);
 // Copies the blocks between the host and the device, which must be current. A copy to the device comes after the work
-// in the stream, and later work in the stream comes after the copy; on return, the host memory may be used again. A copy
-// to the host is complete on return. Sets `copied` to 0, and does nothing, if another way is faster or the only one.
+// in the stream, and later work in the stream comes after the copy; on return, the host memory may be used again. A
+// copy to the host is complete on return. Sets `copied` to 0, and does nothing, if another way is faster or the only
+// one.
 //
 // Other threads' copies wait for this one. So before a copy to the device, wait for kernels in the stream.
 int ck_ring_copy(ck_device *device, const ck_blocks *blocks, char *host, char *on_device, int to_device,

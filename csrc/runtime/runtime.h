@@ -6,9 +6,9 @@
 //   ck_stream, ck_event, ck_device, ck_pinned
 //   ck_runtime    the state of all of these
 //
-// The runtime calls only the CUDA runtime API and does not know whether it runs on a GPU or on the emulator. Its whole
-// state is in one ck_runtime, which the caller (the extension module) owns. The other headers in this folder are
-// internal.
+// The runtime calls only the CUDA runtime API and does not know whether it runs on a GPU or on the emulator. Its
+// whole state is in one ck_runtime, which the caller (the extension module) owns. The other headers in this folder
+// are internal.
 #ifndef CK_RUNTIME_H
 #define CK_RUNTIME_H
 
@@ -34,7 +34,8 @@ int64_t ck_fault_count(void);           // guarded calls since the last ck_fault
 // --- life.c ------------------------------------------------------------------------------------------------------
 ck_runtime *ck_runtime_create(void);          // uses no device; NULL: not enough memory
 void ck_runtime_destroy(ck_runtime *runtime); // does nothing while a call is in progress or a memory exists
-// For use before and after a thread that may outlive the runtime's owner uses the runtime, which then is not destroyed.
+// For use before and after a thread that may outlive the runtime's owner uses the runtime, which then is not
+// destroyed.
 void ck_runtime_enter(ck_runtime *runtime);
 void ck_runtime_leave(ck_runtime *runtime);
 // Functions to call before and after a thread waits for the runtime's lock, for a caller that the wait would block.
@@ -43,7 +44,8 @@ typedef struct ck_bystander {
     void (*wait_ended)(void *begun); // begun: the value that wait_begins returned
 } ck_bystander;
 void ck_runtime_set_bystander(ck_runtime *runtime, const ck_bystander *bystander);
-// Before and after fork(): the lock is held across the fork, and the child forgets the streams and pools of its parent.
+// Before and after fork(): the lock is held across the fork, and the child forgets the streams and pools of its
+// parent.
 void ck_runtime_before_fork(ck_runtime *runtime);
 void ck_runtime_after_fork(ck_runtime *runtime, int in_child);
 // Returns unused memory to the device and to the system.
@@ -117,14 +119,14 @@ int ck_set_variable_at(const ck_set *set, const char *name, int device, void **a
                        ck_error *error);
 
 // --- memory.c, order.c -------------------------------------------------------------------------------------------
-// Device memory with a reference count: the runtime's own (from the pool), or another library's, which is notified when
-// this package needs it no longer.
+// Device memory with a reference count: the runtime's own (from the pool), or another library's, which is notified
+// when this package needs it no longer.
 //
 // Uses are ordered automatically: a read waits (on the device, not on the host) for the last write on another stream,
-// and a write waits for the reads since then too. Memory returns to the pool after its last use on any stream. A use on
-// the default stream costs nothing; for a use on another stream an event is recorded at once, so that the owner may
-// destroy the stream at any time. (If two threads use one memory at the same time and one of them writes, their order
-// is undefined; even then the memory is not freed too early.)
+// and a write waits for the reads since then too. Memory returns to the pool after its last use on any stream. A use
+// on the default stream costs nothing; for a use on another stream an event is recorded at once, so that the owner
+// may destroy the stream at any time. (If two threads use one memory at the same time and one of them writes, their
+// order is undefined; even then the memory is not freed too early.)
 enum { CK_MAX_ACCESSES = 32 };
 typedef struct ck_access {
     ck_memory *memory;
@@ -165,15 +167,15 @@ typedef struct ck_array {
 
 // Sets `gathers` to 1 if host arrays of so many bytes are copied by the threads of the device's ring.
 int ck_gathers(ck_runtime *runtime, int device, int64_t bytes, int *gathers, ck_error *error);
-// The host array must have the shape and type of the device array; its byte order may be swapped, and both may have any
-// strides (but elements to which a download writes may not share memory). Without the ring (ck_gathers), short rows with
-// gaps are copied one by one, which is slow. Both functions return when the host array may be used again.
+// The host array must have the shape and type of the device array; its byte order may be swapped, and both may have
+// any strides (but elements to which a download writes may not share memory). Without the ring (ck_gathers), short
+// rows with gaps are copied one by one, which is slow. Both functions return when the host array may be used again.
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
                     const ck_waiter *waiter, ck_error *error);
 int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
                       const ck_waiter *waiter, ck_error *error);
-// Asynchronous. The shapes must be equal; types are converted. The arrays may overlap, or be on different devices; then
-// their types must be equal, and `stream` belongs to the target's device.
+// Asynchronous. The shapes must be equal; types are converted. The arrays may overlap, or be on different devices;
+// then their types must be equal, and `stream` belongs to the target's device.
 int ck_array_copy(ck_runtime *runtime, const ck_array *to, const ck_array *from, cudaStream_t stream,
                   ck_error *error);
 int ck_array_fill(ck_runtime *runtime, const ck_array *to, const void *value, cudaStream_t stream, ck_error *error);
@@ -209,10 +211,11 @@ int ck_view_is_contiguous(const ck_view *view);
 int ck_view_is_empty(const ck_view *view);
 int ck_view_same_shape(const ck_view *a, const ck_view *b);
 int64_t ck_view_bytes(const ck_view *view); // the size of the elements of an existing array
-// Sets the type, and the strides of a C-contiguous array. They saturate, because a question may be about an array that
-// does not fit in any memory.
+// Sets the type, and the strides of a C-contiguous array. They saturate, because a question may be about an array
+// that does not fit in any memory.
 void ck_view_lay_out(ck_view *view, int dtype);
-// The range of bytes that the elements occupy, relative to the first element: low <= 0 <= high. Returns -1 on overflow.
+// The range of bytes that the elements occupy, relative to the first element: low <= 0 <= high. Returns -1 on
+// overflow.
 int ck_view_reach(const ck_view *view, int64_t *low, int64_t *high);
 int ck_view_overlap(const ck_view *a, const ck_view *b); // 1: the ranges of their addresses overlap
 
@@ -251,11 +254,13 @@ typedef struct ck_request {
 } ck_request;
 
 // Runs one call. With host memory, all work is finished and all resources are released when it returns. With device
-// memory, it returns when all work is enqueued, unless the call is measured; the workspace is freed in the order of the
-// stream.
+// memory, it returns when all work is enqueued, unless the call is measured; the workspace is freed in the order of
+// the stream.
 //
-// Views may have any strides. Of a host view, an axis with stride 0 is copied once; without the ring (ck_gathers), short
-// rows with gaps are copied one by one. An operand that does not have the variant's layout is packed on the device first.
+// Views may have any strides. Of a host view, an axis with stride 0 is copied once; without the ring (ck_gathers),
+//       short
+// rows with gaps are copied one by one. An operand that does not have the variant's layout is packed on the device
+// first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
 typedef struct ck_kernel_request {
@@ -287,8 +292,8 @@ typedef struct ck_listing {
 // The kernels that this call would launch, and the driver's information about them. No kernel runs, and no array is
 // accessed. The caller must set the sweep.
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error);
-// The device memory that this call would take, as `bytes`: copies of operands, workspace and partial results. For arrays
-// on the device, that is what the call needs in addition to them. No array is accessed.
+// The device memory that this call would take, as `bytes`: copies of operands, workspace and partial results. For
+// arrays on the device, that is what the call needs in addition to them. No array is accessed.
 int ck_memory_needed(ck_runtime *runtime, const ck_request *request, size_t *bytes, ck_error *error);
 // The same as ck_list for the launch of a single kernel; its arguments do not matter.
 int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_listing *listing, ck_error *error);

@@ -24,7 +24,8 @@
 // 1: the code is a failure of earlier work, not of the call that reports it.
 int ck_is_late(int code);
 
-// The number of failures of earlier work that were reported, and of interrupted waits: kernels may have been stopped halfway.
+// The number of failures of earlier work that were reported, and of interrupted waits: kernels may have been stopped
+// halfway.
 unsigned ck_failures(void);
 
 // --- the state ---------------------------------------------------------------------------------------------------
@@ -106,8 +107,8 @@ int ck_pool_allocate(ck_device *device, size_t bytes, cudaStream_t stream, ck_bl
 void ck_pool_free(ck_device *device, ck_block *block, cudaStream_t stream, ck_error *error);
 int ck_pool_create(ck_device *device, ck_error *error);
 void ck_pool_destroy(ck_device *device);
-// A block whose bytes are all zero when the stream reaches it. A caller that leaves them zero keeps block->clear, and the
-// next one need not clear them; any other caller sets it to 0 before it frees the block.
+// A block whose bytes are all zero when the stream reaches it. A caller that leaves them zero keeps block->clear, and
+// the next one need not clear them; any other caller sets it to 0 before it frees the block.
 int ck_pool_allocate_clear(ck_device *device, size_t bytes, cudaStream_t stream, ck_block *block, ck_error *error);
 // Returns unused memory to the device.
 cudaError_t ck_pool_give_back(ck_device *device);

@@ -1,8 +1,8 @@
 // Error messages, and failures that tests request.
 //
-// The static variables are the only mutable ones of the runtime. ck_injected_fault has no runtime to keep them in, because
-// launches of kernels call it too. They are atomic, and a test that sets them must be alone in its process. ck_fail has no
-// runtime either: failures are counted for all devices.
+// The static variables are the only mutable ones of the runtime. ck_injected_fault has no runtime to keep them in,
+// because launches of kernels call it too. They are atomic, and a test that sets them must be alone in its process.
+// ck_fail has no runtime either: failures are counted for all devices.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static atomic_llong fault_after; // > 0: the call that fails is this many guarde
 static atomic_int fault_code;
 static atomic_llong guarded_calls;
 static atomic_uint failures;
-// The thread whose last failure was requested, so that CUDA does not know of it. (Not a thread-local variable: see order.c.)
+// The thread whose last failure was requested, so that CUDA does not know of it. (Not a thread-local variable: see
+// order.c.)
 static atomic_ullong requested_by;
 
 void ck_fault_set(int64_t n, int code) {
@@ -78,8 +79,8 @@ int ck_is_late(int code) {
 }
 
 // After such a failure, a GPU accepts no more work from the process: every call returns the failure. The code alone
-// does not show this, since an emulated device continues to work, so this function calls the device in ways that do not
-// wait.
+// does not show this, since an emulated device continues to work, so this function calls the device in ways that do
+// not wait.
 static int is_lost(cudaError_t code) {
     size_t available, total;
     if (!ck_is_late((int)code)) return 0;

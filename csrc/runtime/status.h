@@ -47,8 +47,8 @@ CK_EXPORTED int ck_fail_cuda(ck_error *error, cudaError_t code, const char *call
 // The code with which a test requested this call to fail, otherwise 0. Counts every guarded call.
 CK_EXPORTED cudaError_t ck_injected_fault(const char *call);
 
-// Every call of the CUDA runtime goes through this macro. The error message then contains the call, and a test can make
-// the call fail.
+// Every call of the CUDA runtime goes through this macro. The error message then contains the call, and a test can
+// make the call fail.
 #define CK_CUDA(error, call)                                                                                         \
     do {                                                                                                             \
         cudaError_t ck_code_ = ck_injected_fault(#call);                                                             \

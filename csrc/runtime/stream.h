@@ -25,7 +25,8 @@ int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_er
 
 // --- launches.c --------------------------------------------------------------------------------------------------
 void ck_launches_note(ck_launches *launches, const ck_launch_plan *launch); // launches may be NULL
-// The record of a stream, created at its first use. NULL if there is no memory for it; launches are then not recorded.
+// The record of a stream, created at its first use. NULL if there is no memory for it; launches are then not
+// recorded.
 ck_launches *ck_launches_of(ck_device *device, cudaStream_t stream);
 uint64_t ck_launches_now(ck_launches *launches); // the number of the device's last launch, on any stream
 // Forgets the launches up to that number, which the stream has finished.

@@ -5,8 +5,8 @@
 //
 // All calls on a device share one instance of a variable, so runs that use it are executed one after another there,
 // even if their streams differ; no host thread waits. Between the copy and the mark, no other call may enqueue a copy
-// of its own: this is the purpose of the lock. Only calls that use such variables take it, while they enqueue; none of
-// them waits for the device while it holds the lock.
+// of its own: this is the purpose of the lock. Only calls that use such variables take it, while they enqueue; none
+// of them waits for the device while it holds the lock.
 #include <stdlib.h>
 
 #include "backend.h"

@@ -1,5 +1,5 @@
-// Bindings of tensor maps: the description of an operand, as it lies on the device, for copies by TMA. A map is a value: it is made
-// for each call, and there is nothing to release.
+// Bindings of tensor maps: the description of an operand, as it lies on the device, for copies by TMA. A map is a
+// value: it is made for each call, and there is nothing to release.
 #include <string.h>
 
 #include "bindings.h"

@@ -3,14 +3,15 @@
 //
 //   call --acquire--> [array, object] --copy in the stream--> run --mark in the stream--> kept for the next call
 //
-// Arrays do not come from a pool, and freeing one waits for the device. Therefore arrays and their objects are kept for
-// later calls with the same shape, type and modes. A use waits, on the device, for the mark of the previous use. A call
-// prefers a texture that was last used in its stream. If there is none, it creates one, but no more than ALIKE of a
-// kind, so that few streams wait for each other. At most MOST textures and MOST_BYTES are kept: a call that creates one
-// beyond these limits frees the texture that was unused for longest, which waits. ck_runtime_trim frees all of them.
+// Arrays do not come from a pool, and freeing one waits for the device. Therefore arrays and their objects are kept
+// for later calls with the same shape, type and modes. A use waits, on the device, for the mark of the previous use.
+// A call prefers a texture that was last used in its stream. If there is none, it creates one, but no more than ALIKE
+// of a kind, so that few streams wait for each other. At most MOST textures and MOST_BYTES are kept: a call that
+// creates one beyond these limits frees the texture that was unused for longest, which waits. ck_runtime_trim frees
+// all of them.
 //
-// Invariants: only one call at a time holds a texture; the lock protects the list, and no CUDA function is called while
-// it is held.
+// Invariants: only one call at a time holds a texture; the lock protects the list, and no CUDA function is called
+// while it is held.
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,9 +16,9 @@ int ck_timing_mark(ck_stream *stream, int event, cudaStream_t where, ck_error *e
 }
 
 int ck_timing_between(ck_stream *stream, int first, int last, int64_t *ns, ck_error *error) {
-    // The resolution of CUDA's events is about half a microsecond, and the time between events around a kernel includes
-    // the time that the chip takes to start and end it (kernels/head_start.h). A variant that reads the clock measures
-    // its grid without this overhead.
+    // The resolution of CUDA's events is about half a microsecond, and the time between events around a kernel
+    // includes the time that the chip takes to start and end it (kernels/head_start.h). A variant that reads the
+    // clock measures its grid without this overhead.
     float milliseconds = 0;
     CK_CUDA(error, cudaEventElapsedTime(&milliseconds, stream->events[first], stream->events[last]));
     *ns = (int64_t)((double)milliseconds * 1e6 + 0.5);

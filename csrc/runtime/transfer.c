@@ -4,9 +4,9 @@
 //   host, long rows <-----------------------------------> device, long rows       a copy with gaps
 //   host, any strides <--> temporary, without gaps <----> device, any strides     a copy and a kernel
 //
-// In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy, which
-// also swaps bytes and converts types. A temporary comes from the pool and is freed in the order of the stream. Each
-// function is a frame (begin, order, end) around the part that enqueues.
+// In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy,
+// which also swaps bytes and converts types. A temporary comes from the pool and is freed in the order of the stream.
+// Each function is a frame (begin, order, end) around the part that enqueues.
 #include "backend.h"
 #include "frame.h"
 #include "kernels/strided_copy.h"
@@ -56,8 +56,8 @@ static int check_same(const ck_view *to, const ck_view *from, int types, const c
                 : ck_fail(error, CK_BAD_VALUE, "%s needs arrays of equal shape%s", what, types ? " and type" : "");
 }
 
-// True if each element of one array is the element of the other array at the same index. A copy then reads each element
-// before it writes it, so it needs no temporary.
+// True if each element of one array is the element of the other array at the same index. A copy then reads each
+// element before it writes it, so it needs no temporary.
 static int is_element_by_element(const ck_view *to, const ck_view *from) {
     int same = to->data == from->data && ck_dtype_size(to->dtype) == ck_dtype_size(from->dtype);
     for (int i = 0; i < to->ndim; i++) same &= to->shape[i] < 2 || to->strides[i] == from->strides[i];
@@ -80,9 +80,9 @@ static int copy_bytes(transfer *t, void *to, const void *from, int64_t bytes, en
     return CK_OK;
 }
 
-// True, with the blocks, if the copy needs no temporary: see the picture. On the device no axis may go backwards or be
-// repeated, no rows may overlap (another library's array can have such strides), and short rows must have the order of
-// the host's memory.
+// True, with the blocks, if the copy needs no temporary: see the picture. On the device no axis may go backwards or
+// be repeated, no rows may overlap (another library's array can have such strides), and short rows must have the
+// order of the host's memory.
 static int blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks) {
     if (is_swapped(host) != is_swapped(device)) return 0;
     if (ck_view_is_contiguous(host) && ck_view_is_contiguous(device)) {
@@ -161,7 +161,8 @@ static int exchange_and_wait(transfer *t, cudaStream_t stream) {
     CK_TRY(ck_frame_before(&t->frame, &access, 1));
     int status = ck_frame_after(&t->frame, &access, 1, exchange(t));
     if (status == CK_OK) status = ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error);
-    // A copy from or to the caller's array may still be running (but not after an interrupted wait, which gave it up).
+    // A copy from or to the caller's array may still be running (but not after an interrupted wait, which gave it
+    // up).
     if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
     return status;
 }
@@ -229,9 +230,9 @@ static int copy_within(ck_runtime *runtime, const ck_array *to, const ck_array *
 //   source's service stream   [after the last write] --ready--.              .--[recorded as a read]
 //   `stream`, of the target          [after its last uses] ---'--[copy]--read'
 //
-// The copy needs contiguous memory on both devices. An array with gaps is packed before the copy, or unpacked after it,
-// on its own device. The streams of the source device are not blocked: the service stream there comes after the array's
-// last write, and the next write comes after the copy, because it waits for the service stream.
+// The copy needs contiguous memory on both devices. An array with gaps is packed before the copy, or unpacked after
+// it, on its own device. The streams of the source device are not blocked: the service stream there comes after the
+// array's last write, and the next write comes after the copy, because it waits for the service stream.
 typedef struct crossing {
     const ck_array *to, *from;
     cudaStream_t stream, service;

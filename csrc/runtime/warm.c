@@ -1,8 +1,9 @@
 // Host memory for large results, which is kept when it is freed. ("Warm" memory: the system has already mapped it.)
 //
-// The system maps new memory page by page, when it is first written, and fills each page with zeros. For a copy from an
-// H200 to the host, this takes longer than the copy itself: 1.6 GB/s with one thread. Blocks are therefore asked for in large pages, of
-// which there are 512 times fewer, and the next result of about the same size gets a freed block, without page faults.
+// The system maps new memory page by page, when it is first written, and fills each page with zeros. For a copy from
+// an H200 to the host, this takes longer than the copy itself: 1.6 GB/s with one thread. Blocks are therefore asked
+// for in large pages, of which there are 512 times fewer, and the next result of about the same size gets a freed
+// block, without page faults.
 //
 //   freed --> kept: the newest last --> the next result that fits in it, and leaves at most 1/8 of it unused
 //               '-- beyond the limit: the oldest --> the system

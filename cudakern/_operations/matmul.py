@@ -323,7 +323,7 @@ def matmul(
     The variants lead from one thread per element of the product to the tensor cores. Those from "kahan" to
     "tiled_padded" sum with the compensation of W. Kahan (Communications of the ACM 8:1, 1965). The others add products
     in the order of k, or divide k among warps, blocks or tensor cores and add the parts. The variants with tiles have
-    the parameter ``tile=``. Those whose blocks divide k have ``parts=`` and ``groups=``; of these, "wgmma_split" and
+    the parameter ``tile=``. Those whose blocks divide k have ``parts=`` and ``groups=``; of these, "wgmma_split_k" and
     "split_inside" have ``side=``: which lines of C are the rows of their tiles. "split_fp16" and "split_bf16" have
     ``shares=``: whether each cluster of blocks has whole tiles, parts of tiles, or an equal share of all slabs.
     "wgmma_tf32" cuts float32 operands to 11 significant

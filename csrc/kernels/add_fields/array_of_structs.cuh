@@ -1,9 +1,10 @@
 // add_fields "array_of_structs": the first kernel of the ladder.
 //
-// Idea    One thread per struct of four fields. In each round it adds the fields of the source to its own, one field at
-//         a time, in memory.
+// Idea    One thread per struct of four fields. In each round it adds the fields of the source to its own, one field
+//         at a time, in memory.
 // Claim   sectors per load of a warp of one field: 16, of which each access uses a quarter; 64 for the four fields
-// Price   The other three quarters of a sector must still be in a cache when they are needed, or they are moved again.
+// Price   The other three quarters of a sector must still be in a cache when they are needed, or they are moved
+//         again.
 // Edges   Threads past the last struct do nothing.
 // Map     struct i: thread i of the grid
 // Limit   Lanes access words that are 16 bytes apart: see "aligned_structs" and "struct_of_arrays".

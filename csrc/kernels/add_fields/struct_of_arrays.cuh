@@ -1,7 +1,8 @@
 // add_fields "struct_of_arrays": comes after "aligned_structs".
 //
 // Change  All first fields are contiguous in memory, then all second fields, and so on: arrays of shape (n, 4) in
-//         Fortran order. The kernel accepts arrays with any strides; in C order it does the same as "array_of_structs".
+//         Fortran order. The kernel accepts arrays with any strides; in C order it does the same as
+//         "array_of_structs".
 // Why     In each load, neighboring threads read neighboring words, and no alignment beyond that of a word is needed.
 // Claim   sectors per load of a warp of one field: 4, all of whose bytes are used; 16 for the four fields
 // Price   four requests instead of one in "aligned_structs"; the fields of one struct are far apart

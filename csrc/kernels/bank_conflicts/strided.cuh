@@ -21,8 +21,8 @@ namespace bank_conflicts {
 
 enum { LANES = 32, THREADS = 256, TILE = 32 * LANES, ROUNDS = 256 };
 
-// volatile: the compiler must read the word again in each round. Each round has a different weight, so the result shows
-// whether a round was skipped.
+// volatile: the compiler must read the word again in each round. Each round has a different weight, so the result
+// shows whether a round was skipped.
 __device__ __forceinline__ uint32_t read_again_and_again(const volatile uint32_t *word) {
     uint32_t sum = threadIdx.x;
     for (int round = 0; round < ROUNDS; ++round) sum = 3 * sum + *word;

@@ -1,5 +1,5 @@
-// bincount: counts how often each number occurs. The launches and the table of the ladder; each kernel is in a file of
-// its own.
+// bincount: counts how often each number occurs. The launches and the table of the ladder; each kernel is in a file
+// of its own.
 //
 // Begin with global_atomics.cuh and follow the table. Views: x, with nonnegative numbers, contiguous, and the counts,
 // one per bin. The caller determines the number of bins: see "extent".

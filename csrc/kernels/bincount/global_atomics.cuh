@@ -1,7 +1,7 @@
 // bincount "global_atomics": the first kernel of the ladder.
 //
-// Idea    A thread adds 1 to the bin of its element in global memory, by an atomic operation: threads with the same bin
-//         take turns.
+// Idea    A thread adds 1 to the bin of its element in global memory, by an atomic operation: threads with the same
+//         bin take turns.
 // Claim   atomic operations in global memory: n
 // Price   waiting: where many elements have the same bin, their additions are serialized
 // Edges   An element without a bin is ignored: counting it would overwrite other memory.

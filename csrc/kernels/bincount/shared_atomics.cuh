@@ -4,8 +4,8 @@
 // Why     An atomic operation in shared memory stays on the multiprocessor, and only threads of the same block wait.
 // Claim   atomic operations in global memory: at most blocks * bins, for any n (before: n)
 // Price   4 bytes of shared memory per bin, and a barrier before and after
-// Edges   Bins that do not fit are processed range by range, and the input is read once per range. The count of a block
-//         fits in 32 bits, since its share of the elements of any memory does.
+// Edges   Bins that do not fit are processed range by range, and the input is read once per range. The count of a
+//         block fits in 32 bits, since its share of the elements of any memory does.
 // Map     element i: thread i % grid_threads()
 // Limit   Lanes of a warp with the same bin still wait for each other: see "warp_aggregated".
 #ifndef CK_BINCOUNT_SHARED_ATOMICS_CUH

@@ -1,7 +1,7 @@
 // coalescing "elementwise": the only kernel of this ladder.
 //
-// Idea    Thread i reads element offset + stride * i and writes element i: NumPy's x[offset::stride]. The 32 loads of a
-//         warp are one request, and memory moves whole sectors of 32 bytes, so the cost depends on the number of
+// Idea    Thread i reads element offset + stride * i and writes element i: NumPy's x[offset::stride]. The 32 loads of
+//         a warp are one request, and memory moves whole sectors of 32 bytes, so the cost depends on the number of
 //         sectors that the 32 addresses touch. The lane `idle` of each warp reads nothing.
 // Claim   sectors per request of 4-byte loads: 4 with stride 1 if the offset is a multiple of 8, otherwise 5; 4 *
 //         stride up to stride 8, and 32 beyond. An idle lane changes none of these numbers.

@@ -3,8 +3,8 @@
 // Change  The numbers are an ordinary array in global memory.
 // Why     The L1 cache of the multiprocessor holds the array too, and it delivers different words of one line to the
 //         lanes of a warp in a single step. Constant memory does not.
-// Claim   32-byte sectors per access of a warp: 1 with a uniform index; 4 or 5 with a divergent index and a table of at
-//         least 32 numbers
+// Claim   32-byte sectors per access of a warp: 1 with a uniform index; 4 or 5 with a divergent index and a table of
+//         at least 32 numbers
 // Price   Each number takes a load instruction, and the table shares the L1 cache with x and y.
 // Edges   Threads past the end of the array return at once. The table has 1 to 1024 numbers.
 // Map     as in "literal"

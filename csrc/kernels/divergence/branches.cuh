@@ -1,8 +1,8 @@
 // divergence "branches": the only kernel of this ladder.
 //
 // Idea    Each thread takes one of two paths of equal length. A warp executes one instruction at a time for all its
-//         lanes: if its lanes take both paths, it executes one path after the other, while the lanes of the other path
-//         wait.
+//         lanes: if its lanes take both paths, it executes one path after the other, while the lanes of the other
+//         path wait.
 // Claim   paths that a warp executes: 1 if its lanes agree, otherwise 2. With "thread", 8 warps execute 9 paths; with
 //         "lane", each warp executes 2; with "warp", each executes 1.
 // Price   If every warp diverges, the kernel takes the time of both paths.

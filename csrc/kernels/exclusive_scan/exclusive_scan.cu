@@ -1,5 +1,5 @@
-// exclusive_scan: for each element, the sum of all elements before it. Begin with serial.cuh and follow the table at
-// the end of launches.cuh.
+// exclusive_scan: for each element, the sum of all elements before it. Read the files of ladder/ in
+// their order; launches.cuh has the table.
 #define SCAN_EXCLUSIVE true
 #include "launches.cuh"
 

@@ -1,9 +1,9 @@
 // The launches of the scans and their table. exclusive_scan.cu and inclusive_scan.cu include this file, each with its
 // own SCAN_EXCLUSIVE: the kernels are the same, without or with a thread's own element.
-#include "serial.cuh"
-#include "block_chunks.cuh"
-#include "blocks.cuh"
-#include "lookback.cuh"
+#include "ladder/01_serial.cuh"
+#include "ladder/02_block_chunks.cuh"
+#include "ladder/03_blocks.cuh"
+#include "ladder/04_lookback.cuh"
 
 #include "../launch.cuh"
 #include "../table.h"
@@ -12,8 +12,8 @@
 namespace scan {
 namespace {
 
-// Sums of integers have the same bits with and without a sign; only the conversion to 64 bits differs. Narrow types are
-// supported only by "lookback".
+// Sums of integers have the same bits with and without a sign; only the conversion to 64 bits differs. Narrow types
+// are supported only by "lookback".
 template <typename T> using element = std::conditional_t<std::is_same_v<T, int64_t>, uint64_t, T>;
 template <typename T> using sum_of = accumulator<T, uint64_t>;
 
@@ -140,23 +140,22 @@ void work(const ck_call *call, ck_work *work) {
 #define EVERY_TYPE TYPES(MAIN_TYPES, NARROW_TYPES)
 
 const ck_variant variants[] = {
-    VARIANT(serial, FIRST, AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
-            KERNELS("serial"), "One thread keeps a running sum",
-            "A prefix sum looks serial, because each value needs the one before it",
-            "M, calc_prefix_sum_kernel_single"),
-    VARIANT(block_chunks, AFTER(serial), AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC,
-            PARAMETERS(ANY_THREADS), depth_block_chunks, KERNELS("block_chunks"),
-            "One chunk per thread in one block, then add the sum of all earlier chunks",
-            "A scan of chunks plus a scan of the chunks' sums is a scan", "M, figure 6.25"),
-    VARIANT(blocks, AFTER(block_chunks), AT_LEAST(60), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
-            depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
-            "Three launches with many blocks: sum the tiles, scan the sums, scan the tiles",
-            "The end of a launch is a barrier for all blocks", "M, figure 6.25, by many blocks"),
-    VARIANT(lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC,
-            PARAMETERS(CHOICE(threads, "threads per block", TILE_THREADS, 32, 64, 128)), depth_lookback,
-            KERNELS("lookback"), "One launch: each block looks back at the sums of earlier blocks",
-            "A block may wait for blocks that are certain to have started",
-            "Merrill and Garland 2016, in a fixed order"),
+    RUNG(01, serial, FIRST, AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS, depth_in_a_row,
+         KERNELS("serial"), "One thread keeps a running sum",
+         "A prefix sum looks serial, because each value needs the one before it", "M, calc_prefix_sum_kernel_single"),
+    RUNG(02, block_chunks, AFTER(serial), AT_LEAST(60), SCAN_TYPES, SEQUENTIAL, CK_DETERMINISTIC,
+         PARAMETERS(ANY_THREADS), depth_block_chunks, KERNELS("block_chunks"),
+         "One chunk per thread in one block, then add the sum of all earlier chunks",
+         "A scan of chunks plus a scan of the chunks' sums is a scan", "M, figure 6.25"),
+    RUNG(03, blocks, AFTER(block_chunks), AT_LEAST(60), SCAN_TYPES, TREE, CK_DETERMINISTIC, PARAMETERS(WHOLE_WARPS),
+         depth_blocks, KERNELS("block_sums", "scan_of_sums", "blocks"),
+         "Three launches with many blocks: sum the tiles, scan the sums, scan the tiles",
+         "The end of a launch is a barrier for all blocks", "M, figure 6.25, by many blocks"),
+    RUNG(04, lookback, AFTER(blocks), AT_LEAST(70), EVERY_TYPE, TREE, CK_DETERMINISTIC,
+         PARAMETERS(CHOICE(threads, "threads per block", TILE_THREADS, 32, 64, 128)), depth_lookback,
+         KERNELS("lookback"), "One launch: each block looks back at the sums of earlier blocks",
+         "A block may wait for blocks that are certain to have started",
+         "Merrill and Garland 2016, in a fixed order"),
 };
 
 } // namespace

@@ -1,5 +1,5 @@
-// grayscale: 0.21 r + 0.72 g + 0.07 b of each pixel of a picture. The launches and the table of the ladder; each kernel
-// is in a file of its own.
+// grayscale: 0.21 r + 0.72 g + 0.07 b of each pixel of a picture. The launches and the table of the ladder; each
+// kernel is in a file of its own.
 //
 // Begin with pixels.cuh and naive.cuh and follow the table. Views: the picture, (height, width, 3 or 4) of bytes, and
 // the gray picture, (height, width). Both may have any strides: nothing is packed beforehand.

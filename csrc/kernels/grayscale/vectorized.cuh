@@ -1,7 +1,7 @@
 // grayscale "vectorized": comes after "blocks_2d".
 //
-// Change  A thread takes four neighboring pixels: it loads them as words of 4 bytes (three channels, three words) or as
-//         16 bytes at once (four channels), and stores four gray values as one word.
+// Change  A thread takes four neighboring pixels: it loads them as words of 4 bytes (three channels, three words) or
+//         as 16 bytes at once (four channels), and stores four gray values as one word.
 // Why     The same bytes need fewer instructions, and each thread has more bytes in flight.
 // Claim   load requests for four pixels: 3 for three channels, 1 for four (before: 12)
 // Price   shifts, to extract the bytes from the words

@@ -1,5 +1,5 @@
 // inclusive_scan: for each element, the sum of all elements up to and including it. Kernels, launches and table are
-// those of exclusive_scan: begin with ../exclusive_scan/serial.cuh.
+// those of exclusive_scan: begin with ../exclusive_scan/ladder/01_serial.cuh.
 #define SCAN_EXCLUSIVE false
 #include "../exclusive_scan/launches.cuh"
 

@@ -1,10 +1,10 @@
 // interp "constant": comes after "global_memory".
 //
 // Change  The table is in constant memory: 32 KB for the points and as much for the values.
-// Why     Constant memory has a cache of its own, which serves one word to all lanes of a warp at once: the first step
-//         of the search.
-// Claim   reads per step of the search: one for each different word that the lanes of the warp request, 1 at first and
-//         up to 32 in the end, one after another (in shared memory: the number of bank conflicts)
+// Why     Constant memory has a cache of its own, which serves one word to all lanes of a warp at once: the first
+//         step of the search.
+// Claim   reads per step of the search: one for each different word that the lanes of the warp request, 1 at first
+//         and up to 32 in the end, one after another (in shared memory: the number of bank conflicts)
 // Price   tables of at most 8192 points of float32 or 4096 of float64; calls that use it run one after another
 // Edges   as before
 // Map     point i: thread i % grid_threads()

@@ -95,8 +95,8 @@ double depth_line(const ck_call *) {
     return 8;
 }
 
-// Relative to the size of the values: 1/256 for the weight, 1/1024 for tables whose spacing deviates by that part of a
-// step, and the roundings of the position, which is counted in cells.
+// Relative to the size of the values: 1/256 for the weight, 1/1024 for tables whose spacing deviates by that part of
+// a step, and the roundings of the position, which is counted in cells.
 double depth_texture(const ck_call *call) {
     return (1 << 16) + (1 << 14) + 8.0 * static_cast<double>(places(call)) + 8;
 }

@@ -1,8 +1,8 @@
 // interp "shared": comes after "global_memory".
 //
 // Change  Each block first copies the whole table into its shared memory.
-// Why     A step of the search waits for shared memory, not for a cache, and lanes that diverge cost bank conflicts, not
-//         a memory transaction each.
+// Why     A step of the search waits for shared memory, not for a cache, and lanes that diverge cost bank conflicts,
+//         not a memory transaction each.
 // Claim   words of the table read from global memory: 2n per block, for any number of points
 // Price   2n elements of shared memory: long tables leave room for few blocks, and the longest ones for none
 // Edges   A block without points copies the table all the same: all threads reach the barrier.

@@ -3,7 +3,8 @@
 // Idea    The functions of the C library in float, accurate for every argument to a few units in the last place.
 // Why     A large angle must be reduced with many digits of pi, and a quotient must be rounded as IEEE 754 specifies.
 //         Both take code.
-// Claim   largest error in units in the last place: 4 (according to the CUDA documentation), 0 for quotient and product
+// Claim   largest error in units in the last place: 4 (according to the CUDA documentation), 0 for quotient and
+//         product
 // Price   tens of instructions per result, and a slow path for large angles, which uses local memory
 // Edges   Threads past the end of the array return at once.
 // Map     i = blockIdx.x * blockDim.x + threadIdx.x

@@ -1,7 +1,7 @@
 // intrinsics: a function of each element, in full precision and as CUDA's fast intrinsic. The launches and the table.
 //
-// Begin with full.cuh, then fast.cuh. Views: x, y (ignored by functions of one argument) and the result, of equal shape
-// and contiguous.
+// Begin with full.cuh, then fast.cuh. Views: x, y (ignored by functions of one argument) and the result, of equal
+// shape and contiguous.
 #include "full.cuh"
 #include "fast.cuh"
 

@@ -1,13 +1,14 @@
 // latency "several": comes after "early".
 //
-// Change  A thread issues the loads of several elements, and computes all their chains, before it uses the first value.
+// Change  A thread issues the loads of several elements, and computes all their chains, before it uses the first
+//         value.
 // Why     The latencies of independent loads overlap, and so do the multiply-adds of independent chains.
 // Claim   loads in flight per thread: ELEMENTS (before: 1). ELEMENTS elements take about the time of one, as long as
 //         resources suffice.
 // Price   two registers per element: one for the loaded value, one for the chain
 // Edges   Elements past the end are neither loaded nor stored; their chains are computed in vain.
-// Map     element i: thread i % grid_threads(). The elements that a thread processes together are grid_threads() apart,
-//         so neighboring threads still read neighboring elements.
+// Map     element i: thread i % grid_threads(). The elements that a thread processes together are grid_threads()
+//         apart, so neighboring threads still read neighboring elements.
 // Limit   the number of registers; and once the bytes in flight saturate the memory, additional loads only wait
 #ifndef CK_LATENCY_SEVERAL_CUH
 #define CK_LATENCY_SEVERAL_CUH

@@ -1,12 +1,12 @@
 // lookup_2d "texture": comes after "global_memory".
 //
 // Change  The table is a texture: the hardware finds the four elements, handles the edges and interpolates.
-// Why     One instruction per value. The array is stored in small squares, so that neighbors along both axes are close
-//         together in the cache.
+// Why     One instruction per value. The array is stored in small squares, so that neighbors along both axes are
+//         close together in the cache.
 // Claim   reads per value: 1 (before: 4)
-// Price   The weights have 8 fractional bits and are rounded four times: each rounding moves at most 2^-9 of the weight
-//         from one element to another. Where the table repeats, coordinates are divided by its length. float32 only.
-//         The table is copied first.
+// Price   The weights have 8 fractional bits and are rounded four times: each rounding moves at most 2^-9 of the
+//         weight from one element to another. Where the table repeats, coordinates are divided by its length. float32
+//         only. The table is copied first.
 // Edges   the hardware's; a NaN coordinate, for which it would return some element, is checked
 // Map     value i: thread i % grid_threads()
 // Limit   the precision, and the rate of the texture units: one read of four elements per clock and unit

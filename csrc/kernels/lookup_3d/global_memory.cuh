@@ -1,6 +1,7 @@
 // lookup_3d "global_memory": the first kernel of the ladder.
 //
-// Idea    One thread per value: it loads the two neighbors along each of the three axes and interpolates between them.
+// Idea    One thread per value: it loads the two neighbors along each of the three axes and interpolates between
+//         them.
 // Claim   words of the table read per value: 8, each by a load of its own ("nearest": 1)
 // Price   indices, edges and interpolation take about 70 instructions per value
 // Edges   Each of the eight elements may be outside the table: clamped, wrapped, mirrored or zero, independently.

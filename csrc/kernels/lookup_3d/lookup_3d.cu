@@ -1,8 +1,8 @@
-// lookup_3d: interpolation in a table with three axes. Each kernel is in a file of its own; the launches and the table
-// are in ../lookup_launches.cuh, which lookup_2d shares.
+// lookup_3d: interpolation in a table with three axes. Each kernel is in a file of its own; the launches and the
+// table are in ../lookup_launches.cuh, which lookup_2d shares.
 //
-// Begin with ../lookup.cuh, then global_memory.cuh, and follow the table. Views: the table (planes, rows, columns), the
-// coordinates z, y and x, and the result, with the shape of the coordinates; all contiguous.
+// Begin with ../lookup.cuh, then global_memory.cuh, and follow the table. Views: the table (planes, rows, columns),
+// the coordinates z, y and x, and the result, with the shape of the coordinates; all contiguous.
 #include "global_memory.cuh"
 #include "texture.cuh"
 

@@ -2,12 +2,12 @@
 //
 // Change  The table is a texture with three axes: the hardware finds the eight elements, handles the edges and
 //         interpolates.
-// Why     One instruction per value. The array is stored in small blocks, so that neighbors along every axis are close
-//         together in the cache.
+// Why     One instruction per value. The array is stored in small blocks, so that neighbors along every axis are
+//         close together in the cache.
 // Claim   reads per value: 1 (before: 8)
-// Price   The weights have 8 fractional bits and are rounded nine times: each rounding moves at most 2^-9 of the weight
-//         from one element to another. Where the table repeats, coordinates are divided by its length. float32 only.
-//         The table is copied first.
+// Price   The weights have 8 fractional bits and are rounded nine times: each rounding moves at most 2^-9 of the
+//         weight from one element to another. Where the table repeats, coordinates are divided by its length. float32
+//         only. The table is copied first.
 // Edges   the hardware's; a NaN coordinate, for which it would return some element, is checked
 // Map     value i: thread i % grid_threads()
 // Limit   the precision, and the rate of the texture units, which is half of that with two axes

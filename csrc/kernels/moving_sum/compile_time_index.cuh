@@ -3,7 +3,8 @@
 // Change  The loop over rows is unrolled WINDOW times, so the slot of each row is a constant.
 // Why     If the compiler knows every index, the array needs no addresses, and its values stay in registers.
 // Claim   accesses to local memory: none (before: WINDOW + 1 per row)
-// Price   code for WINDOW rows; WINDOW registers per thread (twice as many for doubles), so fewer threads run at a time
+// Price   code for WINDOW rows; WINDOW registers per thread (twice as many for doubles), so fewer threads run at a
+//         time
 // Edges   The end is checked before each row, since the last piece may end within an unrolled iteration.
 // Map     as before
 // Limit   memory bandwidth, since each value is read once and each sum is written once; or the 2 * WINDOW operations

@@ -1,5 +1,5 @@
-// moving_sum: a weighted sum over the newest rows of each column. The launches and the table; each kernel is in a file
-// of its own.
+// moving_sum: a weighted sum over the newest rows of each column. The launches and the table; each kernel is in a
+// file of its own.
 //
 // Begin with runtime_index.cuh and follow the table. Views: x and the result, of equal shape (rows, columns),
 // contiguous.

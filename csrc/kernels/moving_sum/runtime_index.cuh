@@ -3,8 +3,8 @@
 // Idea    Each thread keeps the newest WINDOW values in its own array and overwrites the oldest one: a ring buffer.
 // Why     This is the usual way on a CPU: no value is moved, and no value is read from memory twice.
 // Claim   accesses to the array per row: 1 store and WINDOW loads, all of them in local memory
-// Price   Registers have no addresses. An array that is indexed at run time needs addresses, so it is in local memory,
-//         which is device memory behind the caches: 4 * WINDOW bytes per thread for floats.
+// Price   Registers have no addresses. An array that is indexed at run time needs addresses, so it is in local
+//         memory, which is device memory behind the caches: 4 * WINDOW bytes per thread for floats.
 // Edges   A thread past the last column returns. The last piece ends with the last row.
 // Map     column: index of the thread in its row of blocks; rows: piece blockIdx.x / (blocks per row)
 // Limit   the L1 cache, with WINDOW + 1 local accesses per value: see "compile_time_index"

@@ -2,9 +2,10 @@
 //
 // Change  The ring buffer is in shared memory, which has addresses: slot s of thread t is word s * blockDim.x + t.
 // Why     If an index is not known at compile time, memory on the chip is the next best place for an array.
-// Claim   accesses to local memory: none; accesses to shared memory: WINDOW + 1 per row, without bank conflicts, since
-//         the lanes access neighboring words whatever the slot
-// Price   4 * WINDOW bytes of shared memory per thread for floats: 32 KB for a block of 256 threads and a window of 32
+// Claim   accesses to local memory: none; accesses to shared memory: WINDOW + 1 per row, without bank conflicts,
+//         since the lanes access neighboring words whatever the slot
+// Price   4 * WINDOW bytes of shared memory per thread for floats: 32 KB for a block of 256 threads and a window of
+//         32
 // Edges   As before. No barrier is needed, since a thread reads only what it wrote itself.
 // Map     as before
 // Limit   one load from shared memory per multiplication

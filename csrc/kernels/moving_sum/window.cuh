@@ -2,7 +2,8 @@
 //
 // A row of the result is WINDOW * x[row] + (WINDOW - 1) * x[row - 1] + ... + 1 * x[row - WINDOW + 1]; rows before the
 // first one count as zero. A thread processes one column of a piece of PIECE rows, and keeps the newest WINDOW values
-// in its own array: row r in slot r % WINDOW, where it replaces the oldest value. Pieces begin at multiples of WINDOW.
+// in its own array: row r in slot r % WINDOW, where it replaces the oldest value. Pieces begin at multiples of
+// WINDOW.
 #ifndef CK_MOVING_SUM_WINDOW_CUH
 #define CK_MOVING_SUM_WINDOW_CUH
 
@@ -29,7 +30,8 @@ __device__ __forceinline__ T value_before(const T *__restrict__ x, const piece &
     return row < 0 ? T(0) : x[row * columns + mine.column];
 }
 
-// value_of(slot) returns the value in a slot. All variants add the newest value first, so their roundings are the same.
+// value_of(slot) returns the value in a slot. All variants add the newest value first, so their roundings are the
+// same.
 template <int WINDOW, typename T, typename ValueOf>
 __device__ __forceinline__ T weighted_sum(int newest, ValueOf value_of) {
     T sum = 0;

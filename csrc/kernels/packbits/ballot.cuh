@@ -1,7 +1,7 @@
 // packbits "ballot": comes after "unrolled".
 //
-// Change  Each lane reads one flag and the warp votes: the result of the vote is the word. After 32 votes each lane has
-//         a word, and all words are stored together.
+// Change  Each lane reads one flag and the warp votes: the result of the vote is the word. After 32 votes each lane
+//         has a word, and all words are stored together.
 // Why     Neighboring lanes read neighboring flags, and one instruction packs 32 flags.
 // Claim   requests for 1024 one-byte flags: 32, of one 32-byte sector each (before: 32, of 32 sectors each)
 // Price   Every lane takes part in 32 votes and keeps one result.

@@ -17,9 +17,9 @@
 
 namespace packbits {
 
-// Converts four bytes to four bits, the lowest for the first byte. A nonzero byte carries into its highest bit. Bits 7,
-// 15, 23 and 31, shifted to 0, 8, 16 and 24, are then moved next to each other by the product, from bit 24 on, where no
-// other bit interferes.
+// Converts four bytes to four bits, the lowest for the first byte. A nonzero byte carries into its highest bit. Bits
+// 7, 15, 23 and 31, shifted to 0, 8, 16 and 24, are then moved next to each other by the product, from bit 24 on,
+// where no other bit interferes.
 __device__ __forceinline__ uint32_t four_flags(uint32_t bytes) {
     const uint32_t highest = ((bytes & 0x7f7f7f7fu) + 0x7f7f7f7fu) | bytes;
     return ((highest >> 7 & 0x01010101u) * 0x01020408u) >> 24 & 15u;

@@ -1,6 +1,7 @@
 // saxpy: a * x[i] + y[i]. The launches and the table of the ladder; each kernel is in a file of its own.
 //
-// Begin with naive.cuh and follow the table. Views: a, one element; x, y and the result, of equal shape and contiguous.
+// Begin with naive.cuh and follow the table. Views: a, one element; x, y and the result, of equal shape and
+// contiguous.
 #include "naive.cuh"
 #include "grid_stride.cuh"
 #include "vectorized.cuh"

@@ -1,15 +1,15 @@
-// sort: the elements of one row in NumPy's order. The launches and the table of the ladder; each kernel is in a file of
-// its own.
+// sort: the elements of one row in NumPy's order. The launches and the table of the ladder; each kernel is in a file
+// of its own.
 //
-// Begin with radix_lists.cuh and follow the table. Views: the elements and the result, of equal length and contiguous.
-// keys.cuh describes the keys that are sorted.
-#include "many_blocks.cuh"
-#include "cub.cuh"
+// Read the files of ladder/ in their order. Views: the elements and the result, of equal length and contiguous.
+// parts/keys.cuh describes the keys that are sorted.
+#include "ladder/06_many_blocks.cuh"
+#include "ladder/09_cub.cuh"
 #include "library_sort.h"
 
 #include <utility>
 
-#include "launches.cuh"
+#include "launches/common.cuh"
 #include "../table.h"
 
 namespace sort {
@@ -155,43 +155,43 @@ void work(const ck_call *call, ck_work *work) {
 #define SAMPLE_KERNELS KERNELS("select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins")
 
 const ck_variant variants[] = {
-    VARIANT(radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
-            KERNELS("radix_lists"), "Each thread radix-sorts one list; one thread merges the lists",
-            "A radix sort takes the same steps for all keys, so warps do not diverge",
-            "M, sorting with shared memory, tables 6.6 and 6.8"),
-    VARIANT(merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
-            KERNELS("merge_serial"), "One work list per thread instead of two",
-            "Halving the work memory saves a fifth of the time; the merge determines the best number of lists",
-            "M, tables 6.7 and 6.8"),
-    VARIANT(merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), exact,
-            KERNELS("merge_atomic_min"), "One thread per list: atomicMin finds the smallest first key",
-            "Threads can agree on one key with an atomic minimum and a barrier", "M, table 6.10"),
-    VARIANT(merge_reduction, AFTER(merge_atomic_min), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16),
-            exact, KERNELS("merge_reduction"),
-            "A tree reduction finds the smallest first key: slower than atomicMin for few lists",
-            "A tree has log2(n) steps with a barrier in each; for few lists that costs more than atomics",
-            "M, table 6.11"),
-    VARIANT(merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), exact,
-            KERNELS("merge_hybrid"), "Atomics within groups of 8 lists, then across the groups",
-            "Two short steps can beat both one long step and many small ones", "M, table 6.12"),
-    VARIANT(many_blocks, AFTER(merge_hybrid), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(RANGE(lists, "lists per block, one per thread", 64, 1, MOST_LISTS),
-                       CHOICE(piece, "keys per block", 1024, 256, 512, 2048, 4096)),
-            exact, KERNELS("many_blocks", "merge_runs"),
-            "Many blocks sort pieces, and further launches merge them in parallel",
-            "A merge can be split into equal parts: a binary search finds where each part begins",
-            "M, global memory-based sorting; the tables there stop at one block"),
-    VARIANT(sample_sort_sequential, AFTER(many_blocks), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(BINS), exact, SAMPLE_KERNELS,
-            "Sample sort, one block per bin: sequential search among the splitters takes most of the time",
-            "Partition by value first, and no merge is needed", "M, sample sort (sequential search)"),
-    VARIANT(sample_sort, AFTER(sample_sort_sequential), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
-            PARAMETERS(BINS), exact, SAMPLE_KERNELS, "Sample sort with a branch-free binary search",
-            "The layout of a table in memory is part of the search", "M, sample sort (binary search)"),
-    LIBRARY_VARIANT(cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, exact,
-                    KERNELS("count_negative_nans", "rotate", "rotate_back"),
-                    "The radix sort of CUB, which comes with the CUDA Toolkit",
-                    "Before you write a fast sort, measure the library's", "M itself refers to a library"),
+    RUNG(01, radix_lists, FIRST, AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
+         KERNELS("radix_lists"), "Each thread radix-sorts one list; one thread merges the lists",
+         "A radix sort takes the same steps for all keys, so warps do not diverge",
+         "M, sorting with shared memory, tables 6.6 and 6.8"),
+    RUNG(02, merge_serial, AFTER(radix_lists), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(8), exact,
+         KERNELS("merge_serial"), "One work list per thread instead of two",
+         "Halving the work memory saves a fifth of the time; the merge determines the best number of lists",
+         "M, tables 6.7 and 6.8"),
+    RUNG(03, merge_atomic_min, AFTER(merge_serial), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16), exact,
+         KERNELS("merge_atomic_min"), "One thread per list: atomicMin finds the smallest first key",
+         "Threads can agree on one key with an atomic minimum and a barrier", "M, table 6.10"),
+    RUNG(04, merge_reduction, AFTER(merge_atomic_min), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(16),
+         exact, KERNELS("merge_reduction"),
+         "A tree reduction finds the smallest first key: slower than atomicMin for few lists",
+         "A tree has log2(n) steps with a barrier in each; for few lists that costs more than atomics",
+         "M, table 6.11"),
+    RUNG(05, merge_hybrid, AFTER(merge_reduction), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, LISTS(64), exact,
+         KERNELS("merge_hybrid"), "Atomics within groups of 8 lists, then across the groups",
+         "Two short steps can beat both one long step and many small ones", "M, table 6.12"),
+    RUNG(06, many_blocks, AFTER(merge_hybrid), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC,
+         PARAMETERS(RANGE(lists, "lists per block, one per thread", 64, 1, MOST_LISTS),
+                    CHOICE(piece, "keys per block", 1024, 256, 512, 2048, 4096)),
+         exact, KERNELS("many_blocks", "merge_runs"),
+         "Many blocks sort pieces, and further launches merge them in parallel",
+         "A merge can be split into equal parts: a binary search finds where each part begins",
+         "M, global memory-based sorting; the tables there stop at one block"),
+    RUNG(07, sample_sort_sequential, AFTER(many_blocks), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
+         PARAMETERS(BINS), exact, SAMPLE_KERNELS,
+         "Sample sort, one block per bin: sequential search among the splitters takes most of the time",
+         "Partition by value first, and no merge is needed", "M, sample sort (sequential search)"),
+    RUNG(08, sample_sort, AFTER(sample_sort_sequential), AT_LEAST(70), KEY_TYPES, NONE, CK_DETERMINISTIC,
+         PARAMETERS(BINS), exact, SAMPLE_KERNELS, "Sample sort with a branch-free binary search",
+         "The layout of a table in memory is part of the search", "M, sample sort (binary search)"),
+    LIBRARY_RUNG(09, cub, AFTER(sample_sort), AT_LEAST(60), KEY_TYPES, NONE, CK_DETERMINISTIC, NO_PARAMETERS, exact,
+                 KERNELS("count_negative_nans", "rotate", "rotate_back"),
+                 "The radix sort of CUB, which comes with the CUDA Toolkit",
+                 "Before you write a fast sort, measure the library's", "M itself refers to a library"),
 };
 
 } // namespace

@@ -3,7 +3,8 @@
 // Change  A block first loads its elements, and a halo of `radius` elements on each side, into shared memory.
 // Why     What many threads of a block read is fetched once for all of them. On an H200 this is slower all the same,
 //         because its L1 cache does the same without a barrier.
-// Claim   words that threads read from global memory per element: (threads + 2*radius) / threads (before: 2*radius + 1)
+// Claim   words that threads read from global memory per element: (threads + 2*radius) / threads (before: 2*radius +
+//         1)
 // Price   threads + 2*radius words of shared memory and one barrier; each halo is fetched by two blocks
 // Edges   The tile holds 0 outside the array, so no sum checks the edge. Threads beyond the array help to load, reach
 //         the barrier and store nothing.

@@ -29,7 +29,8 @@ int plan_blocks(const ck_call *call, ck_plan *plan, ck_error *error, int64_t res
     return plan_row(call, plan, error, divide_up(length(call), results), threads(call));
 }
 
-// The shared memory for a block's tile and its halos, in elements of number<T>. The largest tile fits on every device.
+// The shared memory for a block's tile and its halos, in elements of number<T>. The largest tile fits on every
+// device.
 constexpr size_t WIDEST_NUMBER = sizeof(complex<double>);
 static_assert((MAX_THREADS + 2 * MAX_RADIUS) * WIDEST_NUMBER <= CK_SHARED_WITHOUT_ASKING, "shared_halo");
 static_assert((WINDOW_THREADS * WINDOW<complex<double>> + 2 * MAX_RADIUS) * WIDEST_NUMBER <= CK_SHARED_WITHOUT_ASKING,

@@ -1,23 +1,23 @@
 // sum_of_squares: the sum of x[i] * x[i]. The plans and the table of the ladder; each kernel is in a file of its own.
 //
-// Begin with single_thread.cuh and follow the table. Views: x, of any shape but contiguous, and the result, one
-// element. Integers are summed modulo 2^64.
-#include "finish.cuh"
+// Read the files of ladder/ in their order. Views: x, of any shape but contiguous, and the result, one element.
+// Integers are summed modulo 2^64.
+#include "parts/finish.cuh"
 
-#include "single_thread.cuh"
-#include "chunked.cuh"
-#include "chunked_global.cuh"
-#include "coalesced.cuh"
-#include "multi_block.cuh"
-#include "shared_serial.cuh"
-#include "tree_interleaved.cuh"
-#include "tree_sequential.cuh"
-#include "tree_unrolled.cuh"
-#include "warp_shuffle.cuh"
-#include "vectorized.cuh"
-#include "one_launch.cuh"
+#include "ladder/01_single_thread.cuh"
+#include "ladder/02_chunked.cuh"
+#include "ladder/03_chunked_global.cuh"
+#include "ladder/04_coalesced.cuh"
+#include "ladder/05_multi_block.cuh"
+#include "ladder/06_shared_serial.cuh"
+#include "ladder/07_tree_interleaved.cuh"
+#include "ladder/08_tree_sequential.cuh"
+#include "ladder/09_tree_unrolled.cuh"
+#include "ladder/10_warp_shuffle.cuh"
+#include "ladder/11_vectorized.cuh"
+#include "ladder/14_one_launch.cuh"
 
-#include "launches.cuh"
+#include "launches/common.cuh"
 #include "../sizes.h"
 #include "../table.h"
 
@@ -131,8 +131,8 @@ int plan_cooperative(const ck_call *call, ck_plan *plan, ck_error *error) {
     return CK_OK;
 }
 
-// blocks=0: one block if its threads can load all packs at once; else four packs per thread, and at most the blocks that
-// are resident together.
+// blocks=0: one block if its threads can load all packs at once; else four packs per thread, and at most the blocks
+// that are resident together.
 int64_t chosen_tile_blocks(const ck_call *call) {
     if (call->parameters[0] > 0) return call->parameters[0];
     const int64_t packs = divide_up(length(call), pack_width(call));
@@ -165,7 +165,8 @@ SUM(warp_shuffle, with_main_type, context->partials)
 
 // --- the last partial sums
 
-// Pairwise addition, as in NumPy: adding hundreds of partial sums in a row would lose more digits than the kernel did.
+// Pairwise addition, as in NumPy: adding hundreds of partial sums in a row would lose more digits than the kernel
+// did.
 enum { ADD_IN_A_ROW = 8 };
 template <typename Acc> Acc add_pairwise(const Acc *sums, int64_t count) {
     if (count > ADD_IN_A_ROW)
@@ -248,8 +249,8 @@ double depth_warp_shuffle(const ck_call *call) {
     const int64_t threads = call->parameters[0], blocks = call->parameters[1];
     return share(call, threads * blocks) + depth_shuffle(threads) + depth_finish(call, blocks);
 }
-// The path consists of the elements at the positions of a pack that share a sum, a thread's part of head and tail, the
-// sums of the thread, and the block.
+// The path consists of the elements at the positions of a pack that share a sum, a thread's part of head and tail,
+// the sums of the thread, and the block.
 double depth_packed(const ck_call *call, int64_t blocks) {
     const int64_t threads = call->parameters[0], width = pack_width(call);
     const int64_t sums = pack_sums(ck_dtype_size(call->types.input));
@@ -306,60 +307,58 @@ void work(const ck_call *call, ck_work *work) {
 #define CLOCKED (CK_DETERMINISTIC | CK_READS_CLOCK)
 
 const ck_variant variants[] = {
-    VARIANT(single_thread, FIRST, AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED, NO_PARAMETERS, depth_in_a_row,
-            KERNELS("single_thread"), "One thread does all the work",
-            "A load takes hundreds of cycles, and one thread can only wait", "T3; L steps 2 to 4"),
-    VARIANT(chunked, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("chunked"),
-            "One block; each thread sums a contiguous chunk", "While one warp waits for memory, another one runs",
-            "T4, first step; L step 5"),
-    VARIANT(chunked_global, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("chunked_global"),
-            "The same, with running sums in global memory: slower, to show what a register saves",
-            "Keep a running sum in a register", "L step 5"),
-    VARIANT(coalesced, AFTER(chunked), AT_LEAST(60), EVERY_TYPE, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("coalesced"),
-            "Coalesced: neighboring threads read neighboring elements",
-            "What the threads of a warp read at the same moment should be contiguous", "T4, second step; L step 6"),
-    VARIANT(multi_block, AFTER(coalesced), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS, BLOCKS), depth_multi_block, KERNELS("multi_block"), "Many blocks",
-            "A block runs on one multiprocessor; many blocks use all of them", "T4, third step; L step 7"),
-    VARIANT(shared_serial, AFTER(multi_block), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS, BLOCKS), depth_shared_serial, KERNELS("shared_serial"),
-            "Thread 0 of each block adds the sums of its threads",
-            "The threads of a block exchange values through shared memory and a barrier",
-            "T4, fourth step; L step 8"),
-    VARIANT(tree_interleaved, AFTER(shared_serial), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS, BLOCKS), depth_tree, KERNELS("tree_interleaved"),
-            "Tree reduction with interleaved threads", "A tree adds n values in log2(n) rounds",
-            "T4, fifth step; L step 9"),
-    VARIANT(tree_sequential, AFTER(tree_interleaved), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS, BLOCKS), depth_tree, KERNELS("tree_sequential"),
-            "Tree reduction with consecutive threads", "Keep active threads, and the addresses they use, contiguous",
-            "T4, sixth step"),
-    VARIANT(tree_unrolled, AFTER(tree_sequential), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
-            PARAMETERS(BLOCKS), depth_tree_unrolled, KERNELS("tree_unrolled"),
-            "The tree reduction unrolled for 256 threads",
-            "A size known at compile time needs no loop, and a single warp needs no block barrier", "T4, last step"),
-    VARIANT(warp_shuffle, AFTER(tree_unrolled), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
-            PARAMETERS(ANY_THREADS, BLOCKS), depth_warp_shuffle, KERNELS("warp_shuffle"),
-            "Warp shuffles instead of shared memory", "Lanes of a warp can read each other's registers",
-            "named in P11"),
-    VARIANT(vectorized, AFTER(warp_shuffle), AT_LEAST(60), EVERY_TYPE, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
-            PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("vectorized"),
-            "16-byte loads, and a grid that fills the chip", "Bandwidth needs many bytes in flight", "named in P11"),
-    VARIANT(atomic, AFTER(vectorized), AT_LEAST(60), MAIN_TYPES, TREE,
-            CK_DETERMINISTIC_INTEGERS | CK_FLUSHES_DENORMALS, PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_atomic,
-            KERNELS("atomic"), "One launch: blocks add to the result with atomics",
-            "Atomics save a launch, but the order of the additions varies", "named in P11"),
-    VARIANT(cooperative, AFTER(atomic), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
-            PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),
-            "One cooperative launch: slower than atomics, but bit-for-bit reproducible",
-            "A whole grid can meet at a barrier if all of its blocks are resident", "named in P11"),
-    VARIANT(one_launch, AFTER(cooperative), AT_LEAST(70), DOUBLE_SUMS, TREE, CK_DETERMINISTIC,
-            PARAMETERS(CHIP_BLOCKS), depth_one_launch, KERNELS("one_launch"),
-            "One launch: the block that started last collects the sums of all blocks, in a fixed order",
-            "A value and its flag in one word need no fence", "named in P11; \"lookback\" of the scans"),
+    RUNG(01, single_thread, FIRST, AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED, NO_PARAMETERS, depth_in_a_row,
+         KERNELS("single_thread"), "One thread does all the work",
+         "A load takes hundreds of cycles, and one thread can only wait", "T3; L steps 2 to 4"),
+    RUNG(02, chunked, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("chunked"),
+         "One block; each thread sums a contiguous chunk", "While one warp waits for memory, another one runs",
+         "T4, first step; L step 5"),
+    RUNG(03, chunked_global, AFTER(single_thread), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("chunked_global"),
+         "The same, with running sums in global memory: slower, to show what a register saves",
+         "Keep a running sum in a register", "L step 5"),
+    RUNG(04, coalesced, AFTER(chunked), AT_LEAST(60), EVERY_TYPE, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS), depth_one_block, KERNELS("coalesced"),
+         "Coalesced: neighboring threads read neighboring elements",
+         "What the threads of a warp read at the same moment should be contiguous", "T4, second step; L step 6"),
+    RUNG(05, multi_block, AFTER(coalesced), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS, BLOCKS), depth_multi_block, KERNELS("multi_block"), "Many blocks",
+         "A block runs on one multiprocessor; many blocks use all of them", "T4, third step; L step 7"),
+    RUNG(06, shared_serial, AFTER(multi_block), AT_LEAST(60), MAIN_TYPES, SEQUENTIAL, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS, BLOCKS), depth_shared_serial, KERNELS("shared_serial"),
+         "Thread 0 of each block adds the sums of its threads",
+         "The threads of a block exchange values through shared memory and a barrier", "T4, fourth step; L step 8"),
+    RUNG(07, tree_interleaved, AFTER(shared_serial), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS, BLOCKS), depth_tree, KERNELS("tree_interleaved"),
+         "Tree reduction with interleaved threads", "A tree adds n values in log2(n) rounds",
+         "T4, fifth step; L step 9"),
+    RUNG(08, tree_sequential, AFTER(tree_interleaved), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS, BLOCKS), depth_tree, KERNELS("tree_sequential"),
+         "Tree reduction with consecutive threads", "Keep active threads, and the addresses they use, contiguous",
+         "T4, sixth step"),
+    RUNG(09, tree_unrolled, AFTER(tree_sequential), AT_LEAST(60), MAIN_TYPES, TREE, CLOCKED | CK_HOST_FINISH,
+         PARAMETERS(BLOCKS), depth_tree_unrolled, KERNELS("tree_unrolled"),
+         "The tree reduction unrolled for 256 threads",
+         "A size known at compile time needs no loop, and a single warp needs no block barrier", "T4, last step"),
+    RUNG(10, warp_shuffle, AFTER(tree_unrolled), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
+         PARAMETERS(ANY_THREADS, BLOCKS), depth_warp_shuffle, KERNELS("warp_shuffle"),
+         "Warp shuffles instead of shared memory", "Lanes of a warp can read each other's registers", "named in P11"),
+    RUNG(11, vectorized, AFTER(warp_shuffle), AT_LEAST(60), EVERY_TYPE, TREE, CK_DETERMINISTIC | CK_HOST_FINISH,
+         PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_vectorized, KERNELS("vectorized"),
+         "16-byte loads, and a grid that fills the chip", "Bandwidth needs many bytes in flight", "named in P11"),
+    RUNG(12, atomic, AFTER(vectorized), AT_LEAST(60), MAIN_TYPES, TREE,
+         CK_DETERMINISTIC_INTEGERS | CK_FLUSHES_DENORMALS, PARAMETERS(MORE_THREADS, CHIP_BLOCKS), depth_atomic,
+         KERNELS("atomic"), "One launch: blocks add to the result with atomics",
+         "Atomics save a launch, but the order of the additions varies", "named in P11"),
+    RUNG(13, cooperative, AFTER(atomic), AT_LEAST(60), MAIN_TYPES, TREE, CK_DETERMINISTIC | CK_COOPERATIVE,
+         PARAMETERS(MORE_THREADS, BLOCKS), depth_cooperative, KERNELS("cooperative"),
+         "One cooperative launch: slower than atomics, but bit-for-bit reproducible",
+         "A whole grid can meet at a barrier if all of its blocks are resident", "named in P11"),
+    RUNG(14, one_launch, AFTER(cooperative), AT_LEAST(70), DOUBLE_SUMS, TREE, CK_DETERMINISTIC,
+         PARAMETERS(CHIP_BLOCKS), depth_one_launch, KERNELS("one_launch"),
+         "One launch: the block that started last collects the sums of all blocks, in a fixed order",
+         "A value and its flag in one word need no fence", "named in P11; \"lookback\" of the scans"),
 };
 
 } // namespace

@@ -7,8 +7,8 @@
 // Price   idle threads: the threads of edge blocks that are outside the array
 // Edges   The `if` excludes threads outside the array. Elements that the grid does not cover remain 0.
 // Map     x = blockIdx.x * blockDim.x + threadIdx.x, and likewise y and z; x is the last axis of the array
-// Limit   This kernel only shows the map. The operation "coalescing" shows what it costs if neighbors in a warp are not
-//         neighbors in memory.
+// Limit   This kernel only shows the map. The operation "coalescing" shows what it costs if neighbors in a warp are
+//         not neighbors in memory.
 #ifndef CK_THREAD_MAP_COORDINATES_CUH
 #define CK_THREAD_MAP_COORDINATES_CUH
 

@@ -1,8 +1,9 @@
-// thread_map: each thread adds its number to its element. The launch and the table; the kernel is in a file of its own.
+// thread_map: each thread adds its number to its element. The launch and the table; the kernel is in a file of its
+// own.
 //
-// Views: the array, with one to three axes; one number per thread, in an array whose shape is that of the grid followed
-// by that of a block, slowest axis first; and the result, with the shape of the array. The shape of the numbers
-// determines the grid and the block.
+// Views: the array, with one to three axes; one number per thread, in an array whose shape is that of the grid
+// followed by that of a block, slowest axis first; and the result, with the shape of the array. The shape of the
+// numbers determines the grid and the block.
 #include "coordinates.cuh"
 
 #include "../grid.cuh"

@@ -1,7 +1,7 @@
 // vec3 "struct_of_arrays": comes after "aligned".
 //
-// Change  All x are contiguous in memory, then all y, then all z: an array of shape (n, 3) in Fortran order. The kernel
-//         accepts an array with any strides; in C order it reads the same addresses as "array_of_structs".
+// Change  All x are contiguous in memory, then all y, then all z: an array of shape (n, 3) in Fortran order. The
+//         kernel accepts an array with any strides; in C order it reads the same addresses as "array_of_structs".
 // Why     Neighboring threads read neighboring floats in each of the three loads, and there is no padding.
 // Claim   sectors per request: 4, so 12 for the three requests, all distinct
 // Price   The components of a vector are far apart, which makes access to a single vector more expensive.

@@ -1,14 +1,16 @@
 // vector_add "vectorized": comes after "grid_stride".
 //
-// Change  A thread loads, adds and stores 16 bytes at once. Each pack of 16 bytes has a thread of its own, as in "naive".
-// Why     The same bytes need fewer instructions, and each thread has more bytes in flight. A block that ends makes room
-//         for another one at once, while a grid that fits the chip waits for the slowest block of its last round.
+// Change  A thread loads, adds and stores 16 bytes at once. Each pack of 16 bytes has a thread of its own, as in
+//         "naive".
+// Why     The same bytes need fewer instructions, and each thread has more bytes in flight. A block that ends makes
+//         room for another one at once, while a grid that fits the chip waits for the slowest block of its last
+//         round.
 // Claim   load requests: a quarter as many for 4-byte elements
 // Price   registers for two packs
-// Edges   Elements before the first 16-byte boundary of the result and after its last whole pack are added one by one.
-//         If the inputs have their boundaries elsewhere, all elements are.
-// Map     pack p: thread p. The grid has a thread for each pack, so there is no loop over packs: the addresses of a loop
-//         take registers (44 per thread instead of 28), and with more than 32 fewer than 2048 threads fit.
+// Edges   Elements before the first 16-byte boundary of the result and after its last whole pack are added one by
+//         one. If the inputs have their boundaries elsewhere, all elements are.
+// Map     pack p: thread p. The grid has a thread for each pack, so there is no loop over packs: the addresses of a
+//         loop take registers (44 per thread instead of 28), and with more than 32 fewer than 2048 threads fit.
 // Limit   memory: three words per element must be moved
 #ifndef CK_VECTOR_ADD_VECTORIZED_CUH
 #define CK_VECTOR_ADD_VECTORIZED_CUH

@@ -1,5 +1,5 @@
-// The driver's information about a kernel: registers, shared and local memory, and the number of blocks that fit. (This
-// is C++ because CUDA defines cudaOccupancyMaxPotentialBlockSize only as a template.)
+// The driver's information about a kernel: registers, shared and local memory, and the number of blocks that fit.
+// (This is C++ because CUDA defines cudaOccupancyMaxPotentialBlockSize only as a template.)
 #include <cuda_runtime.h>
 
 #include "attributes.h"

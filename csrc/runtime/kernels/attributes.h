@@ -16,8 +16,8 @@ typedef struct ck_sweep {
     int count;
 } ck_sweep;
 
-// registers == 0 means that the driver does not know the kernel's resources (a known kernel has at least one register).
-// static_shared and local_bytes are then meaningless too.
+// registers == 0 means that the driver does not know the kernel's resources (a known kernel has at least one
+// register). static_shared and local_bytes are then meaningless too.
 typedef struct ck_listed_kernel {
     cudaKernel_t kernel;
     const char *name, *symbol; // the name in launches, and the linker's name

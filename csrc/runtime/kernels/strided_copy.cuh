@@ -1,14 +1,14 @@
 // The kernels behind strided_copy.h. They move words between any two strides, convert numbers, and fill an array with
 // one value.
 //
-// Map     The loops number the elements in the order of `axes`, whose last axis is the one along which `to` is densest,
-//         so neighboring threads write neighboring words. If `from` is densest along another axis (a transpose), a tile
-//         in shared memory lets the threads read neighboring words as well.
+// Map     The loops number the elements in the order of `axes`, whose last axis is the one along which `to` is
+//         densest, so neighboring threads write neighboring words. If `from` is densest along another axis (a
+//         transpose), a tile in shared memory lets the threads read neighboring words as well.
 // Words   A copy within one type moves bytes without interpreting them. The host chooses the widest word that the
 // strides
 //         and addresses allow. The bytes of a misaligned or swapped element are one more axis.
-// Types   A number is converted through the widest type of its kind (`int64_t`, `uint64_t`, `double`, complex double),
-//         which holds it exactly. This takes four kernels instead of one for each of 15 x 15 pairs.
+// Types   A number is converted through the widest type of its kind (`int64_t`, `uint64_t`, `double`, complex
+//         double), which holds it exactly. This takes four kernels instead of one for each of 15 x 15 pairs.
 #ifndef CK_STRIDED_COPY_CUH
 #define CK_STRIDED_COPY_CUH
 
@@ -70,8 +70,9 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Lines of contiguous words: `lines` are the axes but the last one, along which both arrays are contiguous. A block copies one line
-// after another, so that the position in the arrays is computed once per line, and a thread has several loads in flight.
+// Lines of contiguous words: `lines` are the axes but the last one, along which both arrays are contiguous. A block
+// copies one line after another, so that the position in the arrays is computed once per line, and a thread has
+// several loads in flight.
 template <typename Word>
 __global__ void __launch_bounds__(THREADS) strided_lines(char *__restrict__ to, const char *__restrict__ from,
                                                          const axes lines, int64_t count, int64_t length) {
@@ -185,7 +186,8 @@ struct element {
     int dtype, size;
 };
 
-// Wide: the widest type of the same kind as `from_is`. ALIGNED: both arrays are aligned to the sizes of their elements.
+// Wide: the widest type of the same kind as `from_is`. ALIGNED: both arrays are aligned to the sizes of their
+// elements.
 template <typename Wide, bool ALIGNED>
 __global__ void __launch_bounds__(THREADS)
     strided_convert(char *__restrict__ to, element to_is, const char *__restrict__ from, element from_is,

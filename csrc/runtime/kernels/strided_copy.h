@@ -1,8 +1,8 @@
 // Copies and fills on the device with any strides, which arrays need in addition to the kernels of the operations.
 //
 // Both functions enqueue kernels in the stream of the context, and do nothing else. Strides may be 0 or negative (but
-// in `to`, no two elements may share memory), and elements need not be aligned. The arrays must not overlap, except if
-// elements at the same index have the same address, size and byte order in both.
+// in `to`, no two elements may share memory), and elements need not be aligned. The arrays must not overlap, except
+// if elements at the same index have the same address, size and byte order in both.
 #ifndef CK_STRIDED_COPY_H
 #define CK_STRIDED_COPY_H
 

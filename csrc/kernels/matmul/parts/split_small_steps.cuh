@@ -1,0 +1,140 @@
+// What "split_small" loads and splits: steps of 32 elements along k of 64 rows of A, or of the columns of a tile of
+// B.
+#ifndef CK_MATMUL_SPLIT_SMALL_STEPS_CUH
+#define CK_MATMUL_SPLIT_SMALL_STEPS_CUH
+
+#include "split_copies.cuh"
+
+namespace matmul {
+
+enum { SMALL_ROWS = 64, SMALL_STEP = 32, SMALL_PIECES = 3, SMALL_THREADS = 128 };
+
+// What a thread has of a step of one operand: EACH elements. The step has lines that are contiguous in global memory:
+// along k, or else along the rows of A (columns of B).
+//
+// ALIGNED: lines begin at multiples of 16 bytes, and have multiples of four elements. A thread loads four neighbors
+// at once, in each of four lines, and writes their pieces as neighbors.
+//
+// Otherwise each element is loaded on its own, and the threads of a warp load neighbors: this touches the fewest
+// lines of the cache. A thread has the same place in sixteen lines, and writes the pieces of eight lines as
+// neighbors. So what is contiguous along k in global memory is contiguous along the rows in `pieces`, and the other
+// way round: wgmma can read both. (These numbers of lines are for 64 rows or columns; 16 have a quarter of them.)
+//
+// EXTENT: rows (columns) of the step, 64 or 16; FIRST: the number of the first one in the tile, 0 or 64. A box has 64
+// of them.
+template <int FIRST, int EXTENT, bool ALONG_K, bool ALIGNED> struct split_small_step {
+    enum { LINES = ALONG_K ? EXTENT : SMALL_STEP, LENGTH = ALONG_K ? SMALL_STEP : EXTENT };
+    // Elements of a thread; those that are neighbors in `pieces`. LOADS: of a thread, VECTOR elements each. APART:
+    // the distance of its lines, if ALIGNED.
+    enum { EACH = EXTENT * SMALL_STEP / SMALL_THREADS, MOST = ALIGNED ? 4 : 8, TOGETHER = EACH < MOST ? EACH : MOST };
+    enum { PARTS = EACH / TOGETHER, VECTOR = ALIGNED ? 4 : 1, LOADS = EACH / VECTOR, APART = LINES / PARTS };
+    static constexpr bool PIECES_ALONG_K = ALONG_K == ALIGNED;
+
+    const float *from; // the next step
+    int64_t pitch;     // from line to line
+    int extent;        // rows (columns) inside the matrix
+    int line, at;      // the thread's first line, and its first element there
+
+    float x[EACH];
+
+    __device__ __forceinline__ split_small_step(const float *data, int64_t pitch_, int64_t left)
+        : from(data), pitch(pitch_), extent(left < EXTENT ? static_cast<int>(left) : EXTENT) {
+        const unsigned t = threadIdx.x, of_line = LENGTH / VECTOR;
+        // Along k, a warp has lines 0, 4, 1 and 5 of eight, or 2, 6, 3 and 7, whose pieces are in different banks.
+        if (ALIGNED)
+            line = static_cast<int>(ALONG_K ? t / 64 * 8 + t / 32 % 2 * 2 + t / 16 % 2 + t / 8 % 2 * 4 : t / of_line),
+            at = static_cast<int>(t % of_line * VECTOR);
+        else
+            line = static_cast<int>(t / LENGTH) * EACH, at = static_cast<int>(t % LENGTH);
+    }
+
+    // Begins the loads of the next step, `depth` of whose elements along k are inside the matrix. Instead of elements
+    // outside, some inside are loaded again (the last line of the thread that is inside, or the last elements of a
+    // line), which takes fewer instructions than a branch: so C gets rows and columns that are not stored. (A second
+    // copy of the loads for the case that all lines are inside is not worth the time in which its instructions come
+    // from memory.)
+    template <bool WHOLE> __device__ __forceinline__ void load(int depth) {
+        const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
+        const auto at_most = [](int i, int most) { return WHOLE || i < most ? i : most; };
+        const char *there =
+            reinterpret_cast<const char *>(from + at_most(at, length - VECTOR) + at_most(line, lines - 1) * pitch);
+        constexpr int NEXT = ALIGNED ? APART : 1;                                // line
+        const int64_t next = NEXT * pitch * static_cast<int64_t>(sizeof(float)); // bytes
+#pragma unroll
+        for (int i = 0; i < LOADS; ++i) {
+            if constexpr (ALIGNED) {
+                const float4 four = __ldg(reinterpret_cast<const float4 *>(there));
+                x[i * 4] = four.x, x[i * 4 + 1] = four.y, x[i * 4 + 2] = four.z, x[i * 4 + 3] = four.w;
+            } else {
+                x[i] = __ldg(reinterpret_cast<const float *>(there));
+            }
+            if (WHOLE || line + (i + 1) * NEXT < lines) there += next;
+        }
+        from += SMALL_STEP * (ALONG_K ? 1 : pitch);
+    }
+
+    // Clears the elements from `depth` on along k.
+    __device__ __forceinline__ void clear(int depth) {
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            const int k = ALONG_K ? at + (ALIGNED ? i % 4 : 0) : line + (ALIGNED ? i / 4 * APART : i);
+            if (k >= depth) x[i] = 0;
+        }
+    }
+
+    // Splits them into one half of `pieces`, which are as wgmma reads them: lines of 128 bytes, swizzled as TMA would
+    // do it. PIECE: the bytes from piece to piece.
+    template <int PIECE>
+    __device__ __forceinline__ void split(split_elements &elements, unsigned char *pieces, int half) const {
+        const int first_line = (ALIGNED ? line : at) + (PIECES_ALONG_K ? FIRST : half * SMALL_STEP);
+        const int first = (ALIGNED ? at : line) + (PIECES_ALONG_K ? half * SMALL_STEP : FIRST); // in its line
+#pragma unroll
+        for (int part = 0; part < PARTS; ++part) {
+            unsigned words[SMALL_PIECES][TOGETHER / 2];
+#pragma unroll
+            for (int i = 0; i < TOGETHER / 2; ++i) {
+                unsigned own[SMALL_PIECES];
+                elements.split(x[part * TOGETHER + i * 2], x[part * TOGETHER + i * 2 + 1], own);
+#pragma unroll
+                for (int piece = 0; piece < SMALL_PIECES; ++piece) words[piece][i] = own[piece];
+            }
+            static_assert(APART % 8 == 0 || PARTS == 1, "all lines of a thread have the same swizzle");
+            const int own_line = first_line + (ALIGNED ? part * APART : 0);
+            int own = first + (ALIGNED ? 0 : part * TOGETHER), box = 0;
+            if (!PIECES_ALONG_K && FIRST > 0) own -= FIRST, box = 1;
+            unsigned char *const to =
+                pieces + box * BOX_BYTES + own_line * SLAB_BYTES + (own / 8 ^ first_line % 8) * 16 + own % 8 * 2;
+#pragma unroll
+            for (int piece = 0; piece < SMALL_PIECES; ++piece)
+                memcpy(__builtin_assume_aligned(to + piece * PIECE, TOGETHER * 2), words[piece], TOGETHER * 2);
+        }
+    }
+};
+
+// The pieces of an operand with EXTENT rows (columns). Where the pieces lie along these, a box has 64.
+template <int EXTENT, bool ALONG_K> struct split_small_pieces {
+    enum { PIECE = ALONG_K ? EXTENT * SLAB_BYTES : (EXTENT + 63) / 64 * BOX_BYTES, BYTES = SMALL_PIECES * PIECE };
+
+    // Where 16 elements along k of a piece begin. (It takes one instruction to add to a descriptor, and several to
+    // make one.)
+    static __device__ __forceinline__ uint64_t descriptor(uint64_t first, int piece, int sixteen) {
+        return wgmma_descriptor_after(first, piece * PIECE + sixteen * 16 * (ALONG_K ? 2 : SLAB_BYTES));
+    }
+};
+
+// The sizes of a tile of 64, 80 or 128 columns. MORE: columns from 64 on; BLOCKS: of a multiprocessor; PITCH: from
+// row to row of sums in shared memory.
+template <int COLUMNS_> struct [[gnu::visibility("default")]] split_small_size {
+    enum { COLUMNS = COLUMNS_, MORE = COLUMNS - 64, SUMS = COLUMNS / 2, PITCH = COLUMNS + 8 };
+    enum { BLOCKS = COLUMNS > 80 ? 2 : COLUMNS == 80 ? 3 : 4 };
+
+    // Pieces that are not along k need most.
+    static constexpr size_t dynamic_bytes() {
+        using a_pieces = split_small_pieces<SMALL_ROWS, false>;
+        return COLUMNS == 64 ? 0 : 1024 + a_pieces::BYTES + split_small_pieces<COLUMNS, false>::BYTES;
+    }
+};
+
+} // namespace matmul
+
+#endif

@@ -1,0 +1,99 @@
+// The plans of "warp_tiles_split_k" and "tensor_cores_split_k", and how long they take.
+#ifndef CK_MATMUL_PLANS_SPLIT_K_CUH
+#define CK_MATMUL_PLANS_SPLIT_K_CUH
+
+#include "cores.cuh"
+
+namespace matmul {
+
+// The parts of k and groups with the shortest estimated time (in microseconds, fitted to an H200), unless the caller
+// chooses. A step of k takes 34 ns, and less where several blocks share a multiprocessor. Groups of clusters cost a
+// second launch, so they need a long k.
+struct k_parts {
+    int64_t tiles, parts, groups; // of one product; in each tile; in each tile
+    double time;
+};
+inline k_parts parts_of_warp_tiles(const ck_call *call) {
+    using size = warp_tiles_small;
+    const int64_t parts = call->parameters[0];
+    int64_t groups = call->parameters[1];
+    const int64_t slabs = divide_up(inner(call), size::DEPTH), at_once = call->limits->multiprocessors;
+    const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(columns(call), size::COLUMNS));
+    const int64_t all = product(tiles, products(call));
+    const double results = static_cast<double>(product(product(rows(call), columns(call)), products(call)));
+    const double read =
+        static_cast<double>(product(product(rows(call) + columns(call), inner(call)), products(call)));
+    if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
+    k_parts best = {};
+    for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
+        if (parts != 0 ? own != parts : own > 1 && own > slabs) continue;
+        for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
+            const double rounds = static_cast<double>(divide_up(product(all, own * count), at_once));
+            const double steps = static_cast<double>(divide_up(slabs, own * count) * size::DEPTH);
+            double time = 6 + read * 4 / 4.5e6 +
+                          rounds * (1.1 + steps * (rounds > 2   ? 0.024
+                                                   : rounds > 1 ? 0.03
+                                                                : 0.034));
+            if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 3e6;
+            if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
+            if (groups != 0 || count * 2 > slabs / own / 16) break;
+        }
+    }
+    return best;
+}
+
+// The same for "tensor_cores_split_k". A slab takes longer if the elements of an operand are not aligned; where lines
+// begin is not known here, and they are taken for those of matrices in C order. Three blocks share a multiprocessor.
+inline k_parts parts_of_tensor_cores(const ck_call *call) {
+    using size = tensor_cores_small;
+    const int64_t parts = call->parameters[0], n = columns(call), k = inner(call);
+    int64_t groups = call->parameters[1];
+    const int64_t slabs = divide_up(k, size::DEPTH), at_once = call->limits->multiprocessors;
+    const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(n, size::COLUMNS));
+    const int64_t all = product(tiles, products(call));
+    const double results = static_cast<double>(product(product(rows(call), n), products(call)));
+    const auto of_alignment = [](int64_t pitch) { return pitch % 8 != 0 && pitch % 2 == 0 ? 0.32 : 0.2; };
+    const double slab = of_alignment(k) + of_alignment(n); // where several blocks share a multiprocessor
+    const double alone = k % 2 != 0 || n % 2 != 0 ? 1.5 : 0.75;
+    if (products(call) > call->limits->max_grid[2]) groups = 1; // the sums of groups need all products in one launch
+    k_parts best = {};
+    for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
+        if (parts != 0 ? own != parts : own > 1 && own > slabs) continue;
+        for (int64_t count = groups != 0 ? groups : 1;; count *= 2) {
+            const int64_t blocks = product(all, own * count);
+            const double own_slabs = static_cast<double>(divide_up(slabs, own * count));
+            const double shared = static_cast<double>(divide_up(blocks, at_once)) * (1.7 + own_slabs * slab);
+            const double waiting = static_cast<double>(divide_up(blocks, 3 * at_once)) *
+                                   (1.7 + own_slabs * (slab > alone ? slab : alone));
+            double time = 6.7 + (shared > waiting ? shared : waiting) + (own > 1 ? 0.1 : 0);
+            if (count > 1) time += 3 + results * static_cast<double>(2 * count + 1) * 4 / 2.5e6;
+            if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
+            if (groups != 0 || count * 8 > slabs / own) break;
+        }
+    }
+    return best;
+}
+
+template <typename size>
+int plan_parts(const ck_call *call, ck_plan *plan, ck_error *error, const k_parts &k, int pitch) {
+    CK_TRY(plan_tiles(call, plan, error, size::ROWS, size::COLUMNS, size::THREADS));
+    const int64_t blocks = product(k.tiles, k.parts * k.groups);
+    if (blocks > call->limits->max_grid[0])
+        return ck_fail(error, CK_BAD_VALUE, "the result needs %lld blocks, but this device allows at most %lld",
+                       static_cast<long long>(blocks), static_cast<long long>(call->limits->max_grid[0]));
+    for (int view = 0; view < 3; ++view) plan->layout[view].contiguous = axes_of<uint8_t>(call).count > STACK_AXES;
+    if (!empty(call)) plan->grid[0] = static_cast<unsigned>(blocks);
+    plan->shared_bytes = size::SHARED_BYTES;
+    plan->layout[0].pitch = plan->layout[1].pitch = pitch; // bytes of an element: rows or columns are contiguous
+    return plan_groups(call, plan, error, k.groups);
+}
+inline int plan_warp_tiles_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_parts<warp_tiles_small>(call, plan, error, parts_of_warp_tiles(call), 4);
+}
+inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
+    return plan_parts<tensor_cores_small>(call, plan, error, parts_of_tensor_cores(call), 2);
+}
+
+} // namespace matmul
+
+#endif

@@ -1,8 +1,0 @@
-// The launches of "wgmma_multicast" with tiles of 128 columns: a unit of its own, for parallel builds.
-#include "wgmma_persistent_run.cuh"
-
-namespace matmul {
-
-RUN_PERSISTENT(wgmma_multicast, 128, PAIR)
-
-} // namespace matmul
