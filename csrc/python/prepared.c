@@ -1,6 +1,6 @@
 // The fast path of a call: arrays on one device that a kernel takes without conversion.
 //
-//   call   kind of the arrays --memo--> Prepared --> do shapes and out fit? --> memory for a new result --> ck_execute
+//   call   kind of the arrays --memo--> Prepared --> do shapes and out fit? --> memory for the result --> ck_execute
 //
 // `call` returns NotImplemented if the memo does not contain the kind or something does not fit. Python then converts
 // what can be converted, raises an error about what cannot, and prepares later calls of this kind. This file raises

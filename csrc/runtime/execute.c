@@ -1,6 +1,6 @@
 // One call: of a variant, from the caller's arrays to the caller's result, or of a single kernel.
 //
-//   host arrays     check -> plan -> stream and memory -> copies in -> run -> copies out -> wait -> finish on the host
+//   host arrays     check -> plan -> stream and memory -> copies in -> run -> copies out -> wait -> finish
 //   device arrays   check -> plan -> order -> memory -> run -> finish by a kernel -> order
 //   a kernel        check -> order -> launch -> order
 //

@@ -1,7 +1,7 @@
 // The life of the runtime: creation, end, fork, trimming. Functions that concern all parts of the runtime are in this
 // file, above all others, so that no part needs to know the parts that are built on it.
 //
-//   life.c --furnish--> device.c, at the first use of a device:         creates uses, launches, textures, ring and pool
+//   life.c --furnish--> device.c, at the first use of a device:         creates uses, launches, textures, ring, pool
 //          --reclaim--> pool.c, when device memory runs short:          frees kept textures
 #define _POSIX_C_SOURCE 200809L // recursive mutexes, under plain C11
 #include <stdlib.h>

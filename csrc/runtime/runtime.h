@@ -1,6 +1,6 @@
 // The interface of the runtime, for the extension module (csrc/python) and for other C code that calls kernels.
 //
-//   ck_execute    one call; ck_launch_kernel: a call of a single kernel; ck_list: the kernels that a call would launch
+//   ck_execute    one call; ck_launch_kernel: a call of a single kernel; ck_list: the kernels that a call launches
 //   ck_memory     device memory with a reference count; ck_array: an array in it; ck_order: the order of its uses
 //   ck_set        groups of kernels, loaded from shared libraries
 //   ck_stream, ck_event, ck_device, ck_pinned

@@ -5,7 +5,7 @@
 //     uint32      unchanged
 //     int32       sign bit inverted, so that negative numbers come first
 //     float32     all bits of negative numbers inverted, the sign bit of others set. Then all keys are reduced by the
-//                 number of negative NaNs, whose keys thereby wrap around to the end: -inf ... -0.0, 0.0 ... inf, NaNs
+//                 number of negative NaNs, whose keys wrap around to the end: -inf ... -0.0, 0.0 ... inf, NaNs
 //
 // NumPy treats -0.0 and 0.0 as equal and keeps their order; here every -0.0 comes before every 0.0.
 #ifndef CK_SORT_KEYS_CUH
