@@ -7,7 +7,7 @@
 //
 //     T                          K     sums, wgmma_total<T>
 //     __half, __nv_bfloat16      16    float, rounded as by mma.sync (tensor_core.cuh)
-//     float (tf32)               8     likewise; the lowest 13 bits of an element are ignored: 11 significant ones count
+//     float (tf32)               8     likewise; the low 13 bits of an element are ignored, 11 significant ones count
 //     int8_t                     32    int, exact modulo 2^32
 //
 // It does so asynchronously:
