@@ -1,8 +1,11 @@
 """The tables of docs/ on matrix products, for tables.py."""
 
+import math
+
 import records
+from cudakern import variants
 from cudakern._display import duration, figure
-from pictures import AUTO, MATMUL, RESULTS, ROOT
+from pictures import AUTO, LADDER, MATMUL, PRODUCT, RESULTS, ROOT, measured
 from records import dated, error, markdown, notice
 
 
@@ -118,33 +121,74 @@ def crossover_table():
 
 
 STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
+SQUARE = (1, 4096, 4096, 4096)
+#: Where a variant is not meant for large squares: what it is measured with, as (products, m, n, k).
+MEANT_FOR = {
+    "small_tiles": (1, 64, 64, 64),
+    "few_rows": (1, 4, 4096, 4096),
+    "tensor_cores_split": (1, 64, 64, 262144),
+    "wgmma_split": (1, 64, 64, 262144),
+    "split_inside": (1, 64, 4096, 4096),
+    "split_small": (256, 128, 128, 128),
+}
 
 
-def matmul_counters_table():
-    """Nsight Compute's counters of the steps of matmul."""
-    path = RESULTS / "gpu_ncu.json"
-    record = records.read(path)
+def matmul_steps_table():
+    """Every step of matmul: its rate, next to the step before and the library, and Nsight Compute's counters."""
+    paths = [RESULTS / name for name in (MATMUL, LADDER, "gpu_ncu.json")]
+    record, ladder, profiled = (records.read(path) for path in paths)
+    timed = {}  # (TFLOP/s, multiple of the library's rate) of a variant and a shape
+    for row in [*record["on_request"], *record["rows"], *record["small"]]:
+        if row["variant"] and row.get("dtype") != "bfloat16":
+            shape = (row.get("products", 1), row["m"], row["n"], row["k"])
+            rate = 2 * math.prod(shape) / row["kernel_ns"] / 1e3
+            timed.setdefault((row["variant"], shape), (rate, row["ratio"]))
+    library = max(row["rate"] for row in record["rows"] if PRODUCT.items() <= row.items() and not row["variant"])
+    for step in measured(ladder["ladder"]):
+        rate = step["profile"]["gflop_per_s"] / 1e3
+        timed.setdefault((step["variant"], SQUARE), (rate, rate / library))
+    counts = {row["variant"]: row for row in reversed(profiled["rows"])}  # of the first type that was profiled
     rows = []
-    for row in record["rows"]:
-        counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}
-        largest = max(STALLS, key=lambda name: counts[f"stall_{name}"])
+    for variant in variants("matmul"):
+        shape = MEANT_FOR.get(variant.name, SQUARE)
+        if variant.on_host or variant.name == "fastest" or (variant.name, shape) not in timed:
+            continue
+        dtype = next(name for name in ("float32", "float16", "float64", "int8") if name in variant.types)
+        number, *lengths = shape
+        product = f"{number} of " * (number > 1) + " x ".join(f"{n:,}" for n in lengths)
+        rate, times = timed[variant.name, shape]
+        before = timed.get((variant.after, shape))
         rows.append(
             [
-                row["dtype"],
-                f"`{row['variant']}`",
-                duration(counts["ns"]),
-                figure(counts["instructions"] / 1e9),
-                *(f"{counts[f'{name}_percent']:.1f}" for name in ("issue", "fma", "tensor")),
-                *(figure(count / 1e9) for count in (counts["l2_read_sectors"] * 32, counts["dram_read_bytes"])),
-                figure(counts["shared_wavefronts"] / 1e9),
-                f"{largest.replace('_', ' ')} {counts[f'stall_{largest}']:.1f}",
+                f"`{variant.name}`",
+                dtype,
+                "" if shape == SQUARE else product,
+                figure(rate),
+                f"{rate / before[0]:.2f}" if before else "-",
+                f"{times:.2f}",
+                *(_counters(counts[variant.name]) if shape == SQUARE and variant.name in counts else [""] * 6),
             ]
         )
-    heads = ["type", "variant", "time", "instructions, 10^9", "issue slots, %", "FMA pipe, %", "tensor cores, %"]
-    heads += ["read from L2, GB", "read from DRAM, GB", "shared memory, 10^9 wavefronts", "largest stall"]
-    size = f"m = n = k = {record['size']:,}"
-    return markdown(
-        heads,
-        rows,
-        f"{size}. {record['chip']}, {dated(record)}. From `{path.relative_to(ROOT)}` (`.ci/record ncu`).{notice(path)}",
+    heads = ["variant", "type", "m x n x k", "TFLOP/s", "/ step before", "/ library", "instructions", "issue slots, %"]
+    heads += ["tensor cores, %", "L2, GB", "wavefronts", "largest stall"]
+    what = (
+        "m x n x k is 4,096 x 4,096 x 4,096 where nothing else is given. / step before: multiple of the rate of the "
+        "variant that it comes after. / library: of the faster of PyTorch and CuPy, which call cuBLAS, for the same "
+        "product and type. Instructions, and wavefronts of shared memory, are per 32 multiply-adds."
     )
+    files = ", ".join(f"`{path.relative_to(ROOT)}`" for path in paths)
+    return markdown(heads, rows, f"{what} {record['chip']}, {dated(record)}. From {files}.{notice(paths[0])}")
+
+
+def _counters(row):
+    """Cells of one variant's counters, at SQUARE."""
+    counts = {name: float(value) for name, value in row.items() if name not in ("dtype", "variant", "kernel")}
+    largest = max(STALLS, key=lambda name: counts[f"stall_{name}"])
+    each = math.prod(SQUARE) / 32
+    return [
+        figure(counts["instructions"] / each),
+        *(f"{counts[f'{name}_percent']:.0f}" for name in ("issue", "tensor")),
+        figure(counts["l2_read_sectors"] * 32 / 1e9),
+        figure(counts["shared_wavefronts"] / each),
+        f"{largest.replace('_', ' ')} {counts[f'stall_{largest}']:.1f}",
+    ]
