@@ -173,8 +173,9 @@ def matmul_steps_table():
     heads += ["tensor cores, %", "L2, GB", "wavefronts", "largest stall"]
     what = (
         "m x n x k is 4,096 x 4,096 x 4,096 where nothing else is given. / step before: multiple of the rate of the "
-        "variant that it comes after. / library: of the faster of PyTorch and CuPy, which call cuBLAS, for the same "
-        "product and type. Instructions, and wavefronts of shared memory, are per 32 multiply-adds."
+        "variant that it comes after (-: there is none, or not with this product). / library: of the faster of PyTorch "
+        "and CuPy, which call cuBLAS, for the same product and type. Instructions, and wavefronts of shared memory, "
+        "are per 32 multiply-adds."
     )
     files = ", ".join(f"`{path.relative_to(ROOT)}`" for path in paths)
     return markdown(heads, rows, f"{what} {record['chip']}, {dated(record)}. From {files}.{notice(paths[0])}")
