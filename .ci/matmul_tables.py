@@ -126,8 +126,8 @@ SQUARE = (1, 4096, 4096, 4096)
 MEANT_FOR = {
     "small_tiles": (1, 64, 64, 64),
     "few_rows": (1, 4, 4096, 4096),
-    "tensor_cores_split": (1, 64, 64, 262144),
-    "wgmma_split": (1, 64, 64, 262144),
+    "tensor_cores_split_k": (1, 64, 64, 262144),
+    "wgmma_split_k": (1, 64, 64, 262144),
     "split_inside": (1, 64, 4096, 4096),
     "split_small": (256, 128, 128, 128),
 }
