@@ -110,15 +110,16 @@ def included(new):
 
 
 def digest(op, ours=True):
-    """SHA-256 of those files, and with ``ours`` of our own timing's, without comments, strings, spaces and the word
-    inline: no edit of words asks for a new run. (The benchmark times from outside.)"""
+    """SHA-256 of those files, and with ``ours`` of our own timing's, without comments, strings, spaces, "inline"
+    and names of files: no edit of words and no move asks for a new run. (The benchmark times from outside.)"""
     timing = [RUNTIME / "timing.c", *included([RUNTIME / "kernels/head_start.cu"])] if ours else []
-    whole = hashlib.sha256()
-    for path in sorted({*sources(op), *timing}):
-        code = COMMENTS.sub(" ", path.read_text())
+    texts = set()
+    for path in {*sources(op), *timing}:
+        code = re.sub(r"^#include .*|^#(?:ifndef|define) CK_\w+_C?U?H$", "", path.read_text(), flags=re.M)
+        code = COMMENTS.sub(" ", code)
         code = re.sub(r"\binline\b", " ", code)  # of linkage, and of no kernel's code
-        whole.update(f"{path.relative_to(ROOT)}\0{''.join(code.split())}\0".encode())
-    return whole.hexdigest()
+        texts.add("".join(code.split()))
+    return hashlib.sha256("\0".join(sorted(texts)).encode()).hexdigest()
 
 
 def of_experiments():
