@@ -8,7 +8,7 @@
 //
 // and refers to its functions by name: plan_tiled and run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines
 // CK_FOLDER first. VARIANT is for kernels, LIBRARY_VARIANT for the libraries of the toolkit. NumPy's variants, which
-// have no kernel, are in cudakern/_numpy_variants.py.
+// have no kernel, are in cudakern/calls/numpy_variants.py.
 #ifndef CK_TABLE_H
 #define CK_TABLE_H
 
