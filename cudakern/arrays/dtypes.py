@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
+import importlib
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,10 @@ def numpy_dtype(what: npt.DTypeLike) -> np.dtype[Any]:
 
 def has_bfloat16() -> bool:
     """True if NumPy arrays can have the type bfloat16 here."""
-    return importlib.util.find_spec("ml_dtypes") is not None
+    with IMPORTING:
+        from importlib.util import find_spec  # imported late, because few need it
+
+    return find_spec("ml_dtypes") is not None
 
 
 def type_name(dtype: npt.DTypeLike) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -111,9 +111,8 @@ def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
 @functools.cache
 def registry() -> dict[str, Operation]:
     """The operations that have both kernels and a module here, in order of position."""
-    room = __name__.rpartition(".")[0]
-    for entry in pkgutil.iter_modules(importlib.import_module(room).__path__):
-        importlib.import_module(f"{room}.{entry.name}")
+    for path in Path(__file__).parent.glob("[!_]*.py"):
+        importlib.import_module(f".{path.stem}", __package__)
     listed = sorted(OPERATIONS, key=lambda what: (what.position, what.name))
     return {what.name: what for what in listed if what.name in table.operations()}
 
