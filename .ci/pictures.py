@@ -6,8 +6,8 @@ from pathlib import Path
 
 import records
 from cudakern import variants
-from cudakern._operations import registry
-from cudakern._plots import LIMIT
+from cudakern.measure.plots import LIMIT
+from cudakern.operations.registry import registry
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PICTURE = ROOT / "docs/results", ROOT / "docs/ladder.svg"

@@ -124,7 +124,7 @@ def digest(op, ours=True):
 
 def of_experiments():
     """The operations whose kernels the experiments of cudakern.lab run: those that its modules import."""
-    imported = re.compile(r"^from \.\._operations[.\w]* import ([^\n(]+|\([^)]+)", re.M)
+    imported = re.compile(r"^from \.\.operations[.\w]* import ([^\n(]+|\([^)]+)", re.M)
     lines = {line for path in (ROOT / "cudakern/lab").glob("*.py") for line in imported.findall(path.read_text())}
     names = {name for line in lines for name in re.findall(r"\w+", line)}
     return sorted(name for name in names if (KERNELS / name).is_dir())

@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import cudakern  # noqa: E402
-from cudakern._operations import _public  # noqa: E402
+from cudakern.operations import public  # noqa: E402
 
-#: The names in the functions' signatures: (arrays on the device, the host's). See cudakern/_operations/_public.py.
+#: The names in the functions' signatures: (arrays on the device, the host's). See cudakern/operations/public.py.
 MEANS = {
     "ArrayLike": ("DeviceArray", "npt.ArrayLike"),
     "ArrayOrNumber": ("npt.ArrayLike | DeviceArray", "npt.ArrayLike"),
@@ -24,7 +24,7 @@ MEANS = {
     "NumpyOut": 2 * ("Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None",),
     "Result": ("DeviceArray", "Any"),
 }
-assert set(MEANS) <= set(vars(_public))
+assert set(MEANS) <= set(vars(public))
 
 HEAD = '''"""What a type checker sees of cudakern. Written by .ci/stub.py: do not edit."""
 
@@ -92,7 +92,7 @@ def takes_operation(function):
 
 
 def text():
-    modules, operations, takers = {"_transfer": {"Array"}, "_variants": {"AllVariants"}}, [], []
+    modules, operations, takers = {"arrays.transfer": {"Array"}, "operations.variants": {"AllVariants"}}, [], []
     for name in sorted(cudakern.__all__):
         what = getattr(cudakern, name)
         if inspect.isfunction(what) and inspect.signature(what).return_annotation == "Result":

@@ -2,7 +2,7 @@
 
     tables.py           rewrites the text between <!-- table:NAME --> and <!-- /table --> in README.md and docs/*.md,
                         draws docs/ladder.svg, and writes docs/ladders.md, docs/experiments.md, docs/overhead.md, and
-                        cudakern/recorded.json, which the package shows on machines without a GPU
+                        cudakern/measure/recorded.json, which the package shows on machines without a GPU
     tables.py --check   changes nothing; fails if one of these files does not match the results, and warns of results
                         that were measured with kernels other than those in csrc/kernels
     tables.py --release like no option; then fails if there are such results
@@ -28,11 +28,11 @@ import records
 from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
-from cudakern._operations import registry
-from cudakern._recorded import sizes
-from cudakern._steps import ratio
 from cudakern.lab._experiment import EXPERIMENTS as LAB
 from cudakern.lab._experiment import H200
+from cudakern.measure.recorded import sizes
+from cudakern.measure.steps import ratio
+from cudakern.operations.registry import registry
 from pictures import (
     AUTO,
     LADDER,
@@ -50,7 +50,7 @@ from pictures import (
 )
 from records import BENCH, NOTICE, changes, dated, error, markdown, notice
 
-OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/recorded.json"
+OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/measure/recorded.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
 MARKED = re.compile(r"(<!-- table:(\w+) -->\n).*?(<!-- /table -->)", re.S)
@@ -321,7 +321,7 @@ def table(name):
 
 
 def recorded():
-    """cudakern/recorded.json: ladders on a GPU and its compiler's figures, for machines without a GPU or nvcc."""
+    """cudakern/measure/recorded.json: a GPU's ladders and its compiler's figures, for machines without them."""
     ladders = {}
     for op in RATES:
         path = next((path for path in records_of(op) if is_gpus(path)), None)

@@ -37,19 +37,19 @@ import sys
 import textwrap
 
 from . import emulator
-from ._array import DeviceArray
 from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._backend import emulator as _load_emulator
 from ._backend import gpu_module as _load_gpu_module
-from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from ._errors import CudaError, OutOfMemoryError
 from ._imports import IMPORTING as _IMPORTING
-from ._memory_limit import memory_limit
-from ._operations.matmul import matmul
-from ._operations.sum_of_squares import sum_of_squares
-from ._streams import Event, Stream, synchronize
-from ._table import Parameter, Variant, Variants
-from ._variants import variants
+from .arrays.array import DeviceArray
+from .arrays.creation import asarray, empty, empty_pinned, from_dlpack, zeros
+from .arrays.memory_limit import memory_limit
+from .arrays.streams import Event, Stream, synchronize
+from .calls.table import Parameter, Variant, Variants
+from .operations.matmul import matmul
+from .operations.sum_of_squares import sum_of_squares
+from .operations.variants import variants
 
 _load_emulator()  # fails at once, with instructions, in a checkout that is not built
 _load_gpu_module()  # so that no call imports it
@@ -60,32 +60,36 @@ if hasattr(os, "register_at_fork"):
         before=_IMPORTING.acquire, after_in_parent=_IMPORTING.release, after_in_child=_IMPORTING.release
     )
 
+#: The other operations, by their modules in operations/.
+_OPERATIONS = {
+    "lookup": "interp lookup_2d lookup_3d",
+    "scan": "exclusive_scan inclusive_scan",
+    "bincount": "bincount",
+    "grayscale": "grayscale",
+    "packbits": "packbits",
+    "saxpy": "saxpy",
+    "sort": "sort",
+    "stencil_1d": "stencil_1d",
+    "vector_add": "vector_add",
+}
 #: Modules that are imported when one of their names is first used: importing all would take twice as long.
 _LATER = {
-    "_bench": "Bench bench",
-    "_compare": "Comparison compare random_matrix",
-    "_compile": "Kernel Program compile",
-    "_compilers": "CompileError",
-    "_device_query": "DeviceQuery device_query",
-    "_ladder": "ladder",
-    "_occupancy": "Occupancy PotentialBlockSize max_potential_block_size occupancy",
-    "_operations._lookup": "interp lookup_2d lookup_3d",
-    "_operations._scan": "exclusive_scan inclusive_scan",
-    "_operations.bincount": "bincount",
-    "_operations.grayscale": "grayscale",
-    "_operations.packbits": "packbits",
-    "_operations.saxpy": "saxpy",
-    "_operations.sort": "sort",
-    "_operations.stencil_1d": "stencil_1d",
-    "_operations.vector_add": "vector_add",
-    "_profile": "Profile profile",
-    "_resources": "KernelResources KernelTable kernel_resources",
-    "_source": "Source source",
-    "_steps": "Ladder Step",
+    "chips.device_query": "DeviceQuery device_query",
+    "measure.bench": "Bench bench",
+    "measure.compare": "Comparison compare random_matrix",
+    "measure.ladder": "ladder",
+    "measure.occupancy": "Occupancy PotentialBlockSize max_potential_block_size occupancy",
+    "measure.profile": "Profile profile",
+    "measure.resources": "KernelResources KernelTable kernel_resources",
+    "measure.steps": "Ladder Step",
+    "operations.source": "Source source",
+    "own.compile": "Kernel Program compile",
+    "own.compilers": "CompileError",
+    **{f"operations.{module}": names for module, names in _OPERATIONS.items()},
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
 if __doc__:  # (python -OO has none)
-    _public = ["sum_of_squares", "matmul", *(name for name in _LATER if _LATER[name].startswith("_operations."))]
+    _public = ["sum_of_squares", "matmul", *" ".join(_OPERATIONS.values()).split()]
     __doc__ = __doc__.format(operations=textwrap.fill(", ".join(_public), 100, subsequent_indent=" " * 13))
     del _public
 
@@ -134,7 +138,7 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: object) -> None:
     """For ``%load_ext cudakern``, which adds ``%%cuda``."""
-    from ._magic import load
+    from .own.magic import load
 
     load(shell)
 

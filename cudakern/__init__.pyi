@@ -8,25 +8,25 @@ import numpy.typing as npt
 
 from . import emulator
 from . import lab as lab
-from ._array import DeviceArray
 from ._backend import Backend, Device, backend, device, devices, use_backend
-from ._bench import Bench
-from ._compare import Comparison, compare, random_matrix
-from ._compile import Kernel, Program, compile
-from ._compilers import CompileError
-from ._creation import asarray, empty, empty_pinned, from_dlpack, zeros
-from ._device_query import DeviceQuery, device_query
 from ._errors import CudaError, OutOfMemoryError
-from ._memory_limit import memory_limit
-from ._occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
-from ._profile import Profile
-from ._resources import KernelResources, KernelTable
-from ._source import Source
-from ._steps import Ladder, Step
-from ._streams import Event, Stream, synchronize
-from ._table import Parameter, Variant, Variants
-from ._transfer import Array
-from ._variants import AllVariants
+from .arrays.array import DeviceArray
+from .arrays.creation import asarray, empty, empty_pinned, from_dlpack, zeros
+from .arrays.memory_limit import memory_limit
+from .arrays.streams import Event, Stream, synchronize
+from .arrays.transfer import Array
+from .calls.table import Parameter, Variant, Variants
+from .chips.device_query import DeviceQuery, device_query
+from .measure.bench import Bench
+from .measure.compare import Comparison, compare, random_matrix
+from .measure.occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
+from .measure.profile import Profile
+from .measure.resources import KernelResources, KernelTable
+from .measure.steps import Ladder, Step
+from .operations.source import Source
+from .operations.variants import AllVariants
+from .own.compile import Kernel, Program, compile
+from .own.compilers import CompileError
 
 __version__: str
 

@@ -14,19 +14,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from . import __version__, _display, _table
+from . import __version__, _display
 from ._arguments import keywords
 from ._backend import backend, use_backend
-from ._device_query import device_query
 from ._errors import CudaError, nearest, unknown
-from ._ladder import ladder, no_parameter
-from ._occupancy import occupancy
-from ._operations import headlines, names, note_on_skipped, operation
-from ._resources import kernel_resources
-from ._source import source
-from ._variants import AllVariants
-from ._variants import variants as all_variants
-from ._verify import verify
+from .calls import table
+from .chips.device_query import device_query
+from .measure.ladder import ladder, no_parameter
+from .measure.occupancy import occupancy
+from .measure.resources import kernel_resources
+from .measure.verify import verify
+from .operations.registry import headlines, names, note_on_skipped, operation
+from .operations.source import source
+from .operations.variants import AllVariants
+from .operations.variants import variants as all_variants
 
 
 class _Parser(argparse.ArgumentParser):
@@ -108,7 +109,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--dtype", help="type of the input, e.g. float64")
     options.add_argument("--repeat", type=int, help="number of measurements per variant")
     options.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
-    options.add_argument("--variants", type=_table.names_in, action="extend", help="variants to run, e.g. naive,tiled")
+    options.add_argument("--variants", type=table.names_in, action="extend", help="variants to run, e.g. naive,tiled")
     options.add_argument("--seed", type=int, default=0, help="seed of the random input")
     options.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
     options.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
@@ -122,7 +123,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
     options.add_argument("--shape", type=_sizes, action="append", help=text)
     options.add_argument("--dtype", default="float32", help="type of the input, e.g. float16")
-    options.add_argument("--variants", type=_table.names_in, action="extend", help="variants to run, e.g. auto,tiled")
+    options.add_argument("--variants", type=table.names_in, action="extend", help="variants to run, e.g. auto,tiled")
     options.add_argument("--rounds", type=int, default=15, help="number of measurements")
     options.add_argument("--seed", type=int, help="seed of the random input; default: new data in each run")
     text = "measure calls from NumPy arrays to NumPy arrays, copies included, compared also with NumPy"
@@ -162,8 +163,8 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("variant", help="a name listed by `cudakern variants`")
 
     options = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
-    options.add_argument("--op", type=_table.names_in, action="extend", help="operations to check")
-    options.add_argument("--variants", type=_table.names_in, action="extend", help="variants to check")
+    options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
+    options.add_argument("--variants", type=table.names_in, action="extend", help="variants to check")
     options.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     return parser, common, commands
 
@@ -197,7 +198,7 @@ def _output(path: str) -> str:
 def _picture(path: str) -> str:
     """The path of a picture, in a format that is known; .png if it has none."""
     try:
-        from ._plots import Picture
+        from .measure.plots import Picture
     except ImportError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     extension = os.path.splitext(_output(path))[1].lstrip(".")
@@ -281,12 +282,12 @@ def _ladder(options: argparse.Namespace) -> bool:
     for name in parameters:
         if not op:
             raise ValueError(f"ladder: {name}= is a parameter of variants, so pass an operation too")
-        if not _table.having(name, _table.variants(op)):
+        if not table.having(name, table.variants(op)):
             raise TypeError(no_parameter(operation(op), name))
     here = backend()
     if not options.json:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
-    chosen = _table.choose([op] if op else names() if options.all else headlines(), options.variants)
+    chosen = table.choose([op] if op else names() if options.all else headlines(), options.variants)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
     ladders, ops = [], dict.fromkeys(name for name, _ in chosen)
     stem, extension = os.path.splitext(options.plot or "")
@@ -308,8 +309,8 @@ def _ladder(options: argparse.Namespace) -> bool:
 
 
 def _bench(options: argparse.Namespace) -> None:
-    from ._bench import bench
-    from ._peers import PEERS
+    from .measure.bench import bench
+    from .measure.peers import PEERS
 
     if options.file and not options.json:
         raise ValueError(
@@ -351,7 +352,7 @@ def _lab(options: argparse.Namespace) -> None:
 
 
 def _variants(options: argparse.Namespace) -> None:
-    ladders = AllVariants({options.op: _table.variants(options.op)}) if options.op else all_variants()
+    ladders = AllVariants({options.op: table.variants(options.op)}) if options.op else all_variants()
     if options.json:
         _json(ladders)
         return

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from . import _table
-from ._variants import operation_name
+from .calls import table
+from .operations.variants import operation_name
 
 #: Functions that take an operation first, and those that take a variant second.
 _OPERATION_FIRST = ("bench", "ladder", "variants", "source", "occupancy", "kernel_resources", "profile")
@@ -49,9 +49,9 @@ def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
         name = called.__name__ if called.__module__.startswith("cudakern.") else ""
         of_argument = name in _OPERATION_FIRST
         if current and of_argument and (keyword in ("op", "fn") or (keyword is None and len(arguments) == 1)):
-            known = list(called.__globals__["PEERS"] if name == "bench" else _table.operations())
+            known = list(called.__globals__["PEERS"] if name == "bench" else table.operations())
             return [op for op in known if op.startswith(start)]
-        variants = _table.variants(operation_name(_value(arguments[0], names) if of_argument else called))
+        variants = table.variants(operation_name(_value(arguments[0], names) if of_argument else called))
     except (AttributeError, KeyError, TypeError, ValueError):
         return ()
     known = []
@@ -61,7 +61,7 @@ def completions(text: str, names: dict[str, Any]) -> Sequence[str]:
         known = [f"{p.name}=" for p in dict.fromkeys(p for variant in chosen for p in variant.parameters)]
     elif keyword in ("variant", "variants") or (name in _VARIANT_SECOND and len(arguments) == 2):
         known = [v.name for v in variants if v.kernels or name not in _VARIANT_SECOND]
-        known += [] if of_argument else [_table.AUTO]
+        known += [] if of_argument else [table.AUTO]
     return [word for word in known if word.startswith(start)]
 
 

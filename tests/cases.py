@@ -15,10 +15,10 @@ import cuda_api
 import cudakern
 from cudakern._backend import Backend
 from cudakern._cli import main
-from cudakern._dtypes import numpy_dtype
-from cudakern._operations import registry
+from cudakern.arrays.dtypes import numpy_dtype
 from cudakern.lab import _experiment
 from cudakern.lab._experiment import measure
+from cudakern.operations.registry import registry
 
 ORDERS = ("fixed", "reversed", "seed:1", "seed:2", "seed:3")
 

@@ -19,8 +19,8 @@ os.environ.setdefault("CUDAKERN_EMULATOR_PRINT", "0")
 import cases
 import cudakern
 import places
-from cudakern import _cache
-from cudakern._table import Variant
+from cudakern.calls.table import Variant
+from cudakern.own import cache
 
 hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=100, print_blob=True)
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("cudakern"), max_examples=20)
@@ -171,7 +171,7 @@ def backend(request):
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
     """An empty folder for compiled programs."""
-    monkeypatch.setenv(_cache.CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.CACHE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 

@@ -4,15 +4,15 @@ import importlib.util
 
 import numpy as np
 
-from cudakern import _dtypes
+from cudakern.arrays import dtypes
 
 HAS_BFLOAT16 = importlib.util.find_spec("ml_dtypes") is not None
-DTYPES = [name for name in _dtypes.NAMES if name != "bfloat16" or HAS_BFLOAT16]
+DTYPES = [name for name in dtypes.NAMES if name != "bfloat16" or HAS_BFLOAT16]
 NUMPY_DTYPES = [name for name in DTYPES if name != "bfloat16"]
 
 
 def kind(name):
-    return _dtypes.from_name(name)
+    return dtypes.from_name(name)
 
 
 def values(shape, dtype="float64", seed=0):

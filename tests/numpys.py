@@ -19,9 +19,10 @@ from cases import (
     relative_error,
     smallest,
 )
-from cudakern._array import DeviceArray
-from cudakern._dtypes import numpy_dtype, rounding_unit
-from cudakern._operations import _on_host, matmul
+from cudakern.arrays.array import DeviceArray
+from cudakern.arrays.dtypes import numpy_dtype, rounding_unit
+from cudakern.calls import on_host
+from cudakern.operations import matmul
 
 TYPES = [name for name in cudakern.variants("matmul")["tiled"].types if name != "bfloat16" or HAS_BFLOAT16]
 NUMPY_TYPES = [name for name in TYPES if name != "bfloat16"]
@@ -177,6 +178,6 @@ def spread(x, result):
 def as_on_a_gpu():
     """Lets "auto" take kernels for host arrays on the emulator too: what it does on a GPU. For small ones, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_on_host, "answers_at_once", lambda here: True)
+        patch.setattr(on_host, "answers_at_once", lambda here: True)
         patch.setattr(matmul.RULE, "small", None)
         yield

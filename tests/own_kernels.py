@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cudakern import _compilers, _cuda_source, _nvrtc
+from cudakern.own import compilers, cuda_source, nvrtc
 
 ADD_ONE = r"""
 __global__ void add_one(const float *x, float *y, int n) {
@@ -31,11 +31,11 @@ class Loaded:
 def by_nvrtc(text, wanted=(), arch=900, flags=(), folder=None):
     """What NVRTC makes of a source, which needs no GPU."""
     try:
-        _nvrtc.version()
+        nvrtc.version()
     except ImportError as reason:
         pytest.skip(str(reason))
-    kernels, variables, _ = _cuda_source.contents(text)
+    kernels, variables, _ = cuda_source.contents(text)
     found = tuple(kernel.name for kernel in kernels if not kernel.is_template)
-    names = _compilers.Names(tuple(wanted), found, variables)
-    unit = _compilers.Unit(text, "kernels.cu", folder, tuple(flags), arch, 900)
-    return _compilers.for_gpu(Loaded(), unit, names, 0)
+    names = compilers.Names(tuple(wanted), found, variables)
+    unit = compilers.Unit(text, "kernels.cu", folder, tuple(flags), arch, 900)
+    return compilers.for_gpu(Loaded(), unit, names, 0)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import cudakern as ck
-from cudakern._operations import registry
+from cudakern.operations.registry import registry
 
 CALLS = {}
 
@@ -538,7 +538,7 @@ def methods(owner):
         function = what.fget if isinstance(what, property) else what
         if not inspect.isfunction(function) or not (name[0] != "_" or name[:2] == "__" or name == "_repr_html_"):
             continue
-        ours = Path(function.__code__.co_filename).parent == Path(ck.__file__).parent
+        ours = Path(ck.__file__).parent in Path(function.__code__.co_filename).parents
         if ours and name != "__init__" and function.__annotations__.get("return") != "NoReturn":
             found[f"{owner.__name__}.{name}"] = function
     return found

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _backend, _bench, _rounds
-from cudakern._bench import bench
+from cudakern import _backend
 from cudakern._cli import main
-from cudakern._peers import PEERS
-from cudakern._rounds import timed
+from cudakern.measure import bench as bench_module
+from cudakern.measure import rounds
+from cudakern.measure.bench import bench
+from cudakern.measure.peers import PEERS
+from cudakern.measure.rounds import timed
 
 each = pytest.mark.parametrize
 
@@ -27,15 +29,15 @@ def as_on_a_gpu(monkeypatch):
     """A device that says it is an H200, with small buffers; and NumPy in place of CuPy, on the same memory."""
     native = _backend.emulator()
     facts = native.device_properties(0) | {"name": "NVIDIA H200"}
-    for module in (_bench, _rounds):
+    for module in (bench_module, rounds):
         monkeypatch.setattr(module, "backend", lambda: _backend.Backend("cuda", 0, "", native, facts))
-    monkeypatch.setattr(_rounds, "FLUSH", 1 << 12)
-    monkeypatch.setattr(_rounds, "PRODUCTS", {"float16": 32, "float64": 32})
+    monkeypatch.setattr(rounds, "FLUSH", 1 << 12)
+    monkeypatch.setattr(rounds, "PRODUCTS", {"float16": 32, "float64": 32})
     names = ("from_dlpack", "asarray", "cumsum", "sort", "__version__")
     cupy = types.SimpleNamespace(asnumpy=np.asarray, **{n: getattr(np, n) for n in names})
     monkeypatch.setitem(sys.modules, "torch", None)  # its import fails
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    caches = (_rounds._bandwidth, _rounds._link_rate, _rounds._product_rate)
+    caches = (rounds._bandwidth, rounds._link_rate, rounds._product_rate)
     for cache in caches:
         cache.cache_clear()
     with cudakern.use_backend("emulator"):
@@ -192,7 +194,7 @@ def test_from_numpy_to_numpy_as_on_a_gpu(as_on_a_gpu, op, tmp_path):
 
     def mine(*arrays):
         seen.append(arrays)
-        return cudakern._operations.operation(op).call(*arrays, variant="numpy")
+        return cudakern.operations.registry.operation(op).call(*arrays, variant="numpy")
 
     result = bench(op, host=True, peers={"mine": mine}, rounds=2, shapes=[(5, 6, 7)] if op == "matmul" else [100])
     assert [(line.who, line.measurements) for line in result.lines] == [("mine", 2), ("cudakern: auto", 2)]
@@ -209,7 +211,7 @@ def test_from_numpy_to_numpy_as_on_a_gpu(as_on_a_gpu, op, tmp_path):
     assert auto.share == pytest.approx(result.limits.ns(auto.flops, auto.bytes) / auto.kernel_ns)
     assert "link" in str(result.limits)
     assert "NumPy arrays" in result.title
-    assert result.to_dict()["timing"] == _rounds.HOST_TIMING
+    assert result.to_dict()["timing"] == rounds.HOST_TIMING
     result.plot(str(tmp_path / "roofline.png"))
 
 
@@ -233,7 +235,7 @@ def test_slow_calls_are_measured_once(monkeypatch):
     def count(name):
         calls[name] += 1
 
-    monkeypatch.setattr(_rounds, "SLOW_NS", -1.0)
+    monkeypatch.setattr(rounds, "SLOW_NS", -1.0)
     with cudakern.use_backend("emulator"):
         times = timed({name: lambda name=name: count(name) for name in calls}, 4)
     assert calls == {"slow": 1, "fast": 1}
@@ -241,9 +243,9 @@ def test_slow_calls_are_measured_once(monkeypatch):
 
 
 def test_large_products_are_checked_in_some_rows(monkeypatch):
-    monkeypatch.setattr(_bench, "CHECKED", 100)
+    monkeypatch.setattr(bench_module, "CHECKED", 100)
     a, b = np.ones((30, 4)), np.ones((4, 5))
-    error = _bench._checker(cudakern._operations.operation("matmul"), (a, b))
+    error = bench_module._checker(cudakern.operations.registry.operation("matmul"), (a, b))
     assert error(a @ b) == 0
     assert error(2 * (a @ b)) == pytest.approx(1)
     wrong = a @ b

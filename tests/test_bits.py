@@ -8,7 +8,7 @@ import pytest
 import cudakern
 from cases import label, native, variants
 from cudakern import bincount, packbits
-from cudakern._operations.bincount import extent
+from cudakern.operations.bincount import extent
 from growth import settled
 
 pytestmark = pytest.mark.proves()

@@ -13,7 +13,9 @@ import pytest
 import cudakern
 import subprocesses
 from cases import BACKENDS, emulated_chip, inputs_for, label, main_type, native, needs_no_out, small_shape, variants
-from cudakern._operations import _call, _execute, registry
+from cudakern.calls import call as call_module
+from cudakern.calls import execute
+from cudakern.operations.registry import registry
 
 KERNELS = [
     (operation, name, variant)
@@ -74,7 +76,7 @@ def test_plain_arrays_on_the_device_go_straight_to_c(operation, name, variant, m
         for which in (variant.name, "auto"):
             expected = [call(operation, *x, variant=which) for x in (arrays, values)]
             if operation not in OF_TWO_CALLS:
-                monkeypatch.setattr(_call, "on_device", None)
+                monkeypatch.setattr(call_module, "on_device", None)
             results = [call(operation, *x, variant=which) for x in (arrays, values)]
             if takes_out(operation):
                 out = cudakern.zeros(expected[0].shape, expected[0].dtype)
@@ -400,7 +402,7 @@ def test_the_memo_is_emptied_when_the_emulator_changes(square):
 
 def test_the_memo_is_bounded(square, monkeypatch):
     x, d = square
-    monkeypatch.setattr(_execute, "MOST", 5)
+    monkeypatch.setattr(execute, "MOST", 5)
     d._native.memo.clear()
     for threads in range(32, 1025, 32):
         for given in (x, d):

@@ -10,7 +10,7 @@ import pytest
 import cudakern
 import subprocesses
 from cases import BACKENDS, cli
-from cudakern._operations import names
+from cudakern.operations.registry import names
 
 
 def command(*arguments, status=0):
@@ -188,7 +188,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path, monk
 
     for name in ("ladder", "occupancy"):
         monkeypatch.setattr(_cli, name, works)
-    monkeypatch.setattr("cudakern._bench.bench", works)
+    monkeypatch.setattr("cudakern.measure.bench.bench", works)
     monkeypatch.setattr("cudakern.lab._by_name.run", works)
     (tmp_path / "folder").mkdir()
     (tmp_path / "file.png").touch()
@@ -246,17 +246,17 @@ def test_verify(backend, ops):
 def test_verify_fails_where_a_result_is_wrong(monkeypatch, capsys):
     """Verification can fail."""
     from cudakern import _cli
-    from cudakern._operations import _call, _execute
+    from cudakern.calls import call, execute
 
-    right = _execute.execute
+    right = execute.execute
 
     def wrong(run):
         right(run)
         if run.variant.name == "kahan" and run.outputs[0].size:
             run.outputs[0].flat[-1] *= 1.001
 
-    monkeypatch.setattr(_call, "plainly", lambda *_: NotImplemented)
-    monkeypatch.setattr(_execute, "execute", wrong)
+    monkeypatch.setattr(call, "plainly", lambda *_: NotImplemented)
+    monkeypatch.setattr(execute, "execute", wrong)
     assert _cli.main(["verify", "--op", "matmul", "--variants", "naive,kahan", "--backend", "emulator", "--json"]) == 1
     output = json.loads(capsys.readouterr().out)
     assert not output["ok"]

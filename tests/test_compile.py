@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _compilers, _cuda_source
+from cudakern.own import compilers, cuda_source
 from own_kernels import ADD_ONE, by_nvrtc, floats
 
 
@@ -399,13 +399,13 @@ def test_a_variable_that_is_no_array(backend):
 
 def test_reading_a_source():
     text = (pathlib.Path(__file__).parent / "emulator_kernels" / "set.cu").read_text()
-    kernels = {kernel.name: kernel for kernel in _cuda_source.contents(text).kernels}
+    kernels = {kernel.name: kernel for kernel in cuda_source.contents(text).kernels}
     assert list(kernels)[:3] == ["add_one", "scale", "all_values"]
     assert kernels["scale"].is_template
     assert kernels["scale"].parameters == ("T *x", "T by", "int n")
     assert kernels["of_nothing"].parameters == ()
-    assert _cuda_source.contents(text).variables == ("calls",)
-    assert _cuda_source.with_shared_memory(text) == text
+    assert cuda_source.contents(text).variables == ("calls",)
+    assert cuda_source.with_shared_memory(text) == text
 
 
 @pytest.mark.parametrize(
@@ -415,8 +415,8 @@ def test_reading_a_source():
 def test_reading_many_signs_takes_linear_time(sign):
     started = time.process_time()
     text = ADD_ONE + 30_000 * sign
-    assert _cuda_source.contents(text).kernels[0].name == "add_one"
-    assert _cuda_source.with_shared_memory("__shared__" + text).startswith("__shared__" + ADD_ONE)
+    assert cuda_source.contents(text).kernels[0].name == "add_one"
+    assert cuda_source.with_shared_memory("__shared__" + text).startswith("__shared__" + ADD_ONE)
     assert time.process_time() - started < 2
 
 
@@ -436,7 +436,7 @@ def test_nvrtc_compiles_what_the_host_compiles(own_cache):
         __global__ void never() {}
         #endif"""
     for _ in range(2):  # the second one is from the cache
-        _compilers._loaded.clear()
+        compilers._loaded.clear()
         loaded = by_nvrtc(text, ["scale<double>"])
         assert loaded.image.startswith(b"\x7fELF")
         assert set(loaded.names) == {"a::add", "scale<double>", "table"}

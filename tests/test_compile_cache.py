@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _cache, _compilers, _dependencies
+from cudakern.own import cache, compilers, dependencies
 from own_kernels import ADD_ONE, by_nvrtc, floats
 
 on_the_emulator = pytest.mark.parametrize("backend", ["emulator"], indirect=True)
@@ -28,8 +28,8 @@ def _on(backend):
 @pytest.fixture
 def builds(own_cache, monkeypatch):
     """A list with an item for each program that was compiled."""
-    made, count = _cache._made, []
-    monkeypatch.setattr(_cache, "_made", lambda *all: count.append(all) or made(*all))
+    made, count = cache._made, []
+    monkeypatch.setattr(cache, "_made", lambda *all: count.append(all) or made(*all))
     return count
 
 
@@ -117,7 +117,7 @@ def test_the_same_headers_are_the_same_program(builds, tmp_path):
 
 
 def test_a_header_whose_time_and_size_are_put_back(builds, tmp_path, monkeypatch):
-    monkeypatch.setattr(_cache, "_RECENT", 0)
+    monkeypatch.setattr(cache, "_RECENT", 0)
     header = tmp_path / "value.h"
     (tmp_path / "main.cu").write_text('#include "value.h"\n' + GET)
     for value in (1, 2):
@@ -145,11 +145,11 @@ def test_a_header_that_comes_before_another(builds, tmp_path):
 def test_a_header_that_changes_during_the_compile(builds, tmp_path, monkeypatch):
     (tmp_path / "main.cu").write_text('#include "value.h"\n' + GET)
     write(tmp_path / "value.h", 1)
-    listed = _dependencies.listed
-    monkeypatch.setattr(_dependencies, "listed", lambda rule: write(tmp_path / "value.h", 2) or listed(rule))
+    listed = dependencies.listed
+    monkeypatch.setattr(dependencies, "listed", lambda rule: write(tmp_path / "value.h", 2) or listed(rule))
     assert get(tmp_path / "main.cu") == 1  # what the compiler read
     monkeypatch.undo()
-    monkeypatch.setenv(_cache.CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv(cache.CACHE, str(tmp_path / "cache"))
     assert get(tmp_path / "main.cu") == 2
 
 
@@ -157,13 +157,13 @@ def test_a_header_that_changes_during_the_compile(builds, tmp_path, monkeypatch)
 def test_a_compiler_that_changes(builds, tmp_path, monkeypatch):
     compiler = tmp_path / "compiler"
     monkeypatch.setenv("CXX", f"env {compiler}")
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
     for value in (1, 2):
         compiler.write_text(f'#!/bin/sh\nexec g++ -DVALUE={value} {" " * value} "$@"\n')
         compiler.chmod(0o755)
         assert get(GET) == value
     monkeypatch.undo()
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
 
 
 @on_the_emulator
@@ -206,15 +206,15 @@ def test_includes_are_found_however_they_are_written(tmp_path):
         '#inc\\\nlude "a.\\\nh"', "#if __has_include(<a.h>)", '#include_next "a.h"', '#include "loop/b.h"',
         '#include"a.h"',
     ):  # fmt: skip
-        found = _dependencies.reachable(text, [], [tmp_path])
+        found = dependencies.reachable(text, [], [tmp_path])
         assert str(tmp_path / "a.h") in found.paths, text
         assert not found.computed
     for text in ("#include H", "# /* x */ include /* y */ H(a)", "%:include H", "#if __has_include(H)"):
-        assert _dependencies.reachable(text, [], []).computed, text
+        assert dependencies.reachable(text, [], []).computed, text
     for text in ("// we #include all\n", "int include;", "#includes", '#include "a" // H'):
-        assert not _dependencies.reachable(text, [], []).computed, text
+        assert not dependencies.reachable(text, [], []).computed, text
     start = time.perf_counter()
-    _dependencies.reachable("/* * " * 20000 + "\n/**/" * 20000 + "#" * 50000, [], [])
+    dependencies.reachable("/* * " * 20000 + "\n/**/" * 20000 + "#" * 50000, [], [])
     assert time.perf_counter() - start < 5
 
 
@@ -242,23 +242,23 @@ def test_a_folder_that_others_write(own_cache, monkeypatch, how):
     link = own_cache.with_name("link")
     link.symlink_to(own_cache)
     for folder in (own_cache, link):
-        monkeypatch.setenv(_cache.CACHE, str(folder))
+        monkeypatch.setenv(cache.CACHE, str(folder))
         with pytest.raises(ValueError, match=f"CUDAKERN_CACHE='.*' {words}, so another user could plant a program"):
             cudakern.compile(ADD_ONE)
     assert not list(own_cache.iterdir())
 
 
 def test_a_default_folder_that_others_write(tmp_path, monkeypatch):
-    monkeypatch.delenv(_cache.CACHE, raising=False)
+    monkeypatch.delenv(cache.CACHE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(_cache, "_temporaries", [])
+    monkeypatch.setattr(cache, "_temporaries", [])
     (tmp_path / "cudakern").mkdir()
     (tmp_path / "cudakern").chmod(0o777)
     with pytest.warns(RuntimeWarning, match="not kept: .*cudakern is writable by other users"):
         add_one()
     add_one()  # without another warning
     assert not list((tmp_path / "cudakern").iterdir())
-    assert stat.S_IMODE(_cache._temporary().stat().st_mode) == 0o700
+    assert stat.S_IMODE(cache._temporary().stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("how", [*OTHERS, "a link"])
@@ -303,7 +303,7 @@ def test_damaged_files(builds, own_cache, damage):
         replace(path, DAMAGES[damage](path.read_bytes()))
         add_one()
         assert len(builds) == i
-        assert _cache._read(path) is not None
+        assert cache._read(path) is not None
     add_one()
     assert len(builds) == 3
 
@@ -312,7 +312,7 @@ def test_what_a_killed_process_left(own_cache):
     for name in ("compiling-old", "compiling-new"):
         (own_cache / name).mkdir(parents=True)
         (own_cache / name / "kernels.cu").write_text("...")
-    os.utime(own_cache / "compiling-old", (0, time.time() - 2 * _cache._ABANDONED))
+    os.utime(own_cache / "compiling-old", (0, time.time() - 2 * cache._ABANDONED))
     add_one()
     assert [path.name for path in own_cache.glob("compiling-*")] == ["compiling-new"]
 
@@ -321,13 +321,13 @@ def test_the_limit(builds, own_cache, monkeypatch):
     for i in range(3):
         add_one(ADD_ONE + f"// {i}")
     assert len(programs(own_cache)) == 3
-    monkeypatch.setenv(_cache.LIMIT, "1K")
+    monkeypatch.setenv(cache.LIMIT, "1K")
     add_one(ADD_ONE + "// 3")
     assert len(programs(own_cache)) == 1  # the newest stays, whatever the limit
     assert len(list(own_cache.iterdir())) == 2
     add_one(ADD_ONE + "// 3")
     assert len(builds) == 4
-    monkeypatch.setenv(_cache.LIMIT, "much")
+    monkeypatch.setenv(cache.LIMIT, "much")
     for _ in range(2):  # also of a program that is there
         with pytest.raises(ValueError, match="CUDAKERN_CACHE_LIMIT must be a whole number of bytes, .* not 'much'"):
             add_one(ADD_ONE + "// 3")
@@ -338,10 +338,10 @@ def test_the_limit(builds, own_cache, monkeypatch):
 def test_a_full_disk(tmp_path, monkeypatch, where, named):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = tmp_path / "cudakern"
-    monkeypatch.delenv(_cache.CACHE, raising=False)
-    monkeypatch.setattr(_cache, "_temporaries", [])
+    monkeypatch.delenv(cache.CACHE, raising=False)
+    monkeypatch.setattr(cache, "_temporaries", [])
     if named:
-        monkeypatch.setenv(_cache.CACHE, str(folder))
+        monkeypatch.setenv(cache.CACHE, str(folder))
 
     def full_for(function):
         def full(path, *arguments, **keywords):
@@ -353,8 +353,8 @@ def test_a_full_disk(tmp_path, monkeypatch, where, named):
 
     if where == "source":
         whole = full_for(lambda _, **keywords: folders(**keywords))
-        folders = _cache.tempfile.TemporaryDirectory
-        monkeypatch.setattr(_cache.tempfile, "TemporaryDirectory", lambda **keywords: whole("", **keywords))
+        folders = cache.tempfile.TemporaryDirectory
+        monkeypatch.setattr(cache.tempfile, "TemporaryDirectory", lambda **keywords: whole("", **keywords))
     elif where == "result":
         monkeypatch.setattr(pathlib.Path, "replace", full_for(pathlib.Path.replace))
     elif cudakern.backend().emulated:
@@ -364,7 +364,7 @@ def test_a_full_disk(tmp_path, monkeypatch, where, named):
         )
         (tmp_path / "g++").chmod(0o755)
         monkeypatch.setenv("CXX", str(tmp_path / "g++"))
-        _compilers._compiler.cache_clear()
+        compilers._compiler.cache_clear()
     else:
         pytest.skip("NVRTC writes no file")
     text = ADD_ONE + f"// {where} {named}"
@@ -374,22 +374,22 @@ def test_a_full_disk(tmp_path, monkeypatch, where, named):
             cudakern.compile(text)
     else:
         add_one(text)
-        assert len(programs(_cache._temporary())) == 1
+        assert len(programs(cache._temporary())) == 1
     monkeypatch.undo()
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
     assert list(folder.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv(_cache.CACHE, str(tmp_path / "file" / "cache"))
+    monkeypatch.setenv(cache.CACHE, str(tmp_path / "file" / "cache"))
     with pytest.raises(ValueError, match=r"CUDAKERN_CACHE='.*' cannot be written: Not a directory"):
         cudakern.compile(ADD_ONE)
-    monkeypatch.delenv(_cache.CACHE)
+    monkeypatch.delenv(cache.CACHE)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))  # a home that is read-only
-    monkeypatch.setattr(_cache, "_temporaries", [])
+    monkeypatch.setattr(cache, "_temporaries", [])
     add_one()
-    _cache._temporaries[0].cleanup()  # as a child of a fork may do at its end
+    cache._temporaries[0].cleanup()  # as a child of a fork may do at its end
     add_one(ADD_ONE + "// again")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _compilers
+from cudakern.own import compilers
 from own_kernels import ADD_ONE, floats
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -256,7 +256,7 @@ def test_a_long_line_with_many_errors():
 
 @on_the_emulator
 def test_without_a_compiler(monkeypatch):
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CXX", raising=False)
     with pytest.raises(cudakern.CompileError, match="needs a C.. compiler.*apt install"):
@@ -270,7 +270,7 @@ def test_without_a_compiler(monkeypatch):
     monkeypatch.setenv("CXX", "/nowhere/g++")
     with pytest.raises(cudakern.CompileError, match="'/nowhere/g..' cannot be run: No such file"):
         cudakern.compile(ADD_ONE + "// no compiler")
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
 
 
 @on_the_emulator

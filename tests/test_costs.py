@@ -10,7 +10,8 @@ import pytest
 import cudakern
 import subprocesses
 from cases import native, numbers
-from cudakern._operations import _call, _execute
+from cudakern.calls import call as call_module
+from cudakern.calls import execute as execute_module
 
 A, B = (300, 400), (400, 200)
 
@@ -44,9 +45,9 @@ HOST = {
 )
 def test_host_operands_go_as_they_lie(backend, monkeypatch, left, right):
     """Nothing is written out on the host where a leading dimension, or a stride of 0, can say it."""
-    given, execute = [], _execute.execute
-    monkeypatch.setattr(_call, "plainly", lambda *_: NotImplemented)
-    monkeypatch.setattr(_execute, "execute", lambda run: given.append(run) or execute(run))
+    given, execute = [], execute_module.execute
+    monkeypatch.setattr(call_module, "plainly", lambda *_: NotImplemented)
+    monkeypatch.setattr(execute_module, "execute", lambda run: given.append(run) or execute(run))
     a, b = HOST[left](A), HOST[right](B)
     for variant in ("tiled", "naive"):
         result = cudakern.matmul(a, b, variant=variant)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cudakern as ck
-from cudakern import _dtypes
+from cudakern.arrays import dtypes
 from device_arrays import DTYPES, kind, same, same_view, values
 
 
@@ -164,9 +164,9 @@ def test_warnings_name_the_callers_line(backend):
 def test_names_of_types_are_numpys(name):
     for order in "=<>":
         dtype = kind(name).newbyteorder(order)
-        assert _dtypes.name_in_numpy(dtype) == dtype.name == name
+        assert dtypes.name_in_numpy(dtype) == dtype.name == name
     for other in ("O", "U3", "M8[s]", "V2", "longdouble", "clongdouble", [("a", "i4")], "longlong", "intc"):
-        assert _dtypes.name_in_numpy(np.dtype(other)) == np.dtype(other).name
+        assert dtypes.name_in_numpy(np.dtype(other)) == np.dtype(other).name
 
 
 def test_help_has_no_headings_of_the_source():

@@ -12,7 +12,7 @@ import pytest
 
 import cudakern as ck
 from cases import LAYOUTS, native
-from cudakern import _dtypes
+from cudakern.arrays import dtypes
 from device_arrays import DTYPES, NUMPY_DTYPES, kind, same, values
 
 
@@ -112,9 +112,9 @@ def test_arrays_of_two_backends():
 
 # --- types -----------------------------------------------------------------------------------------------------------
 def test_every_type_is_the_c_sides(backend):
-    for name in _dtypes.NAMES:
+    for name in dtypes.NAMES:
         view = native(backend).empty((2,), name, 0, 0)
-        assert (view.dtype, view.nbytes) == (name, 2 * _dtypes.itemsize(name))
+        assert (view.dtype, view.nbytes) == (name, 2 * dtypes.itemsize(name))
 
 
 @pytest.mark.parametrize("bad", [object, "U3", "S2", "M8[s]", "m8[s]", [("a", "i4")], "V4", "longdouble"])
@@ -153,7 +153,7 @@ def test_bfloat16_without_ml_dtypes(backend, monkeypatch):
     with ck.use_backend(backend):
         x = ck.asarray([1.5, 2]).astype("bfloat16")
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    _dtypes.from_name.cache_clear()
+    dtypes.from_name.cache_clear()
     assert (x.itemsize, x.nbytes) == (2, 4)
     assert x.astype("float32").get().tolist() == [1.5, 2]
     assert "[1.5, 2. ], dtype=bfloat16" in repr(x)
@@ -161,7 +161,7 @@ def test_bfloat16_without_ml_dtypes(backend, monkeypatch):
         with pytest.raises(ImportError, match="NumPy has bfloat16 only with the package ml_dtypes"):
             call()
     monkeypatch.undo()
-    _dtypes.from_name.cache_clear()
+    dtypes.from_name.cache_clear()
 
 
 @pytest.mark.parametrize("target", DTYPES)

@@ -10,7 +10,7 @@ import pytest
 
 import cudakern as ck
 from cases import BACKENDS, native
-from cudakern import _layout
+from cudakern.arrays import layout
 from device_arrays import DTYPES, kind, same, same_view, values
 
 # --- views -----------------------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_the_strides_of_reshape_are_numpys(data):
     a = a[(*key, ...) if isinstance(key, tuple) else (key, ...)]
     a = np.transpose(a, data.draw(st.permutations(range(np.ndim(a))), "axes"))
     shape = tuple(data.draw(factors(a.size), "new shape"))
-    strides = _layout.reshape(shape, a.shape, a.strides, 2)
+    strides = layout.reshape(shape, a.shape, a.strides, 2)
     expected = a.reshape(shape)
     if a.size:
         assert (strides is not None) == np.shares_memory(a, expected)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cuda_api
-from cudakern import _nvrtc
+from cudakern.own import nvrtc
 from test_half import KINDS, rounded, triples, values
 
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -132,7 +132,7 @@ def test_hints_for_caches(library, kind, dtype):
 
 def test_the_emulator_has_every_function_of_the_toolkit(tmp_path):
     """With the types of parameters and result that CUDA's own headers declare."""
-    folders = _nvrtc.headers()
+    folders = nvrtc.headers()
     if not folders:
         pytest.skip("no CUDA toolkit is installed")
     lines = ["#include <cuda_fp16.h>", "#include <cuda_bf16.h>", "#include <utility>", "using std::declval;"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cuda_api
-from cudakern import _nvrtc
+from cudakern.own import nvrtc
 
 
 @pytest.fixture
@@ -358,7 +358,7 @@ WITHOUT = re.compile(
 
 def test_the_emulator_has_every_intrinsic_of_the_toolkit(tmp_path):
     """With the types of parameters and result that CUDA's own headers declare."""
-    folders = _nvrtc.headers()
+    folders = nvrtc.headers()
     if not folders or not all((folders[0] / name).is_file() for name in HEADERS):
         pytest.skip("no CUDA toolkit is installed")
     lines = {"#include <cuda_runtime.h>": None, "#include <utility>": None, "using std::declval;": None}

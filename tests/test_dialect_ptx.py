@@ -1,4 +1,4 @@
-"""Inline PTX: on the emulator, C++ takes its place (cudakern/_ptx.py); on a GPU, NVRTC compiles it."""
+"""Inline PTX: on the emulator, C++ takes its place (cudakern/own/ptx.py); on a GPU, NVRTC compiles it."""
 
 from fractions import Fraction
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _compilers
+from cudakern.own import compilers
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -19,9 +19,9 @@ def _by(request, backend, monkeypatch):
     if not cudakern.backend().emulated and request.param != "g++":
         pytest.skip("a GPU's compiler is another one")
     monkeypatch.setenv("CXX", request.param)
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
     yield
-    _compilers._compiler.cache_clear()
+    compilers._compiler.cache_clear()
 
 
 def reversed_by(kernel, dtype=np.float32, threads=32, shared=2048):

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import cudakern
-from cudakern._operations import names, registry
-from cudakern._table import Variant
+from cudakern.calls.table import Variant
 from cudakern.lab._by_name import experiments
+from cudakern.operations.registry import names, registry
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("[!.]*/README.md"), *ROOT.glob("csrc/*/README.md"), *ROOT.glob("docs/*.md")]
+    path for form in ("*.md", "[!.]*/README.md", "c*/*/README.md", "docs/*.md") for path in ROOT.glob(form)
 )
 EXAMPLES = [path for path in DOCUMENTS if ">>> " in path.read_text()]
 

@@ -12,10 +12,10 @@ import pytest
 
 import cudakern as ck
 from capsules import name_of
-from cudakern import _dtypes
+from cudakern.arrays import dtypes
 from exchanged import Capsule, torch, values
 
-NUMPY_DTYPES = [name for name in _dtypes.NAMES if name != "bfloat16"]
+NUMPY_DTYPES = [name for name in dtypes.NAMES if name != "bfloat16"]
 
 
 class Old:

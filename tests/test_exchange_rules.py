@@ -9,7 +9,7 @@ import pytest
 import cudakern as ck
 from capsules import name_of
 from cases import native
-from cudakern import _dtypes, _exchange
+from cudakern.arrays import dtypes, exchange
 from exchanged import INTERFACE, Capsule, Foreign, values
 
 
@@ -60,7 +60,7 @@ def a_view(**changed):
 @pytest.mark.parametrize("stream, handle", [(None, 1), (1, 1), (2, 2), (12345, 12345), (-1, None)])
 def test_what_the_consumers_stream_means(stream, handle):
     module, view = Notes(), a_view()
-    _exchange.dlpack(view, module, stream, (1, 0), None, None)
+    exchange.dlpack(view, module, stream, (1, 0), None, None)
     waits = [] if handle is None else [("wait_for", view, handle)]
     assert module.calls == [*waits, ("dlpack_export", view, True, False)]
 
@@ -78,19 +78,19 @@ def test_what_the_consumers_stream_means(stream, handle):
 def test_what_is_no_consumers_stream(stream, error, words):
     module = Notes()
     with pytest.raises(error, match=words):
-        _exchange.dlpack(a_view(), module, stream, None, None, None)
+        exchange.dlpack(a_view(), module, stream, None, None, None)
     assert not module.calls
 
 
 def test_exports_from_a_gpu_to_elsewhere():
     module = Notes()
     with pytest.raises(BufferError, match=r"on DLPack device \(2, 1\)"):
-        _exchange.dlpack(a_view(device=1), module, None, (1, 0), (2, 0), None)
+        exchange.dlpack(a_view(device=1), module, None, (1, 0), (2, 0), None)
     with pytest.raises(
         BufferError, match="copy=False, but this array is on a GPU, and the host cannot use it without a copy"
     ):
-        _exchange.dlpack(a_view(), module, None, (1, 0), (1, 0), False)
-    _exchange.dlpack(a_view(device=1), module, None, (1, 0), (2, 1), False)
+        exchange.dlpack(a_view(), module, None, (1, 0), (1, 0), False)
+    exchange.dlpack(a_view(device=1), module, None, (1, 0), (2, 1), False)
     assert len(module.named("dlpack_export")) == 1
 
 
@@ -104,7 +104,7 @@ class PlaysCuda:
         return (2, device)
 
 
-@pytest.mark.parametrize("dtype", _dtypes.NAMES)
+@pytest.mark.parametrize("dtype", dtypes.NAMES)
 def test_a_copy_for_the_host(emulator, dtype):
     x = ck.asarray(values((4, 6))).astype(dtype).T
     ours = ck.DeviceArray(x._view, PlaysCuda())
@@ -146,7 +146,7 @@ class Producer:
 @pytest.mark.parametrize("old", [False, True])
 def test_what_a_producer_is_asked_for(stream, asked, old):
     module, x = Notes(), Producer(old)
-    assert _exchange.from_dlpack(x, module, 0, stream) == "a view"
+    assert exchange.from_dlpack(x, module, 0, stream) == "a view"
     assert x.asked == [{"stream": asked} | ({} if old else {"max_version": (1, 0)})]
     handle = {1: stream if isinstance(stream, int) else 0}.get(asked, asked)
     assert module.calls == [("dlpack_import", "a capsule", 1), ("used_in", "a view", handle, True)]
@@ -156,7 +156,7 @@ def test_a_producer_on_a_gpu_that_is_not_seen():
     x = Producer()
     x.__class__ = type("Far", (Producer,), {"__dlpack_device__": lambda self: (2, 7)})
     with pytest.raises(BufferError, match="Far is on GPU 7, but cudakern sees 2 GPUs"):
-        _exchange.from_dlpack(x, Notes(), 0, None)
+        exchange.from_dlpack(x, Notes(), 0, None)
     assert not x.asked
 
 
@@ -171,12 +171,12 @@ def test_a_producer_on_a_gpu_that_is_not_seen():
 )
 def test_a_gpu_takes_gpu_memory_only(kind, words):
     with pytest.raises(BufferError, match=words):
-        _exchange.from_dlpack(Capsule(None, (kind, 0)), Notes(), 0, None)
+        exchange.from_dlpack(Capsule(None, (kind, 0)), Notes(), 0, None)
 
 
 def test_the_cuda_array_interface_of_ours():
     module, view = Notes(), a_view()
-    interface = _exchange.interface(view, module)
+    interface = exchange.interface(view, module)
     assert interface == {
         "shape": (2, 3),
         "typestr": "<f4",
@@ -186,16 +186,16 @@ def test_the_cuda_array_interface_of_ours():
         "version": 3,
     }
     assert module.calls == [("wait_for", view, 1), ("exported", view)]
-    interface = _exchange.interface(a_view(contiguous=False, read_only=True, strides=(24, -4)), module)
+    interface = exchange.interface(a_view(contiguous=False, read_only=True, strides=(24, -4)), module)
     assert (interface["strides"], interface["data"]) == ((24, -4), (4096, True))
-    assert _exchange.interface(a_view(shape=(0, 3)), module)["data"] == (0, False)
+    assert exchange.interface(a_view(shape=(0, 3)), module)["data"] == (0, False)
     with pytest.raises(AttributeError, match="no name for bfloat16: use __dlpack__"):
-        _exchange.interface(a_view(dtype="bfloat16"), module)
+        exchange.interface(a_view(dtype="bfloat16"), module)
 
 
 def take(interface, module=None):
     x = types.SimpleNamespace(__cuda_array_interface__=interface)
-    return _exchange.from_interface(x, module or Notes(), 0)
+    return exchange.from_interface(x, module or Notes(), 0)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def take(interface, module=None):
 def test_the_cuda_array_interface_of_others(changed, strides, dtype, read_only):
     module = Notes()
     x = types.SimpleNamespace(__cuda_array_interface__=INTERFACE | changed)
-    assert _exchange.from_interface(x, module, 0) == "a view"
+    assert exchange.from_interface(x, module, 0) == "a view"
     assert module.calls == [("adopt", x, 4096, (2, 3), strides, dtype, 1, read_only)]
 
 

@@ -11,7 +11,7 @@ import pytest
 import cudakern
 import public
 from cases import native
-from cudakern._operations import registry
+from cudakern.operations.registry import registry
 
 NAMES = {1: "cudaErrorInvalidValue", 2: "cudaErrorMemoryAllocation", 719: "cudaErrorLaunchFailure"}
 OUT_OF_MEMORY = 2

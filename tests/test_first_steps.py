@@ -10,7 +10,7 @@ import pytest
 
 import cudakern
 from cases import HAS_BFLOAT16, emulated_chip, label, native, variants
-from cudakern._dtypes import numpy_dtype
+from cudakern.arrays.dtypes import numpy_dtype
 
 pytestmark = pytest.mark.proves()
 

@@ -22,7 +22,7 @@ import pytest
 import cuda_api
 import cudakern
 import cudakern.lab
-from cudakern._verify import verify
+from cudakern.measure.verify import verify
 
 PACKAGE = Path(cudakern.__file__).resolve().parent
 MODULES = [

@@ -5,7 +5,7 @@ import pytest
 
 import cudakern
 from cases import BACKENDS, HAS_BFLOAT16, label, main_type, native, variants
-from cudakern._dtypes import numpy_dtype
+from cudakern.arrays.dtypes import numpy_dtype
 
 pytestmark = pytest.mark.proves()
 

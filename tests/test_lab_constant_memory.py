@@ -8,8 +8,8 @@ import pytest
 
 import cudakern
 from cudakern import lab
-from cudakern._operations import operation
-from cudakern._operations._experiments import LITERALS, constant_memory
+from cudakern.operations.experiments import LITERALS, constant_memory
+from cudakern.operations.registry import operation
 
 KERNELS = ("literal", "scalar", "array", "global")
 CHANGING = ("scalar", "array", "global")

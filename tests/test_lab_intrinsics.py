@@ -7,8 +7,8 @@ import pytest
 
 import cudakern
 from cudakern import lab
-from cudakern._operations._experiments import EXACT, intrinsics
 from cudakern.lab._intrinsics import PAIRS
+from cudakern.operations.experiments import EXACT, intrinsics
 
 
 def test_the_words_are_those_of_the_table():

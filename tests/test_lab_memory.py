@@ -10,9 +10,9 @@ import pytest
 import cudakern
 from cases import times_count
 from cudakern import lab
-from cudakern._operations import registry
 from cudakern.lab import _memory, _warps
 from cudakern.lab._experiment import plural
+from cudakern.operations.registry import registry
 
 
 def shows_itself(result, path):

@@ -16,9 +16,9 @@ import pytest
 import cudakern
 from cases import emulated_chip
 from cudakern import _display, lab
-from cudakern._verify import verify
 from cudakern.lab._by_name import experiments
 from cudakern.lab._experiment import EXPERIMENTS, Column, Experiment, lines
+from cudakern.measure.verify import verify
 
 #: Small ones.
 ARGUMENTS = {

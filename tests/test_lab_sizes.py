@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern import _profile, lab
+from cudakern import lab
 from cudakern.lab import _by_name, _experiment
+from cudakern.measure import profile
 
 
 @pytest.mark.parametrize("wrong", [1000.5, "1000", [1000], np.float64(8)])
@@ -53,8 +54,8 @@ def test_a_row_is_measured_for_a_tenth_of_a_second(backend, monkeypatch):
     """By a clock on which each call takes 30 ms: the first is the warm-up."""
     readings = itertools.count()
     clock = SimpleNamespace(perf_counter=lambda: 0.03 * next(readings), perf_counter_ns=time.perf_counter_ns)
-    monkeypatch.setattr(_profile, "time", clock)
+    monkeypatch.setattr(profile, "time", clock)
     call = (cudakern.vector_add, ([1.0], [2.0]), {})
     assert _experiment.measure(*call, None)[0].repeat == 4
     assert _experiment.measure(*call, 7)[0].repeat == 7
-    assert _profile.measure(*call, None, None)[0].repeat == 17
+    assert profile.measure(*call, None, None)[0].repeat == 17

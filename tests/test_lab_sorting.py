@@ -6,8 +6,8 @@ import pytest
 import cudakern
 from cases import BACKENDS, native
 from cudakern import lab
-from cudakern._observer import observed
-from cudakern._profile import Times
+from cudakern.calls.observer import observed
+from cudakern.measure.profile import Times
 
 STAGES = ["select_samples", "sort_samples", "count_bins", "scan_bins", "scatter", "sort_bins"]
 

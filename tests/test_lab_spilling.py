@@ -7,7 +7,7 @@ import pytest
 
 import cudakern
 from cudakern import lab
-from cudakern._operations._experiments import moving_sum
+from cudakern.operations.experiments import moving_sum
 
 KERNELS = [entry.name for entry in cudakern.variants("moving_sum") if not entry.on_host]
 

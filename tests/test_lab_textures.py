@@ -73,7 +73,7 @@ def test_pixels(backend):
 
 def test_images_that_begin_anywhere(backend):
     """Rows of 4 bytes and 16 that begin between two words go another way."""
-    from cudakern._operations._experiments import rgba_to_float
+    from cudakern.operations.experiments import rgba_to_float
 
     wide = np.arange(5 * 7 * 4 + 3, dtype=np.uint8)
     there = cudakern.asarray(wide)

@@ -2,16 +2,17 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cudakern
 from cases import BACKENDS, HAS_BFLOAT16, json_of
-from cudakern import _steps, _table
-from cudakern._dtypes import numpy_dtype
-from cudakern._operations import names, operation, widened
+from cudakern.arrays.dtypes import numpy_dtype
+from cudakern.calls import table as table_module
+from cudakern.measure import steps as steps_module
+from cudakern.measure.recorded import FILE
+from cudakern.operations.registry import names, operation, widened
 
 
 # --- of random input --------------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ def test_ladder_shows_itself(small_ladder):
 
 def test_without_a_gpu_a_ladder_shows_what_was_recorded(small_ladder):
     """Times and speed-ups of another chip, marked as such; of this place, what is exact."""
-    record = json.loads((Path(cudakern.__file__).parent / "recorded.json").read_text())["ladders"]["matmul float32"]
+    record = json.loads(FILE.read_text())["ladders"]["matmul float32"]
     text = " ".join(repr(small_ladder).split())
     if not small_ladder.backend.emulated:
         assert small_ladder.recorded is None
@@ -129,7 +130,7 @@ def test_a_brief_table_is_the_main_path(small_ladder):
 
 def test_what_a_brief_table_must_not_leave_out(monkeypatch):
     """NumPy's row, a step that failed, and why; a short ladder, and one without times, is whole."""
-    right = _steps.errors_of
+    right = steps_module.errors_of
 
     def fails(*arguments):
         if len(seen) == 3:
@@ -139,7 +140,7 @@ def test_what_a_brief_table_must_not_leave_out(monkeypatch):
         return right(*arguments)
 
     seen = []
-    monkeypatch.setattr("cudakern._ladder.errors_of", fails)
+    monkeypatch.setattr("cudakern.measure.ladder.errors_of", fails)
     with cudakern.use_backend("emulator"):
         broken = cudakern.ladder("sum_of_squares", n=9, progress=False).table(brief=True)
         short = cudakern.ladder("saxpy", n=9, progress=False)
@@ -240,16 +241,16 @@ def test_ladders_of_types_that_some_variants_have(backend, dtype):
 
 
 def test_a_ladder_goes_on_after_a_step_that_fails(backend, monkeypatch):
-    from cudakern._operations import _execute
+    from cudakern.calls import execute
 
-    right = _execute.execute
+    right = execute.execute
 
     def fails(run):
         if run.variant.name == "coalesced":
             raise cudakern.CudaError("cudaErrorLaunchFailure (719): words", "cudaErrorLaunchFailure", 719)
         right(run)
 
-    monkeypatch.setattr(_execute, "execute", fails)
+    monkeypatch.setattr(execute, "execute", fails)
     steps = cudakern.ladder("sum_of_squares", n=100, variants=["coalesced", "atomic"], repeat=1, progress=False)
     assert steps.failed
     assert steps[0].profile is None
@@ -294,14 +295,14 @@ def test_a_step_names_the_machine_of_its_recorded_time():
 
 def test_a_value_that_some_variants_refuse_is_their_steps_matter(monkeypatch):
     """A value that some variants accept is passed on; the steps of the others have a note."""
-    find = _table.Variant.values
+    find = table_module.Variant.values
 
     def refuse(self, arguments):
         if self.name == "tiled" and arguments.get("tile") == 8:
             raise ValueError("tile=8 is nothing for tiled")
         return find(self, arguments)
 
-    monkeypatch.setattr(_table.Variant, "values", refuse)
+    monkeypatch.setattr(table_module.Variant, "values", refuse)
     with cudakern.use_backend("emulator"):
         steps = cudakern.ladder("matmul", n=5, tile=8, variants=["tiled", "tiled_padded"], repeat=1)
     assert steps["tiled"].note == "not for this input: tile=8 is nothing for tiled"
@@ -449,8 +450,8 @@ def test_nan_is_right_where_it_should_be(backend):
         assert [step.error for step in steps] == [(0, 0), (0, 0)]
         json.dumps(steps.to_dict(), allow_nan=False)
     wrong, right = np.float32([1, np.nan]), np.float32([np.nan, 1])
-    assert np.isnan(_steps.errors_of(wrong, right, None).max)
-    assert _steps.errors_of(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
+    assert np.isnan(steps_module.errors_of(wrong, right, None).max)
+    assert steps_module.errors_of(np.float32([np.nan, 3]), np.float64([np.nan, 2]), None).max == 0.5
 
 
 @pytest.mark.skipif(not HAS_BFLOAT16, reason="needs ml_dtypes")

@@ -16,8 +16,9 @@ import cases
 import cudakern as ck
 import subprocesses
 from cases import native
-from cudakern import _memory_limit
-from cudakern._operations import _tiled_product, _tiles
+from cudakern.arrays import memory_limit
+from cudakern.calls import tiles
+from cudakern.operations import tiled_product
 from growth import settled
 
 LIMIT = 2 << 20
@@ -61,14 +62,14 @@ def limited(backend, limit=LIMIT):
 @pytest.fixture
 def plans(monkeypatch):
     """The plans of the products that were computed in tiles."""
-    seen, planned = [], _tiled_product.planned
+    seen, planned = [], tiled_product.planned
 
     def plan(*arguments):
         seen.append(planned(*arguments))
         assert seen[-1].needed <= arguments[0].limit
         return seen[-1]
 
-    monkeypatch.setattr(_tiled_product, "planned", plan)
+    monkeypatch.setattr(tiled_product, "planned", plan)
     return seen
 
 
@@ -187,7 +188,7 @@ def test_stacks_and_vectors(backend, name, plans):
 @pytest.mark.parametrize("variant", ["naive", pytest.param("tiled", marks=pytest.mark.full)])
 def test_many_blocks_are_held(backend, k, variant, plans, monkeypatch):
     """With small blocks: as many of them, or of their results, as there is room for."""
-    monkeypatch.setattr(_tiled_product, "sizes", lambda length: [64])
+    monkeypatch.setattr(tiled_product, "sizes", lambda length: [64])
     a, b = cases.numbers((400 if k < 1000 else 170, k), "float32"), cases.numbers((k, 300), "float32", 1)
     for x, y in ((a, b), (b.T, a.T), (a, np.asfortranarray(b))):
         plans.clear()
@@ -367,8 +368,8 @@ def test_a_limit_that_is_too_small(backend):
     """(No call needs that much today: the memory of a block is made larger.)"""
     a, b, x = np.ones((40, 10_000)), np.ones((10_000, 40)), np.ones(1 << 20, np.float32)
     used = settled(backend)
-    with ck.memory_limit(_memory_limit.LEAST), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tiles, "ROUNDED", 1 << 20)
+    with ck.memory_limit(memory_limit.LEAST), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tiles, "ROUNDED", 1 << 20)
         with pytest.raises(
             ValueError, match=r"matmul: the memory limit of 1,048,576 bytes .* need [0-9,]+ bytes .*CUDAK"
         ):
@@ -379,16 +380,16 @@ def test_a_limit_that_is_too_small(backend):
 
 
 def test_settings(monkeypatch):
-    assert _memory_limit.current() is None
+    assert memory_limit.current() is None
     with ck.memory_limit("8G") as outer, ck.memory_limit("512m") as inner:
         assert (outer, inner) == (8 << 30, 512 << 20)
-        assert _memory_limit.current() == inner
-    assert _memory_limit.current() is None
-    monkeypatch.setenv(_memory_limit.ENVIRONMENT, "3M")
-    assert _memory_limit.current() == 3 << 20
+        assert memory_limit.current() == inner
+    assert memory_limit.current() is None
+    monkeypatch.setenv(memory_limit.ENVIRONMENT, "3M")
+    assert memory_limit.current() == 3 << 20
     with ck.memory_limit(progress=True) as limit:
         assert limit == 3 << 20
-        assert _memory_limit.shows_progress()
+        assert memory_limit.shows_progress()
     with ck.memory_limit(np.int64(1 << 20)) as limit:
         assert limit == 1 << 20
     assert repr(ck.memory_limit("8G", progress=True)) == (
@@ -401,7 +402,7 @@ def test_settings(monkeypatch):
     for wrong in (2.5, True, b"8G", [1 << 20]):
         with pytest.raises(TypeError, match="limit must be a whole number of bytes"):
             ck.memory_limit(wrong)
-    monkeypatch.setenv(_memory_limit.ENVIRONMENT, "many")
+    monkeypatch.setenv(memory_limit.ENVIRONMENT, "many")
     with pytest.raises(ValueError, match="CUDAKERN_MEMORY_LIMIT must be a whole number of bytes"):
         ck.matmul(*np.ones((2, 300, 300), np.float32), variant="naive")
 
@@ -409,7 +410,7 @@ def test_settings(monkeypatch):
 def test_a_thread_has_its_own_limit(backend):
     seen = []
     with ck.memory_limit(LIMIT):
-        thread = threading.Thread(target=lambda: seen.append(_memory_limit.current()))
+        thread = threading.Thread(target=lambda: seen.append(memory_limit.current()))
         thread.start()
         thread.join()
     assert seen == [None]
@@ -438,7 +439,7 @@ def test_an_interrupted_call_leaves_nothing_behind(backend, monkeypatch, capsys)
     """Whatever step the signal comes at, and although the exception, with its frames, is kept."""
     a, b = (cases.numbers(shape, "float32", shape[1]) for shape in PRODUCT)
     x = cases.numbers(1_500_000, "float32")
-    steps, at, advance = [0], [0], _tiles.Tiled.advance
+    steps, at, advance = [0], [0], tiles.Tiled.advance
 
     def interrupted(self):
         steps[0] += 1
@@ -446,7 +447,7 @@ def test_an_interrupted_call_leaves_nothing_behind(backend, monkeypatch, capsys)
         if steps[0] == at[0]:
             os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(_tiles.Tiled, "advance", interrupted)
+    monkeypatch.setattr(tiles.Tiled, "advance", interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with ck.memory_limit(1 << 20, progress=True):

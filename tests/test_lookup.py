@@ -8,7 +8,7 @@ from scipy import ndimage
 
 import cudakern
 from cases import BACKENDS, label, variants
-from cudakern._operations import registry
+from cudakern.operations.registry import registry
 
 OPERATIONS = {"lookup_2d": 2, "lookup_3d": 3}
 RUNS = [(operation, name, variant) for operation in OPERATIONS for name, variant in variants(operation)]

@@ -25,9 +25,8 @@ from cases import (
     variant_types,
     variants,
 )
-from cudakern import _table
-from cudakern._operations import _call
-from cudakern._operations.matmul import RULE
+from cudakern.calls import call, table
+from cudakern.operations.matmul import RULE
 
 pytestmark = pytest.mark.proves()
 
@@ -227,7 +226,7 @@ def test_int8_into_int32(backend, shapes, monkeypatch):
         assert cudakern.matmul(*there, out=out, variant=variant.name) is out
         if len(shapes[0]) == len(shapes[1]) == 2:
             with monkeypatch.context() as patch:
-                patch.setattr(_call, "on_device", None)  # the call goes straight to C
+                patch.setattr(call, "on_device", None)  # the call goes straight to C
                 assert cudakern.matmul(*there, out=out, variant=variant.name) is out
         assert np.array_equal(out.get(), expected)
         for operands, wrong in (
@@ -243,7 +242,7 @@ def test_int8_into_int32(backend, shapes, monkeypatch):
 def test_int8_into_int32_on_an_older_chip(monkeypatch):
     """The same sums without wgmma: the operands are converted first."""
     with cudakern.use_backend("emulator"):
-        monkeypatch.setattr(_table.Variant, "why_not", lambda self, here: "not here" if "int8" in self.name else "")
+        monkeypatch.setattr(table.Variant, "why_not", lambda self, here: "not here" if "int8" in self.name else "")
         a, b = numbers((40, 300), "int8", 1), numbers((300, 30), "int8", 2)
         there, out = (cudakern.asarray(a), cudakern.asarray(b)), cudakern.empty((40, 30), "int32")
         assert cudakern.matmul(*there, out=out) is out
@@ -561,9 +560,9 @@ def test_auto_explains_shapes_in_our_words():
 
 def test_auto_keeps_longlong_where_a_kernel_computes(monkeypatch):
     """As NumPy does. (On a machine without a GPU, "auto" is NumPy itself unless it is told otherwise.)"""
-    from cudakern._operations import _on_host
+    from cudakern.calls import on_host
 
-    monkeypatch.setattr(_on_host, "answers_at_once", lambda here: True)
+    monkeypatch.setattr(on_host, "answers_at_once", lambda here: True)
     x = np.arange(5).astype(np.longlong)
     for result in (cudakern.matmul(x, x), cudakern.matmul(x, x, variant="tiled")):
         assert type(result) is np.longlong

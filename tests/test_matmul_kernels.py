@@ -20,7 +20,7 @@ from cases import (
     settings,
     variants,
 )
-from cudakern._resources import launches_of
+from cudakern.measure.resources import launches_of
 
 pytestmark = pytest.mark.proves()
 

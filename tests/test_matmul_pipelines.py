@@ -9,8 +9,8 @@ import pytest
 
 import cudakern
 from cases import emulated_chip, label, main_type, native, result_type, settings, variants
-from cudakern._dtypes import numpy_dtype
-from cudakern._resources import launches_of
+from cudakern.arrays.dtypes import numpy_dtype
+from cudakern.measure.resources import launches_of
 
 pytestmark = pytest.mark.proves()
 

@@ -21,8 +21,8 @@ from cases import (
     relative_error,
     sum_reference,
 )
-from cudakern._array import DeviceArray
-from cudakern._dtypes import matmul_types, numpy_dtype, rounding_unit
+from cudakern.arrays.array import DeviceArray
+from cudakern.arrays.dtypes import matmul_types, numpy_dtype, rounding_unit
 from numpys import (
     KERNELS,
     NUMPY_TYPES,

@@ -14,8 +14,8 @@ from cases import (
     native,
     numbers,
 )
-from cudakern._array import DeviceArray
-from cudakern._operations import _call
+from cudakern.arrays.array import DeviceArray
+from cudakern.calls import call as call_module
 from numpys import TWO, attempt
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as NumPy warns, so does its variant
@@ -217,7 +217,7 @@ def test_two_plain_matrices_take_no_detour(backend, monkeypatch):
     d, out = cudakern.asarray(TWO), cudakern.empty((2, 2))
     for a, b in ((d, d), (d.T, d[::-1])):  # a kind of call that is new is looked at more closely
         cudakern.matmul(a, b, out=out)
-    monkeypatch.setattr(_call, "on_device", None)
+    monkeypatch.setattr(call_module, "on_device", None)
     assert np.array_equal((d @ d).get(), TWO @ TWO)
     assert cudakern.matmul(d.T, d[::-1], out=out) is out
     assert np.array_equal(out.get(), TWO.T @ TWO[::-1])

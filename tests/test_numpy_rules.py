@@ -13,8 +13,9 @@ from cases import (
     native,
     numbers,
 )
-from cudakern._array import DeviceArray
-from cudakern._operations import _call, _execute, _on_host, matmul
+from cudakern.arrays.array import DeviceArray
+from cudakern.calls import call, execute, on_host
+from cudakern.operations import matmul
 from numpys import NUMPY_TYPES, TWO, as_on_a_gpu, attempt, hold
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as NumPy warns, so does its variant
@@ -149,7 +150,7 @@ def test_auto_takes_kernels_where_there_are_some(backend, monkeypatch):
 
 def test_small_products_of_host_arrays_are_numpys(monkeypatch):
     """The copies to a GPU and back would take longer. What is small depends on shapes, type and processors."""
-    monkeypatch.setattr(_on_host, "answers_at_once", lambda here: True)
+    monkeypatch.setattr(on_host, "answers_at_once", lambda here: True)
     for processors in (1, 16):
         monkeypatch.setattr(matmul, "PROCESSORS", processors)
         for dtype, largest in (("float32", 1000), ("float64", 1000), ("int32", 64), ("float16", 64)):
@@ -173,8 +174,8 @@ def test_small_products_of_host_arrays_are_numpys(monkeypatch):
 
 def test_auto_of_host_arrays_is_numpys_without_a_gpu(monkeypatch):
     """Nobody who wants a result should wait for the emulator, whatever use_backend says."""
-    monkeypatch.setattr(_execute, "execute", None)
-    monkeypatch.setattr(_call, "plainly", lambda *_: NotImplemented)
+    monkeypatch.setattr(execute, "execute", None)
+    monkeypatch.setattr(call, "plainly", lambda *_: NotImplemented)
     with cudakern.use_backend("emulator"):
         for dtype in NUMPY_TYPES:
             assert np.array_equal(

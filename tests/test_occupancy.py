@@ -8,10 +8,11 @@ import pytest
 import cudakern as ck
 from cases import BACKENDS, cli
 from cases import emulated_chip as emulated
-from cudakern import _recorded, _resources
-from cudakern._chip import CHIPS, MULTIPROCESSORS
-from cudakern._observer import Observer, observed
-from cudakern._operations import operation
+from cudakern.calls.observer import Observer, observed
+from cudakern.chips.chip import CHIPS, MULTIPROCESSORS
+from cudakern.measure import recorded
+from cudakern.measure import resources as resources_module
+from cudakern.operations.registry import operation
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -326,8 +327,8 @@ def test_occupancy_on_the_command_line(tmp_path):
 
 def test_a_named_kernel_without_a_report(backend, monkeypatch):
     """Unknown figures are noted, and do not count as 0; the other kernels of the call are named."""
-    monkeypatch.setattr(_resources, "_built", lambda symbol, capability: (None, "nobody looked"))
-    monkeypatch.setattr(_recorded, "compiled", lambda symbol: None)
+    monkeypatch.setattr(resources_module, "_built", lambda symbol, capability: (None, "nobody looked"))
+    monkeypatch.setattr(recorded, "compiled", lambda symbol: None)
     result = ck.occupancy("matmul", "tiled", tile=32)
     if ck.kernel_resources("matmul", "tiled")[0].source == "driver":
         assert result.note == ""

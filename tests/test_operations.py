@@ -28,9 +28,9 @@ from cases import (
     snapshot,
     variants,
 )
-from cudakern._dtypes import kind_of, numpy_dtype
-from cudakern._operations import registry
-from cudakern._verify import _error_ratio
+from cudakern.arrays.dtypes import kind_of, numpy_dtype
+from cudakern.measure.verify import _error_ratio
+from cudakern.operations.registry import registry
 
 pytestmark = pytest.mark.proves()
 

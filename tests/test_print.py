@@ -12,7 +12,7 @@ import cuda_api
 import cudakern
 import subprocesses
 from cudakern import lab
-from cudakern._operations._experiments import hello
+from cudakern.operations.experiments import hello
 
 TEXT = "some text"
 
@@ -247,7 +247,7 @@ def test_a_process_without_standard_output(backend):
         os.close(1)
         import numpy as np, cudakern
         from cudakern import lab
-        from cudakern._operations._experiments import hello
+        from cudakern.operations.experiments import hello
         with cudakern.use_backend({backend!r}), lab.printed() as out:
             hello(np.zeros(3, np.int32), variant="greeting", lines=3)
         assert len(out.lines) == 3, out.lines

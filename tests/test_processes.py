@@ -603,7 +603,7 @@ def test_a_subinterpreter_is_refused_in_words():
 @pytest.mark.parametrize(
     "module, use",
     [
-        ("cudakern._ladder", "ck.ladder"),
+        ("cudakern.measure.ladder", "ck.ladder"),
         ("importlib.metadata", "ck.__version__"),
         ("difflib", "ck.matmul(1, 1, variant='tild')"),
         ("rich.console", "repr(ck.variants('matmul'))"),

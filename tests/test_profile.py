@@ -7,7 +7,7 @@ import pytest
 
 import cudakern
 from cases import emulated_note, json_of, native
-from cudakern import _profile
+from cudakern.measure import profile as profile_module
 
 
 @pytest.mark.proves("profile")
@@ -113,7 +113,7 @@ def test_profile_gives_the_errors_of_the_call(backend):
 
 def test_a_median_is_settled_when_its_confidence_interval_is_narrow(monkeypatch):
     """The interval has the true median in 95 of 100 draws, whatever the distribution; too few samples give none."""
-    monkeypatch.setattr(_profile, "PRECISION", 0.01)
+    monkeypatch.setattr(profile_module, "PRECISION", 0.01)
     draw = np.random.default_rng(17)
     for n in (20, 100):
         hits = 0
@@ -122,13 +122,13 @@ def test_a_median_is_settled_when_its_confidence_interval_is_narrow(monkeypatch)
             low, high = (round((n - 1) / 2 + by * 0.98 * n**0.5) for by in (-1, 1))
             hits += ordered[low] <= 1 <= ordered[high]
         assert 0.92 < hits / 2000 < 0.98, n
-    assert not _profile.settled([5.0])
-    assert _profile.settled([5.0] * 20)
+    assert not profile_module.settled([5.0])
+    assert profile_module.settled([5.0] * 20)
     narrow = [1000.0 + i for i in range(20)]
-    assert _profile.settled(narrow)  # ranks 5 to 14: 9 of 1010
-    assert not _profile.settled([x * 3 for x in narrow[:10]] + narrow[10:])
-    assert not _profile.settled(list(draw.normal(1000, 300, 20)))
-    assert _profile.settled(list(draw.normal(1000, 300, 20_000)))
+    assert profile_module.settled(narrow)  # ranks 5 to 14: 9 of 1010
+    assert not profile_module.settled([x * 3 for x in narrow[:10]] + narrow[10:])
+    assert not profile_module.settled(list(draw.normal(1000, 300, 20)))
+    assert profile_module.settled(list(draw.normal(1000, 300, 20_000)))
 
 
 def test_repetitions_of_a_profile(monkeypatch):
@@ -136,7 +136,7 @@ def test_repetitions_of_a_profile(monkeypatch):
     x = np.ones(100, "float32")
 
     def runs(clock, times, budget_s=30, **counts):
-        monkeypatch.setattr(_profile, "_clock", lambda sample: clock)
+        monkeypatch.setattr(profile_module, "_clock", lambda sample: clock)
         measured = []
 
         def kernel(self, run):
@@ -145,10 +145,11 @@ def test_repetitions_of_a_profile(monkeypatch):
             report = run.execute(1) | call | {"backend": cudakern.backend(), "kernel_ns": measured[-1]}
             self.reports.append(report)
 
-        monkeypatch.setattr(_profile.Times, "kernel", kernel)
+        monkeypatch.setattr(profile_module.Times, "kernel", kernel)
         with cudakern.use_backend("emulator"):
             counts = {"repeat": None, "warmup": 0} | counts
-            p, _ = _profile.measure(cudakern.vector_add, (x, x), {"variant": "naive"}, budget_s=budget_s, **counts)
+            call = cudakern.vector_add, (x, x), {"variant": "naive"}
+            p, _ = profile_module.measure(*call, budget_s=budget_s, **counts)
         return p.repeat, len(measured), p.kernel_ns
 
     steady, wild = (lambda: itertools.cycle([1000.0, 1001.0])), (lambda: itertools.cycle([900.0, 1100.0]))
@@ -186,6 +187,6 @@ def test_a_profile_counts_launches(backend, variant, launches):
 
 def test_an_ordinary_call_after_profile_is_not_measured(backend):
     cudakern.profile(cudakern.sum_of_squares, np.ones(10, "float32"), variant="coalesced", repeat=1)
-    from cudakern._observer import observer
+    from cudakern.calls.observer import observer
 
     assert observer.get() is None

@@ -15,7 +15,7 @@ import cudakern
 import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, emulated_note, json_of, native
 from cudakern._errors import unknown
-from cudakern._operations import names
+from cudakern.operations.registry import names
 
 
 # --- backends --------------------------------------------------------------------------------------------------------
@@ -359,10 +359,11 @@ def test_random_matrices(dtype):
 
 def test_bfloat16_without_its_package(backend, monkeypatch):
     """verify goes on and says so; a ladder of it does not begin."""
-    from cudakern import _dtypes, _verify
+    from cudakern.arrays import dtypes
+    from cudakern.measure import verify
 
-    monkeypatch.setattr(_verify, "has_bfloat16", lambda: False)
-    report = _verify.verify(["matmul"], ["naive"])
+    monkeypatch.setattr(verify, "has_bfloat16", lambda: False)
+    report = verify.verify(["matmul"], ["naive"])
     assert report.ok
     assert [(c.verdict, c.detail) for c in report.checks if c.dtype == "bfloat16"] == [
         ("not here", "ml_dtypes is not installed")
@@ -371,7 +372,7 @@ def test_bfloat16_without_its_package(backend, monkeypatch):
     def missing(name):
         raise ImportError("NumPy has bfloat16 only with the package ml_dtypes")
 
-    monkeypatch.setattr(_dtypes, "from_name", missing)
+    monkeypatch.setattr(dtypes, "from_name", missing)
     for call in (
         lambda: cudakern.ladder("matmul", n=3, dtype="bfloat16"),
         lambda: cudakern.random_matrix(3, dtype="bfloat16"),

@@ -8,8 +8,10 @@ import pytest
 import cudakern as ck
 from cases import BACKENDS, HAS_BFLOAT16, cli
 from cases import emulated_chip as emulated
-from cudakern import _installed, _recorded, _resources
-from cudakern._operations import names, operation
+from cudakern import _installed
+from cudakern.measure import recorded as recorded_module
+from cudakern.measure import resources
+from cudakern.operations.registry import names, operation
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -57,7 +59,7 @@ def test_kernels_of_every_type_have_their_names(op):
             for kernel in ck.kernel_resources(op, variant.name, kind)
         ]
     assert all(one.kernel in one.symbol for one in kernels)
-    if _resources.REPORT.exists():
+    if resources.REPORT.exists():
         unknown = sorted({(one.variant, one.dtype, one.symbol) for one in kernels if one.source != "build"})
         assert unknown == []
 
@@ -114,7 +116,7 @@ def test_the_builds_report(monkeypatch, tmp_path):
     columns = ("registers", "static_shared", "local_bytes", "spill_stores", "spill_loads", "constant_bytes")
     figures = {
         symbol: [tuple(chip[name] for name in (*columns, "capability")) for chip in chips]
-        for symbol, chips in _resources.compiler_report(sample).items()
+        for symbol, chips in resources.compiler_report(sample).items()
     }
     assert figures["_Z5firstPf"] == [(255, 1024, 64, 32, 40, 376, "8.0"), (40, 2048, 0, 0, 0, 0, "9.0")]
     assert figures["_Z6secondPf"] == [(12, 0, 0, 0, 0, 0, "8.0")]
@@ -122,13 +124,13 @@ def test_the_builds_report(monkeypatch, tmp_path):
     with ck.use_backend("emulator"):
         symbol = ck.kernel_resources("vector_add", "naive")[0].symbol
         report, build = tmp_path / "kernels.txt", tmp_path / "build.json"
-        monkeypatch.setattr(_resources, "REPORT", report)
+        monkeypatch.setattr(resources, "REPORT", report)
         monkeypatch.setattr(_installed, "BUILD", build)
         build.write_text('{"_cuda": {"built": false, "why_not": "there was no nvcc"}}')
         recorded = ck.kernel_resources("vector_add", "naive")
         assert (recorded[0].source, recorded[0].capability, recorded[0].why) == ("recorded", "9.0", "")
         assert "by nvcc" in repr(recorded)
-        monkeypatch.setattr(_recorded, "compiled", lambda symbol: None)
+        monkeypatch.setattr(recorded_module, "compiled", lambda symbol: None)
         nothing = ck.kernel_resources("vector_add", "naive")
         assert (nothing[0].source, nothing[0].why) == ("unknown", "there was no nvcc")
         assert "there was no nvcc" in repr(nothing)

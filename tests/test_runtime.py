@@ -27,7 +27,7 @@ from cases import (
     small_shape,
     variants,
 )
-from cudakern._operations import registry
+from cudakern.operations.registry import registry
 from failing import failures
 from growth import grows_by_less
 

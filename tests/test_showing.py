@@ -7,7 +7,7 @@ import re
 import pytest
 
 import cudakern
-from cudakern import _steps
+from cudakern.measure import steps as steps_module
 
 
 def words(markup):
@@ -70,7 +70,7 @@ def test_progress_in_notebooks(monkeypatch, capsys):
         texts.append(data["text/plain"])
         return Line()
 
-    monkeypatch.setattr(_steps, "_notebook_display", lambda: display)
+    monkeypatch.setattr(steps_module, "_notebook_display", lambda: display)
     with cudakern.use_backend("emulator"):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy", "coalesced"], progress=True)
     assert texts[1:] == ["sum_of_squares 1/2: numpy", "sum_of_squares 2/2: coalesced", ""]
@@ -80,7 +80,7 @@ def test_progress_in_notebooks(monkeypatch, capsys):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy"], progress=False)
     assert not texts
     clock = iter(range(100))
-    monkeypatch.setattr(_steps.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(steps_module.time, "monotonic", lambda: next(clock))
     with cudakern.use_backend("emulator"):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy"])
     assert len(texts) == 3

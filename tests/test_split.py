@@ -10,7 +10,7 @@ import pytest
 
 import cudakern
 from cases import emulated_chip, smallest
-from cudakern._resources import launches_of
+from cudakern.measure.resources import launches_of
 from matrices import operands
 from splits import (
     ALL,

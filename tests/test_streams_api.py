@@ -11,7 +11,7 @@ import pytest
 
 import cudakern as ck
 from cases import native
-from cudakern._streams import stream_handle
+from cudakern.arrays.streams import stream_handle
 from subprocesses import run
 
 
@@ -230,7 +230,7 @@ def test_streams_and_events_go_with_their_objects(backend):
             module.event_destroy(device, handle)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cudakern._streams.resolve", lambda device: (Listening(), 0))
+        patch.setattr("cudakern.arrays.streams.resolve", lambda device: (Listening(), 0))
         stream, event = ck.Stream(), ck.Event()
     handles = [("stream", stream.handle), ("event", event._handle)]
     assert not closed

@@ -20,7 +20,7 @@ from cases import (
     variant_types,
     variants,
 )
-from cudakern._dtypes import kind_of, numpy_dtype
+from cudakern.arrays.dtypes import kind_of, numpy_dtype
 
 pytestmark = pytest.mark.proves()
 

@@ -22,9 +22,9 @@ from cases import (
     variants,
 )
 from cuda_api import ROOT
-from cudakern import _numpy_variants
-from cudakern._dtypes import NAMES
-from cudakern._operations import registry
+from cudakern.arrays.dtypes import NAMES
+from cudakern.calls import numpy_variants
+from cudakern.operations.registry import registry
 
 OPERATIONS = tuple(registry())
 VARIANTS = [(operation, variant) for operation in OPERATIONS for variant in cudakern.variants(operation)]
@@ -127,7 +127,7 @@ def test_numpys_variant_comes_first(operation):
 
 
 def test_words_of_numpys_variants_are_of_operations():
-    assert set(_numpy_variants.WORDS) <= set(OPERATIONS)
+    assert set(numpy_variants.WORDS) <= set(OPERATIONS)
 
 
 def test_traits_of_the_documents_steps():

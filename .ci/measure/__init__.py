@@ -2,7 +2,7 @@
 
 TINY=1 makes them small, to see that they run, also on the emulator. What is compared with other libraries on the same
 data is measured by cudakern.bench, which anybody can call: `cudakern bench OP`; all that is timed, by its timing
-(cudakern._rounds.timed)."""
+(cudakern.measure.rounds.timed)."""
 
 import os
 import sys

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 import numpy as np
 
 import cudakern as ck
-from cudakern._rounds import HOST_TIMING, host_clock, timed
+from cudakern.measure.rounds import HOST_TIMING, host_clock, timed
 from measure import TINY
 from measure.products import rows_of, run
 

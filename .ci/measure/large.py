@@ -7,9 +7,9 @@ import numpy as np
 
 import cudakern as ck
 import records
-from cudakern._bench import taken_by_auto
-from cudakern._operations import operation
-from cudakern._rounds import host_clock, timed
+from cudakern.measure.bench import taken_by_auto
+from cudakern.measure.rounds import host_clock, timed
+from cudakern.operations.registry import operation
 from matrices import KINDS, operands
 from measure import TINY
 

@@ -16,10 +16,10 @@ import numpy as np
 import cuda_api
 import cudakern as ck
 from cases import inputs_for, small_shape
-from cudakern._observer import observed
-from cudakern._operations import registry
-from cudakern._profile import Times
-from cudakern._rounds import timed
+from cudakern.calls.observer import observed
+from cudakern.measure.profile import Times
+from cudakern.measure.rounds import timed
+from cudakern.operations.registry import registry
 from measure import OPS, TINY
 
 BACKEND = ck.backend()

@@ -10,10 +10,10 @@ import numpy as np
 
 import cudakern as ck
 import records
-from cudakern._bench import taken_by_auto
-from cudakern._operations import operation
-from cudakern._peers import library_calls
-from cudakern._rounds import TIMING, quantiles, timed
+from cudakern.measure.bench import taken_by_auto
+from cudakern.measure.peers import library_calls
+from cudakern.measure.rounds import TIMING, quantiles, timed
+from cudakern.operations.registry import operation
 from matrices import operands
 from measure import OPS, TINY
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import cudakern as ck
 import records
-from cudakern._resources import compiler_report
+from cudakern.measure.resources import compiler_report
 from measure import TINY
 
 #: So large that launches and caches hardly count. (NumPy takes half a minute for 2**24 values of a table of three axes,

@@ -9,7 +9,7 @@
 // and refers to its functions by name: plan_tiled and run_tiled. Its source is CK_FOLDER "tiled.cuh"; a table defines
 // CK_FOLDER first. A long ladder has a folder for its rungs, whose files are numbered in the order of the table: for
 // these, write RUNG(05, tiled, AFTER(pitched), ...), whose source is CK_FOLDER "ladder/05_tiled.cuh". LIBRARY_RUNG is
-// for the libraries of the toolkit. NumPy's variants, which have no kernel, are in cudakern/_numpy_variants.py.
+// for the libraries of the toolkit. NumPy's variants, which have no kernel, are in cudakern/calls/numpy_variants.py.
 #ifndef CK_TABLE_H
 #define CK_TABLE_H
 

@@ -66,7 +66,7 @@ static void add(arrays *arrays, view *array) {
 // DeviceArray is defined in Python, so it is available once cudakern is imported.
 static void know_arrays(module_state *state) {
     if (atomic_load(&state->view_name) != NULL) return;
-    PyObject *module = PyImport_ImportModule("cudakern._array"), *none_yet = NULL;
+    PyObject *module = PyImport_ImportModule("cudakern.arrays.array"), *none_yet = NULL;
     PyObject *type = module ? PyObject_GetAttrString(module, "DeviceArray") : NULL;
     PyObject *name = type ? PyUnicode_InternFromString("_view") : NULL;
     Py_XDECREF(module);

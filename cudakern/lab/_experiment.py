@@ -12,17 +12,19 @@ from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .. import _display, _profile
+from .. import _display
 from .._backend import Backend, backend
 from .._errors import unknown
-from .._operations._public import F, filled
-from .._profile import integer
+from ..calls.checks import integer
+from ..measure.profile import Profile
+from ..measure.profile import measure as measured
+from ..operations.public import F, filled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .._plots import Picture
+    from ..measure.plots import Picture
 
     Draw: TypeAlias = Callable[["Experiment", Picture], None]
 
@@ -91,10 +93,10 @@ def experiment(*columns: Column, claim: str) -> Callable[[F], F]:
 
 
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
-measure = functools.partial(_profile.measure, warmup=None, budget_s=0.1)
+measure = functools.partial(measured, warmup=None, budget_s=0.1)
 
 
-def kernel_times(profile: _profile.Profile, emulated: bool = True) -> dict[str, Any]:
+def kernel_times(profile: Profile, emulated: bool = True) -> dict[str, Any]:
     """The figures of a profile that rows contain; without ``emulated``, None unless a GPU was timed."""
     if emulated or profile.clock == "gpu":
         return {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s, "clock": profile.clock}
@@ -204,7 +206,7 @@ class Experiment(_display.Shown):
 
     def plot(self, path: str | None = None) -> Figure:
         """A plot, also saved to ``path`` if given; needs matplotlib (``pip install cudakern[plot]``)."""
-        from .._plots import Picture
+        from ..measure.plots import Picture
 
         picture = Picture(figsize=(9, 4), layout="constrained")
         self.draw(self, picture)
@@ -233,15 +235,15 @@ def bars(
 ) -> None:
     """Draws one bar per row that has a value and the items of ``only``: keys of its label and value, and the axis's
     name. ``axes``: a part of the picture."""
-    from .. import _plots
+    from ..measure import plots
 
     axes = axes or picture.subplots()
     column, axis, unit = _axis(result, value, axis)
     rows = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
-    colors = [_plots.HOST_BAR if row.get("cpu") else _plots.BAR for row in rows]
+    colors = [plots.HOST_BAR if row.get("cpu") else plots.BAR for row in rows]
     names, values = [str(row[label]) for row in rows], [row[value] / unit for row in rows]
-    _plots.bars(axes, names, values, [column.text(float(row[value])) for row in rows], colors)
-    axes.set_xlabel(f"{axis}; gray: measured on the CPU" if _plots.HOST_BAR in colors else axis, fontsize=9)
+    plots.bars(axes, names, values, [column.text(float(row[value])) for row in rows], colors)
+    axes.set_xlabel(f"{axis}; gray: measured on the CPU" if plots.HOST_BAR in colors else axis, fontsize=9)
 
 
 def _axis(result: Experiment, key: str, name: str) -> tuple[Column, str, float]:

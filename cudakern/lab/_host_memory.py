@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display, _dtypes
-from .._array import DeviceArray
+from .. import _display
 from .._backend import backend, current
-from .._creation import asarray, empty, empty_pinned, zeros
-from .._operations._experiments import EXACT, intrinsics
-from .._operations._experiments import hello as add_numbers
-from .._profile import Profile, integer
-from .._streams import Stream, synchronize
-from .._transfer import Array
+from ..arrays import dtypes
+from ..arrays.array import DeviceArray
+from ..arrays.creation import asarray, empty, empty_pinned, zeros
+from ..arrays.streams import Stream, synchronize
+from ..arrays.transfer import Array
+from ..calls.checks import integer
+from ..measure.profile import Profile
+from ..operations.experiments import EXACT, intrinsics
+from ..operations.experiments import hello as add_numbers
 from ._experiment import Column, Experiment, experiment, lines, measure, numbers, plural, report, size
 
 if TYPE_CHECKING:
-    from .._plots import Picture
+    from ..measure.plots import Picture
 
 MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", "to host")))
 
@@ -119,7 +121,7 @@ def mapped(array: Array) -> DeviceArray:
     if not isinstance(array, np.ndarray):
         kind = type(array).__name__
         raise TypeError(f"mapped: array must be a NumPy array created by cudakern.empty_pinned(), not {kind}")
-    name = _dtypes.name_of(array.dtype)
+    name = dtypes.name_of(array.dtype)
     native, device, _ = current()
     if array.size == 0:
         return DeviceArray(native.empty(array.shape, name, device, 0), native)

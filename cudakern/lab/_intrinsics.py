@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._backend import backend
-from .._creation import asarray
-from .._operations._experiments import EXACT
-from .._operations._experiments import intrinsics as evaluate
+from ..arrays.creation import asarray
+from ..operations.experiments import EXACT
+from ..operations.experiments import intrinsics as evaluate
 from ._experiment import Column, Experiment, bars, experiment, measure, report, size
 
 

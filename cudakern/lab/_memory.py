@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _display
-from .._array import DeviceArray
-from .._creation import asarray, empty, zeros
-from .._dtypes import itemsize
-from .._operations._experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
-from .._operations._experiments import bank_conflicts as read_strided
-from .._operations._experiments import coalescing as read_slice
+from ..arrays.array import DeviceArray
+from ..arrays.creation import asarray, empty, zeros
+from ..arrays.dtypes import itemsize
+from ..operations.experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
+from ..operations.experiments import bank_conflicts as read_strided
+from ..operations.experiments import coalescing as read_slice
 from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
-    from .._plots import Picture
+    from ..measure.plots import Picture
 
 #: Lanes per warp; banks of shared memory, and bytes per word of a bank; bytes per sector, the unit of global memory.
 LANES, BANKS, WORD, SECTOR = 32, 32, 4, 32

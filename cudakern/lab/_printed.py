@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._backend import backend
-from .._operations._experiments import hello as greet
-from .._profile import integer
-from .._streams import synchronize
+from ..arrays.streams import synchronize
+from ..calls.checks import integer
+from ..operations.experiments import hello as greet
 from ._experiment import Column, Experiment, experiment, label_axes, plural, report
 
 if TYPE_CHECKING:
-    from .._plots import Picture
+    from ..measure.plots import Picture
 
 _output = threading.Lock()
 _owner: int | None = None  #: the thread that captures it
@@ -79,7 +79,7 @@ def printed(*, echo: bool = False) -> Iterator[Printed]:
     --------
     >>> import numpy as np
     >>> from cudakern import lab
-    >>> from cudakern._operations._experiments import hello
+    >>> from cudakern.operations.experiments import hello
     >>> with lab.printed() as out:
     ...     numbers = hello(np.zeros(2, np.int32), variant="greeting", lines=2)
     >>> sorted(out.lines)

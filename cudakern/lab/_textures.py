@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _display
-from .._operations._experiments import rgba_to_float
-from .._operations._lookup import MODES, interp, lookup_2d
-from .._transfer import Array
+from ..arrays.transfer import Array
+from ..operations.experiments import rgba_to_float
+from ..operations.lookup import MODES, interp, lookup_2d
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
 
 if TYPE_CHECKING:
-    from .._plots import Picture
+    from ..measure.plots import Picture
 
 NAME = "textures"
 WEIGHTS = 256  #: steps of the hardware's interpolation weights

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from .._operations._experiments import thread_map as number_elements
-from .._transfer import Array
+from ..arrays.transfer import Array
+from ..operations.experiments import thread_map as number_elements
 from ._experiment import Column, Experiment, experiment, numbers, plural, report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .._plots import Picture
+    from ..measure.plots import Picture
 
 PICTURE = (62, 76)  #: the default shape, in NumPy's order
 Lengths: TypeAlias = tuple[int, ...]  #: along x, y, z

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from .. import _display
-from .._array import DeviceArray
 from .._backend import backend
-from .._creation import asarray
 from .._errors import unknown
-from .._observer import observed
-from .._operations.sort import sort
-from .._operations.sum_of_squares import sum_of_squares
-from .._profile import Times, integer
-from .._streams import Event, synchronize
-from .._table import find, variants
+from ..arrays.array import DeviceArray
+from ..arrays.creation import asarray
+from ..arrays.streams import Event, synchronize
+from ..calls.checks import integer
+from ..calls.observer import observed
+from ..calls.table import find, variants
+from ..measure.profile import Times
+from ..operations.sort import sort
+from ..operations.sum_of_squares import sum_of_squares
 from ._experiment import Column, Experiment, bars, experiment, measure, plural, report, size
 
 

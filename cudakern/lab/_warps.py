@@ -9,14 +9,14 @@ import numpy as np
 
 from .. import _display
 from .._backend import backend
-from .._creation import zeros
-from .._operations._experiments import BRANCHES, THREADS
-from .._operations._experiments import CHAIN as ROUNDS
-from .._operations._experiments import divergence as take_paths
-from .._operations._experiments import latency as load
-from .._operations.vector_add import vector_add
-from .._profile import Profile
-from .._transfer import Array
+from ..arrays.creation import zeros
+from ..arrays.transfer import Array
+from ..measure.profile import Profile
+from ..operations.experiments import BRANCHES, THREADS
+from ..operations.experiments import CHAIN as ROUNDS
+from ..operations.experiments import divergence as take_paths
+from ..operations.experiments import latency as load
+from ..operations.vector_add import vector_add
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
 from ._memory import LANES
 

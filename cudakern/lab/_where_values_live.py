@@ -9,14 +9,14 @@ import numpy as np
 
 from .. import _display
 from .._backend import backend
-from .._creation import asarray
-from .._operations import random_array
-from .._operations._experiments import CHAIN as ROUNDS
-from .._operations._experiments import LITERALS, moving_sum
-from .._operations._experiments import constant_memory as mix
-from .._operations.packbits import packbits
-from .._resources import kernel_resources
-from .._table import Variant, variants
+from ..arrays.creation import asarray
+from ..calls.table import Variant, variants
+from ..measure.resources import kernel_resources
+from ..operations.experiments import CHAIN as ROUNDS
+from ..operations.experiments import LITERALS, moving_sum
+from ..operations.experiments import constant_memory as mix
+from ..operations.packbits import packbits
+from ..operations.registry import random_array
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, measure, ratio, report, size
 
 ROWS = 256  #: of the moving sum

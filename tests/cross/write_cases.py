@@ -9,7 +9,7 @@ import sys
 
 import cudakern
 from cases import as_called, inputs_for, native, outputs_for, settings, variant_types
-from cudakern._operations import registry
+from cudakern.operations.registry import registry
 
 SHAPES = 3  # an operation: those of the fewest elements are trivial ones
 MOST_ELEMENTS = 20_000  # a case: the other processor is emulated too

@@ -14,7 +14,7 @@
 #include <string.h>
 
 // The number of blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are
-// unknown). The rules are those of cudakern/_occupancy.py; tests compare both. Shared memory is allocated in pieces.
+// unknown). The rules are those of cudakern/measure/occupancy.py; tests compare both. Shared memory is allocated in pieces.
 static int chip_occupancy(int threads, size_t dynamic_shared) {
     const emu_multiprocessor *has = emu_chip_now()->each;
     if (threads < 1 || threads > EMU_LIMITS.block_threads || dynamic_shared > has->shared_per_block) return 0;

@@ -1,4 +1,4 @@
-// What the C++ code consists of that stands for inline PTX: cudakern/_ptx.py writes it, for cudakern.compile.
+// What the C++ code consists of that stands for inline PTX: cudakern/own/ptx.py writes it, for cudakern.compile.
 //
 // A register is an unsigned integer of its size, a predicate a bool. An instruction reads its operands as its own type
 // with as<T>(), and writes its result with put().

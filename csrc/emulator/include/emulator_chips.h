@@ -1,5 +1,5 @@
 // Data of the chips. The emulator's core includes this file with macros of its own (core/chips.c); Python reads it as
-// text, for the occupancy calculator, device_query and the limits of profile (cudakern/_chip.py). Therefore each line
+// text, for the occupancy calculator, device_query and the limits of profile (cudakern/chips/chip.py). Therefore each line
 // contains one entry of numbers and strings.
 // clang-format off
 

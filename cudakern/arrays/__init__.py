@@ -1,0 +1,1 @@
+"""Arrays on the device: README.md says where to begin."""

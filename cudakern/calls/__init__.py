@@ -1,0 +1,1 @@
+"""The path of a call from a function to a kernel: README.md says where to begin."""

@@ -1,0 +1,160 @@
+"""The Rule of an operation, which describes its calls. call.py makes the call, in the same way for all operations."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._native import Native, View
+from ..arrays.dtypes import BFLOAT16, kind_of, type_name
+from ..arrays.layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
+from ..arrays.transfer import Array
+from .table import type_in_words
+
+#: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
+WEAK = (int, float, complex, bool)
+
+#: Before NumPy 2 a number's value has a say in the type, not its kind alone.
+VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
+
+CONVERT = "convert it with .astype()"
+HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
+
+HostArrays = tuple[tuple[Array, ...], Array]
+Views = tuple[tuple[View, ...], View]
+Inputs = tuple[Any, ...]
+Named = Mapping[str, Any]
+
+
+def same_shape(*shapes: Shape, **own: Any) -> Shape:
+    """The result has the shape of the first input."""
+    return shapes[0]
+
+
+def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy") -> Shape:
+    """The result has the shape to which these broadcast."""
+    if others.count(first) == len(others):
+        return first
+    try:
+        return broadcast_shapes(first, *others)
+    except ValueError:
+        shapes = " and ".join(f"{x} has shape {shape}" for x, shape in zip(operands, (first, *others), strict=True))
+        raise ValueError(
+            f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
+            "them 1"
+        ) from None
+
+
+def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
+    """The type in which NumPy's function computes, from types and Python numbers."""
+    if all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in operands):
+        return np.dtype(np.result_type(*operands))
+    # ml_dtypes tells NumPy's functions what bfloat16 and int32 make, but not numpy.result_type.
+    kinds = [x if type(x) not in WEAK else np.dtype(bool) if type(x) is bool else type(x) for x in operands]
+    return ufunc.resolve_dtypes((*kinds, None))[-1]
+
+
+def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
+    """The arrays' floating type; float64 for integers, as in NumPy. ``hint`` is for complex numbers."""
+    plain = all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in types)
+    dtype = np.dtype(np.result_type(*types) if plain else functools.reduce(functools.partial(type_of, np.add), types))
+    if kind_of(dtype) == "f":
+        return dtype
+    if dtype.kind not in "biu":
+        raise TypeError(f"{of} is for real numbers, not {type_in_words(dtype)}{hint if dtype.kind == 'c' else ''}")
+    return np.dtype(np.float64)
+
+
+#: The parameters of each operation's function; `registered` fills it in.
+KEYWORDS: dict[str, list[str]] = {}
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """How inputs and result are handed to a kernel: as they are, except those that are broadcast."""
+
+    broadcast: tuple[int, ...] = ()  #: inputs that are brought to the result's shape
+
+    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
+        """True if a kernel takes inputs of those shapes without another view; contiguous: in C order, without gaps."""
+        return True
+
+    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
+        """Host arrays as the kernel takes them, with no more axes than the C modules take: one where there are more."""
+        shape = result.shape
+        arrays = (
+            np.broadcast_to(x, shape) if i in self.broadcast and x.shape != shape else x for i, x in enumerate(inputs)
+        )
+        first, *others = (x.reshape(-1) if x.ndim > MAX_DIMS else x for x in (result, *arrays))
+        return tuple(others), first
+
+    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
+        """The same for arrays on a device."""
+        views = tuple(spread(native, x, result.shape) if i in self.broadcast else x for i, x in enumerate(inputs))
+        return views, result
+
+
+def spread(native: Native, x: View, shape: Shape) -> View:
+    """A view of that shape, in which axes of one element are repeated."""
+    if x.shape == shape:
+        return x
+    return native.view(x, 0, shape, broadcast(x.shape, x.strides, shape), x.dtype)
+
+
+@dataclass(eq=False)
+class Rule:
+    """What is special about the calls of one operation."""
+
+    name: str
+    operands: tuple[str, ...]  #: the inputs' names, for errors
+    by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
+    #: The variants for "auto": the first that lists the type and runs here. For host arrays without a GPU: by_numpy.
+    preferred: tuple[str, ...]
+    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, if different
+    #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
+    shape: Callable[..., Shape] = same_shape
+    fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes
+    broadcasts: tuple[str, ...] = ()  #: operands that are brought to the result's shape
+    arrangement: Arrangement | None = None  #: another way of handing arrays to the kernel
+    #: (operation, out's shape, the result's, the inputs') raises a ValueError if the result does not fill such an out.
+    check_out: Callable[..., None] | None = None
+    numbers: tuple[str, ...] = ()  #: operands that are one number, which may be in host memory if the others are not
+    #: (types and Python numbers) -> the type that "auto" brings the inputs to; TypeError for what NumPy refuses.
+    common: Callable[..., np.dtype[Any]] = np.result_type
+    counted: Callable[..., tuple[Shape, ...]] = lambda *shapes: shapes  #: shapes that the work is counted from
+    only: tuple[str, ...] = ()  #: the types that the operation takes, "auto" included, where not all
+    instead: str = CONVERT  #: how to convert others
+    others: str = ""  #: NumPy's letters for the kinds of types other than numbers that "auto" leaves to by_numpy
+    #: The same from the names of two types on a device, where NumPy's types do not say it.
+    common_on_device: Callable[..., str] | None = None
+    #: On a device, "auto" computes these types in another, which holds all their values, and converts the result back.
+    through: Mapping[str, str] = field(default_factory=dict)
+    real: bool = False  #: it takes real numbers only
+    #: (inputs, out) -> True where "auto" has to leave host arrays to NumPy unchanged: NumPy then takes out= too.
+    numpys_own: Callable[[tuple[Any, ...], Any], bool] | None = None
+    #: (type, the inputs' shapes) -> True where NumPy has the result of host arrays before a GPU would have it: "auto"
+    #: then takes NumPy.
+    small: Callable[..., bool] | None = None
+    #: (Tiled, the host arrays as a kernel takes them) computes a call that does not fit into the memory limit.
+    tiles: Callable[..., None] | None = None
+    refuse: Callable[[Inputs], None] | None = None  #: raises errors that come before all others
+
+    # Worked out once, since calls are short:
+    key: str = field(init=False)  #: of the rule, in the memo of calls
+    first: int = field(init=False)  #: the first operand that is an array
+    places: tuple[int, ...] = field(init=False)  #: of ``numbers`` among the operands
+    alike: tuple[int, ...] = field(init=False)  #: inputs that must have one shape for a kernel
+    arranged: Arrangement = field(init=False)  #: how arrays are handed to the kernel
+
+    def __post_init__(self) -> None:
+        if (fixed := self.fixed) is not None:
+            self.shape = lambda *shapes, **own: fixed
+        self.key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
+        self.first = next(i for i, name in enumerate(self.operands) if name not in self.numbers)
+        self.places = tuple(map(self.operands.index, self.numbers))
+        self.alike = tuple(map(self.operands.index, self.broadcasts))
+        self.arranged = self.arrangement or Arrangement(self.alike)

@@ -1,0 +1,1 @@
+"""Facts about chips and devices: README.md says where to begin."""

@@ -1,0 +1,1 @@
+"""Measuring and comparing variants: README.md says where to begin."""

@@ -1,0 +1,392 @@
+"""What a ladder returns: its steps, their table and their plot."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _display
+from .._backend import Backend
+from .._errors import CudaError, unknown
+from .._imports import IMPORTING
+from ..calls import table
+from ..operations.registry import operation
+from . import recorded
+from .compare import Comparison, compare
+from .profile import Profile
+from .resources import KernelResources
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: The most rows of a brief table.
+BRIEF_ROWS = 10
+NO_TIMES = "has no recorded times for this type and these parameters"
+
+
+@dataclass(frozen=True, repr=False)
+class Step(_display.Shown):
+    """A step of a ladder: a variant with its profile and errors, or a note on why it did not run."""
+
+    variant: table.Variant
+    profile: Profile | None = None
+    error: Comparison | None = None  #: against NumPy, relative to the result, or to its terms where they cancel
+    speedup: float | None = None  #: kernel time of the first kernel / this one's; None for NumPy and emulated times
+    note: str = ""
+    kernels: tuple[KernelResources, ...] = ()  #: on the emulator: the call's, at the recorded size if there is one
+    recorded: recorded.Recorded | None = None  #: on the emulator: figures measured on a GPU
+    failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
+
+    @property
+    def error_in_words(self) -> str:
+        """The largest error, or that there is none."""
+        return "-" if self.error is None else "exact" if self.error == (0, 0) else f"{self.error.max:.2g}"
+
+    def table(self) -> _display.Table:
+        """The step as a table of facts."""
+        rows = [("what it shows", self.variant.summary)] if self.variant.summary else []
+        if self.profile:
+            rows += self.profile.facts()
+        if self.error:
+            rows.append(("error", "exact" if self.error == (0, 0) else str(self.error)))
+        if self.speedup:
+            rows.append(("speed-up over the first kernel", ratio(self.speedup)))
+        if self.recorded:
+            chip = "CPU" if self.variant.on_host else "GPU"
+            rows.append((f"recorded on a {chip}", _display.duration(self.recorded.kernel_ns)))
+        return _display.facts(rows, f"{self.variant.operation}, {self.variant.name}", self.note)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "variant": self.variant.name,
+            "after": self.variant.after,
+            "summary": self.variant.summary,
+            "profile": self.profile.to_dict() if self.profile else None,
+            "error": self.error._asdict() if self.error else None,
+            "recorded": self.recorded._asdict() if self.recorded else None,
+            **{name: getattr(self, name) for name in ("speedup", "note", "failed")},
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Ladder(_display.Shown, Sequence[Step]):
+    """The steps, in order; displays as a table."""
+
+    operation: str
+    rate: str
+    shapes: tuple[tuple[int, ...], ...]
+    dtype: str
+    backend: Backend
+    steps: tuple[Step, ...]
+    recorded: recorded.RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
+    parameters: dict[str, Any] = field(default_factory=dict)  #: as passed; variants without such a parameter ignore it
+
+    @property
+    def _without_times(self) -> str:
+        return f"there is no GPU here, and {self.operation} {NO_TIMES}"
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self.steps[key]
+        by_name = {step.variant.name: step for step in self.steps}
+        if key not in by_name:
+            raise KeyError(unknown("step", key, by_name, of=f"this ladder of {self.operation}"))
+        return by_name[key]
+
+    @property
+    def failed(self) -> bool:
+        """True if a step ended in an error of the runtime."""
+        return any(step.failed for step in self)
+
+    def rate_of(self, profile: Profile) -> float:
+        """The profile's rate in the unit for this operation."""
+        return profile.gb_per_s if self.rate == "GB/s" else profile.gflop_per_s
+
+    @property
+    def limit(self) -> tuple[str, float] | None:
+        """The limit of the chip whose times are shown, and the rate that it allows; None if not known."""
+        if self.recorded is not None:
+            return self.recorded.limit
+        shares = ((p.limit, self.rate_of(p) / p.share) for p in (s.profile for s in self) if p and p.limit and p.share)
+        return next(shares, None)
+
+    @property
+    def title(self) -> str:
+        """Operation, input and device; and of which input the times are, if they were recorded."""
+        parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
+        places = self.backend.device_name + (f"; times: {self.recorded.input}" if self.recorded and self._timed else "")
+        return f"{self.operation}: {recorded.sizes(self.shapes)} {self.dtype}{parameters}; {places}"
+
+    @property
+    def _timed(self) -> bool:
+        return any(step.recorded for step in self)
+
+    @property
+    def _others(self) -> list[table.Variant]:
+        """Variants that do not take the type; the table leaves them out if others ran."""
+        others = [step.variant for step in self if not step.profile and self.dtype not in step.variant.types]
+        return others if any(step.profile for step in self) else []
+
+    def table(self, emulated: bool = False, brief: bool = False) -> _display.Table:
+        """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own. ``brief``: at most ten
+        rows and one line of notes."""
+        others = self._others
+        every = [step for step in self if step.variant not in others]
+        steps = self._climb(every) if brief else every
+        cells = [self._cells(step, emulated) for step in steps]
+        figures = list(cells[0]) if cells else []
+        rows = [[one.variant.name, one.variant.summary, *row.values()] for one, row in zip(steps, cells, strict=True)]
+        notes = " ".join(self._brief_notes(steps, len(every)) if brief else self._notes(figures))
+        spare = [name for word in ("memory", "launches", self.rate) for name in figures if name.endswith(word)]
+        return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
+
+    def _climb(self, steps: list[Step]) -> list[Step]:
+        """If these are too many: NumPy's, those that failed, and the main path from the first kernel to the fastest, of
+        steps each faster than all before, without those that gain least. (Kernels that cut inputs are another path.)"""
+        times = [step.recorded.kernel_ns if step.recorded else 0.0 for step in steps]
+        if self.recorded is None:
+            times = [step.profile.kernel_ns if step.profile else 0.0 for step in steps]
+        if len(steps) <= BRIEF_ROWS or not any(times):
+            return steps
+        climb: list[int] = []
+        for i, step in enumerate(steps):
+            better = times[i] and not (climb and times[i] >= times[climb[-1]])
+            if better and not step.variant.on_host and not step.variant.cuts_inputs:
+                climb.append(i)
+        more = [i for i, step in enumerate(steps) if step.failed or step.variant.on_host]
+        while len(climb) > max(2, BRIEF_ROWS - len(more)):
+            gains = [times[before] / times[i] for before, i in itertools.pairwise(climb)]
+            del climb[1 + gains.index(min(gains))]
+        return [steps[i] for i in sorted({*climb, *more})]
+
+    def _brief_notes(self, steps: Sequence[Step], rows: int) -> Iterator[str]:
+        yield from self._reasons(steps)
+        if self.recorded is None:
+            yield "call: with its copies."
+        elif self._timed:
+            chip = self.recorded.chip.removeprefix("NVIDIA ")
+            changed = "; the kernels have changed since" if self.recorded.changed else ""
+            yield f"Errors are of the input here, the rest of the {chip}'s ({self.recorded.date}{changed})."
+        else:
+            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+        if rows > len(steps):
+            yield f"{rows - len(steps)} more rows: ladder {self.operation} --all"
+
+    @staticmethod
+    def _reasons(steps: Sequence[Step]) -> Iterator[str]:
+        """Why some of the steps did not run."""
+        for note in dict.fromkeys(step.note for step in steps if step.note):
+            yield f"{', '.join(step.variant.name for step in steps if step.note == note)}: {note}."
+
+    def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
+        """A step's figures, by their columns' headings."""
+        profile, duration, figure = step.profile, _display.duration, _display.figure
+        error = step.error_in_words
+        kernel_ns = profile.kernel_ns if profile else None
+        if self.recorded is None:
+            cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
+            if any(s.profile and s.profile.blocks_ns is not None for s in self):
+                cells["blocks"] = duration(profile.blocks_ns if profile else None)
+            cells["call"] = duration(profile.whole_ns if profile else None)
+            cells[self.rate] = figure(self.rate_of(profile) if profile else None)
+            return cells | {"speed-up": ratio(step.speedup)}
+        cells, main = {}, main_kernel(step)
+        if any(_launches(s) > 1 for s in self):
+            cells = {"launches": f"{_launches(step):,}" if main else "-"}
+        sizes = (main.grid, main.block) if main else None
+        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
+        cells["shared\nmemory"] = f"{main.shared_bytes:,} B" if main and main.static_shared is not None else "-"
+        cells["max\nerror"] = error
+        if self._timed:
+            chip = self.recorded.chip.removeprefix("NVIDIA ")
+            ns, rate, speedup = step.recorded or (None, None, None)
+            cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
+            cells[f"{chip}:\nspeed-up"] = ratio(speedup)
+        if emulated:
+            cells["emulated\nkernel"] = duration(kernel_ns)
+        return cells
+
+    def _notes(self, figures: Sequence[str]) -> Iterator[str]:
+        others = self._others
+        yield from self._reasons([step for step in self if step.variant not in others])
+        if others:
+            types = ", ".join(repr(name) for name in dict.fromkeys(variant.types[0] for variant in others))
+            count = "1 more variant takes" if len(others) == 1 else f"{len(others)} more variants take"
+            yield f"{count} other types: ladder({self.operation!r}, dtype=...), with {types}."
+        cancels = operation(self.operation).cancels
+        terms = " to the magnitude of the terms of a result, which itself may be near 0" if cancels else ""
+        yield f"Errors are relative{terms}, compared with NumPy in double precision."
+        if self.recorded is None:
+            yield "call: the whole call, with its copies. speed-up: time of the first kernel / of this kernel."
+            if "blocks" in figures:
+                yield "blocks: from the first block's start to the last block's end, by the device's timer."
+            return
+        local = next((step.profile.bytes for step in self if step.profile), 0)
+        if any(len(step.kernels) > 1 for step in self):
+            yield "Blocks and threads are those of the kernel with the most threads."
+        if any(_launches(step) > 1 and step.variant.finish == "host" for step in self):
+            yield "With host arrays, the CPU adds the blocks' sums in place of the last launch."
+        if bytes_moved := self.recorded.bytes if self._timed else local:
+            yield f"The operation must read and write at least {_display.size(bytes_moved)}."
+        if self._timed:
+            yield f"There is no GPU here. The times were {self.recorded.origin}."
+            first = next(name for name, step in self.recorded.steps.items() if step.speedup)
+            yield f"Speed-ups are relative to {first}."
+            if any(step.recorded and step.variant.on_host for step in self):
+                yield "numpy ran on that machine's CPU."
+            yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
+        else:
+            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+        if "emulated\nkernel" in figures:
+            yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        plain = {name: getattr(self, name) for name in ("operation", "shapes", "dtype", "parameters")}
+        return plain | {"backend": self.backend.to_dict(), "steps": [step.to_dict() for step in self.steps]}
+
+    def plot(self, path: str | None = None) -> Figure:
+        """Bars of time and rate, as recorded on a GPU if there is none here; ``path`` also saves them. Needs matplotlib
+        (``pip install cudakern[plot]``)."""
+        from .plots import BAR, HOST_BAR, Picture, bars
+
+        title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
+        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
+        if self.recorded is None:
+            steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
+        elif not steps:
+            raise ValueError(f"nothing to plot: {self._without_times}")
+        names = [variant.name for variant, _, _ in steps]
+        colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
+        times, rates = [max(ns, 1) for _, ns, _ in steps], [rate for _, _, rate in steps]
+
+        picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
+        left, right = picture.subplots(1, 2, sharey=True)
+        unit, one = _display.axis_unit(max(times, default=1))
+        bars(left, names, [t / one for t in times], [_display.duration(t) for t in times], colors)
+        bars(right, names, rates, [_display.figure(r) for r in rates], colors, self.limit)
+        left.set_title(f"kernel time, {unit}", fontsize=10)
+        right.set_title(self.rate, fontsize=10)
+        left.invert_yaxis()  # shared by both sides: the first step on top
+        picture.suptitle(title + ("; gray: NumPy on the CPU" if HOST_BAR in colors else ""), fontsize=10)
+        return picture.saved(path)
+
+
+class Attempt(NamedTuple):
+    """A step that a ladder will run."""
+
+    variant: table.Variant
+    run: Callable[[], Step]
+    prefixes: tuple[str, ...]  #: of errors; a note, which stands next to the variant's name, leaves them out
+
+
+def repetitions(
+    record: recorded.RecordedLadder | None, repeat: int | None, warmup: int | None
+) -> tuple[int | None, int | None]:
+    """``repeat`` and ``warmup`` of a ladder's steps: once by default where emulated times are not shown."""
+    return (1, 0) if record is not None and repeat is None and warmup is None else (repeat, warmup)
+
+
+def run_steps(
+    attempts: Sequence[Attempt], title: str, inputs: str, announce: Callable[[str], None]
+) -> tuple[list[Step], Exception | None]:
+    """The steps; one that fails or refuses the ``inputs`` has a note. And, if none could run, the first refusal."""
+    steps: list[Step] = []
+    refusals: list[Exception] = []
+    for number, (variant, run, prefixes) in enumerate(attempts, 1):
+        announce(f"{title} {number}/{len(attempts)}: {variant.name}")
+        try:
+            steps.append(run())
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+            reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
+            for prefix in prefixes:
+                reason = reason.removeprefix(prefix)
+            steps.append(Step(variant, note=f"not for {inputs}: {reason}"))
+            if not isinstance(error, NotImplementedError):
+                refusals.append(error)
+        except CudaError as error:
+            steps.append(Step(variant, note=f"failed: {error}", failed=True))
+    none_ran = not any(step.profile or step.failed for step in steps)
+    return steps, refusals[0] if refusals and none_ran else None
+
+
+def with_speedups(steps: list[Step]) -> tuple[Step, ...]:
+    """With speed-ups over the first kernel, unless times are emulated."""
+    first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
+    for number, step in enumerate(steps):
+        if first and not first.emulated and step.profile and not step.variant.on_host:
+            steps[number] = replace(step, speedup=first.kernel_ns / max(step.profile.kernel_ns, 1))
+    return tuple(steps)
+
+
+def main_kernel(step: Step) -> KernelResources | None:
+    """Of the variant's own kernels the one with the most threads; a helper may run before or after it."""
+    own = [kernel for kernel in step.kernels if kernel.kernel in step.variant.kernels] or step.kernels
+    return max(own, key=lambda kernel: (math.prod(kernel.grid) * kernel.threads, kernel.shared_bytes), default=None)
+
+
+def _launches(step: Step) -> int:
+    return sum(kernel.launches for kernel in step.kernels)
+
+
+def ratio(value: float | None) -> str:
+    return "-" if not value else f"{_display.figure(value)}x" if value > 0.01 else f"1/{1 / value:,.0f}"
+
+
+def errors_of(result: Any, reference: Any, magnitude: Any) -> Comparison:
+    """As compare(), but a NaN where NumPy has one is correct."""
+    both = [np.asarray(x) for x in (result, reference)]
+    right = np.isnan(both[0]) & np.isnan(both[1])
+    if right.any():
+        both = [np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both]
+        magnitude = None if magnitude is None else np.where(right, 1, magnitude)
+    return compare(both[0], both[1], magnitude)
+
+
+@contextlib.contextmanager
+def progress_line(show: bool | None) -> Iterator[Callable[[str], None]]:
+    """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
+    with IMPORTING:
+        from rich.console import Console
+
+    console, begin = Console(file=sys.stderr), time.monotonic()
+    display, output = _notebook_display(), None
+
+    def in_notebook(line: str) -> None:
+        nonlocal output
+        if output is not None:
+            output.update({"text/plain": line}, raw=True)
+        elif show or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
+            output = display({"text/plain": line}, raw=True, display_id=True)
+
+    if show is False or (show is None and not console.is_terminal and display is None):
+        yield lambda line: None
+    elif console.is_terminal:
+        with console.status("") as status:
+            yield status.update
+    elif display is None:
+        yield functools.partial(print, file=sys.stderr, flush=True)
+    else:
+        yield in_notebook
+        if output is not None:
+            in_notebook("")
+
+
+def _notebook_display() -> Any:
+    """IPython's display function inside a notebook; None elsewhere."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return ipython.display.display if hasattr(shell, "kernel") else None

@@ -1,0 +1,1 @@
+"""The operations: README.md says where to begin."""

@@ -1,0 +1,145 @@
+"""What Python adds to the variants of an operation: NumPy's rules, inputs for measurements, a reference.
+
+The modules of this folder register their functions. Most have one operation; experiments.py has those that only
+``cudakern.lab`` calls.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import unknown
+from ..arrays.dtypes import kind_of
+from ..arrays.transfer import Array
+from ..calls import table
+from ..calls.rule import KEYWORDS
+
+F = TypeVar("F", bound=Callable[..., Any])
+Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
+
+
+def random_array(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Random floats, uniform in [0, 1), or random integers from 0 to 9."""
+    if dtype.kind == "c":
+        return (random.random(shape) + 1j * random.random(shape)).astype(dtype)
+    if kind_of(dtype) == "f":
+        return random.random(shape).astype(dtype)
+    return random.integers(0, 2 if dtype.kind == "b" else 10, shape).astype(dtype)
+
+
+def random_arrays(dtype: np.dtype[Any], seed: int, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
+    random = np.random.default_rng(seed)
+    return tuple(random_array(random, shape, dtype) for shape in shapes)
+
+
+def random_bytes(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
+    """An array of random integers from 0 to 255."""
+    return (np.random.default_rng(seed).integers(0, 256, shape).astype(dtype),)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation's public function, and what ladder, profile and verify need to run it."""
+
+    call: Callable[..., Any]
+    position: int  #: in listings: the lowest first; from 200: not a function of cudakern, but for experiments
+    _: KW_ONLY
+    reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
+    #: the same arguments -> sum of magnitudes, which error bounds are relative to
+    magnitude: Callable[..., Any] = lambda *inputs, **own: np.abs(inputs[0])
+    rate: str = "GB/s"  #: the figure that counts, or "GFLOP/s"
+    default_dtype: str = "float32"
+    default_shape: tuple[int, ...] = (1 << 20,)
+    shape_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: backends with another default shape
+    shape_help: str = "the array's"
+    fixed_rank: bool = False  #: shapes have as many lengths as the default one
+    make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs
+    sides: int = 1  #: how many lengths of a shape n= sets, the first ones
+    #: shapes that verify tries
+    ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
+    headline: bool = False  #: one of the two that are shown by default
+    own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` and `magnitude` take too
+    cancels: bool = False  #: results may be near 0 where their terms are not: ladders take errors by `magnitude`
+
+    @property
+    def name(self) -> str:
+        """The function's, which is that of the kernels' folder."""
+        return self.call.__name__
+
+    def call_of(self, variant: table.Variant, inputs: tuple[Any, ...], **parameters: Any) -> Callable[[], Any]:
+        """A call of the variant, with an out= if it needs one."""
+        if out_type := variant.out_type(inputs[0].dtype):
+            result = self.reference(*(np.zeros(x.shape) for x in inputs))
+            parameters["out"] = np.empty(result.shape, out_type)
+        return functools.partial(self.call, *inputs, variant=variant.name, **parameters)
+
+    def square(self, n: int) -> tuple[int, ...]:
+        """The shape for n=."""
+        return (n,) * self.sides + (self.default_shape[self.sides :] if self.fixed_rank else ())
+
+
+OPERATIONS: list[Operation] = []  #: of all modules that have been imported
+NO_FUNCTION = "it has kernels but no function in cudakern/operations"
+
+
+def registered(position: int, **facts: Any) -> Callable[[F], F]:
+    """Makes a function an operation: ``facts`` are fields of Operation."""
+
+    def of(function: F) -> F:
+        OPERATIONS.append(Operation(function, position, **facts))
+        parameters = inspect.signature(function).parameters.values()
+        KEYWORDS[function.__name__] = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+        return function
+
+    return of
+
+
+def widened(inputs: tuple[Any, ...], least: npt.DTypeLike) -> tuple[Any, ...]:
+    """Floats in that type or a wider one, for references that are more exact than results; integers as they are."""
+    return tuple(x.astype(np.result_type(x, least)) if kind_of(x.dtype) in "fc" else x for x in inputs)
+
+
+@functools.cache
+def registry() -> dict[str, Operation]:
+    """The operations that have both kernels and a module here, in order of position."""
+    for path in Path(__file__).parent.glob("[!_]*.py"):
+        importlib.import_module(f".{path.stem}", __package__)
+    listed = sorted(OPERATIONS, key=lambda what: (what.position, what.name))
+    return {what.name: what for what in listed if what.name in table.operations()}
+
+
+def names() -> tuple[str, ...]:
+    return tuple(registry())
+
+
+def public() -> tuple[str, ...]:
+    """The operations that are functions of cudakern; the others are for experiments."""
+    return tuple(name for name, what in registry().items() if what.position < 200)
+
+
+def headlines() -> tuple[str, ...]:
+    return tuple(name for name, what in registry().items() if what.headline)
+
+
+def note_on_skipped() -> str:
+    """A sentence on what was left out because nothing in Python calls it; "" if nothing was."""
+    return "; ".join(f"{name} is left out, since {NO_FUNCTION}" for name in table.operations() if name not in names())
+
+
+def operation(name: str) -> Operation:
+    """The operation of that name; ValueError lists the known ones, the nearest first."""
+    known = registry()
+    if name in known:
+        return known[name]
+    if name in table.operations():
+        raise ValueError(f"operation {name!r} cannot be called, since {NO_FUNCTION}")
+    raise ValueError(unknown("operation", name, public()))

@@ -1,0 +1,1 @@
+"""Kernels of one's own: README.md says where to begin."""

@@ -1,0 +1,743 @@
+"""compile: kernels of one's own, in CUDA C++."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import re
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from .. import _display
+from .._backend import Backend, backend, backend_of
+from .._errors import CudaError, short_in_notebooks, unknown
+from .._native import Native, Set, View
+from ..arrays import dtypes, exchange, transfer
+from ..arrays.array import DeviceArray
+from ..arrays.streams import stream_handle
+from ..arrays.transfer import Array
+from ..calls.observer import observer
+from ..calls.table import Variant
+from ..chips.chip import MULTIPROCESSORS
+from ..operations.source import Source
+from . import compilers, host_source
+from .compilers import CompileError
+from .cuda_source import Contents, KernelText, contents, read, tokens
+
+Parameter = tuple[str, "str | None", int, int]
+#: A pointer to one of these takes arrays of all of them: characters are any.
+_BYTES = ("int8", "uint8", "bool")
+#: Blocks along x. No length of a grid or block may be greater.
+_MOST = 2**31 - 1
+#: From here on, a number would be rounded to infinity.
+_INFINITE = {
+    "float64": math.inf, "float32": 2.0**128 - 2.0**103, "float16": 65520.0, dtypes.BFLOAT16: 2.0**128 - 2.0**119
+}  # fmt: skip
+
+
+class _Variable(NamedTuple):
+    """A variable of a set."""
+
+    dtype: str | None
+    element_bytes: int
+    shape: tuple[int, ...]
+    is_const: bool
+
+
+class _Built:
+    """A program compiled for one backend."""
+
+    def __init__(self, native: Native, compiled: Set) -> None:
+        self.native, self.set = native, compiled
+        self.kernels = dict(self.set.kernels)
+        self.variables = {name: _Variable(*of) for name, of in self.set.variables}
+
+    def variable(self, name: str, device: int) -> View:
+        """The memory of a variable."""
+        of = self.variables[name]
+        address, _ = self.native.variable(self.set, name, device)
+        shape = of.shape if of.dtype else (*of.shape, of.element_bytes)
+        return self.native.adopt(self.set, address, shape, None, of.dtype or "uint8", device, of.is_const)
+
+
+class Program(_display.Shown):
+    """Compiled CUDA C++. Its kernels are attributes; a template's are items: ``program["scale<float>"]``. ``source`` is
+    the text."""
+
+    def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
+        self.source = source
+        self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
+        texts = [header.text for header in host_source.headers(source, folder, angled=False)[1:]]
+        parts = [contents(text) for text in (*texts, source)]
+        kernels, variables = (
+            chain.from_iterable(part.kernels for part in parts),
+            chain.from_iterable(part.variables for part in parts),
+        )
+        self._contents = Contents(tuple(kernels), tuple(variables), parts[-1].unclosed)
+        if self._contents.unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
+            raise CompileError(f"{name}:{self._contents.unclosed}: a brace {{ is never closed")
+        for kernel in self._contents.kernels:
+            if not kernel.returns_nothing:
+                raise CompileError(f"{name}:{kernel.line}: {kernel.name} is a kernel, and must return void")
+            if by_reference := next((text for text in kernel.parameters if "&" in text), None):
+                raise CompileError(
+                    f"{name}:{kernel.line}: {kernel.name} is a kernel, whose parameters cannot be references: "
+                    f"`{by_reference}`; use a pointer or a value"
+                )
+            if "..." in kernel.parameters:
+                raise CompileError(
+                    f"{name}:{kernel.line}: {kernel.name} is a kernel, which cannot have `...`: name each parameter"
+                )
+        if not any("__global__" in text for text in (*texts, source)):
+            raise CompileError(f"{name} has no kernel: no function is declared with __global__")
+        self._instances: dict[str, None] = {}  # what was asked for by name
+        self._built: dict[str, _Built] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of the kernels that are compiled, with their namespaces."""
+        return tuple(self._on(backend()).kernels)
+
+    def _on(self, here: Backend, wanted: str = "") -> _Built:
+        """The program for a backend, compiled when it is first needed there; with that instance of a template."""
+        with self._lock:
+            built = self._built.get(here.name)
+            if built is not None and (not wanted or wanted in built.kernels):
+                return built
+            instances = [*self._instances, *([wanted] if wanted and wanted not in self._instances else [])]
+            kernels = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
+            self._built[here.name] = built = self._compiled(here, instances, kernels, built)
+            self._instances |= dict.fromkeys(instances)
+            return built
+
+    def _compiled(self, here: Backend, instances: list[str], kernels: list[str], before: _Built | None) -> _Built:
+        unit = compilers.Unit(
+            str(self.source),
+            self._name,
+            self._folder,
+            self._flags,
+            self._arch or 10 * here.capability,
+            10 * here.capability,
+        )
+        names = compilers.Names(tuple(instances), tuple(kernels), self._contents.variables)
+        try:
+            compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device)
+        except CompileError as error:
+            if hint := self._launch_in_source():
+                raise CompileError(f"{hint}\n{error}", error.log) from None
+            raise
+        built = _Built(here.native, compiled)
+        if before is not None:  # variables keep their values
+            for name, device in product(built.variables, range(here.native.device_count())):
+                here.native.copy(built.variable(name, device), before.variable(name, device), 0)
+        return built
+
+    def _launch_in_source(self) -> str:
+        """A hint, if the source launches a kernel as nvcc's programs do."""
+        source = tokens(self.source)
+        for i, token in enumerate(source[1:], 1):
+            if "".join(t.text for t in source[i : i + 3]) == "<<<" and source[i + 2].start == token.start + 2:
+                line, kernel = self.source.count("\n", 0, token.start) + 1, source[i - 1].text
+                return (
+                    f"{self._name}:{line}: kernels are launched from Python, not with <<<...>>>: write "
+                    f"program.{kernel}[grid, block](arguments) there, and leave the launch out here."
+                )
+        return ""
+
+    def __getitem__(self, name: str) -> Kernel:
+        if not isinstance(name, str):
+            raise TypeError(f"a kernel is chosen by its name, such as program['scale<float>'], not by {name!r:.60}")
+        name = re.sub(r"\s+", " ", name.strip())
+        known = self._names()
+        name = known.get(name, name)
+        text = next((k for k in self._contents.kernels if k.name == name.split("<")[0]), None)
+        if text is not None and text.is_template and "<" not in name:
+            raise TypeError(f"{name} is a template: name its arguments, as in program['{name}<float>']")
+        if text is not None and not text.is_template and "<" in name:
+            raise TypeError(f"{text.name} is not a template: write program[{text.name!r}]")
+        if "<" in name and not name.endswith(">"):
+            raise TypeError(f"{name!r} names no kernel: write it as in program['scale<float>']")
+        word = name.split("<")[0].split("::")[-1].strip()
+        if text is None and not (word and _is_word(word, self.source)):  # a macro may define it
+            raise AttributeError(unknown("kernel", name, known), name=name, obj=self)
+        return Kernel(self, name, text)
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("__") or "_contents" not in self.__dict__ or name not in self._names():
+            ready = "_contents" in self.__dict__
+            hint = f". If a macro declares it, write program[{name!r}]" if ready and _is_word(name, self.source) else ""
+            raise AttributeError(unknown("kernel", name, self._names() if ready else ()) + hint, name=name, obj=self)
+        return self[name]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*(n for n in self._names() if n.isidentifier()), "kernels", "source", "symbol", "table"})
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError(
+            "a Program cannot be copied or pickled, because its code is loaded into this process: pickle its source, "
+            "str(program.source), and compile that in the other process"
+        )
+
+    def _names(self) -> dict[str, str]:
+        """Names of kernels without namespaces, if that is unambiguous, and with them."""
+        names = [kernel.name for kernel in self._contents.kernels]
+        short = [name.split("::")[-1] for name in names]
+        known = {s: name for s, name in zip(short, names, strict=True) if short.count(s) == 1}
+        return known | dict(zip(names, names, strict=True))
+
+    def _line_in(self, message: str) -> str:
+        """The line of the source that a message names as "kernels.cu:3", with its text; "" if it names none."""
+        match = re.search(rf"\b{re.escape(self._name)}:(\d+)", message)
+        lines = self.source.splitlines()
+        return f"{match[0]}: {lines[int(match[1]) - 1].strip()}" if match and int(match[1]) <= len(lines) else ""
+
+    def symbol(self, name: str) -> Symbol:
+        """A ``__device__`` or ``__constant__`` variable: ``program.symbol("table")[:] = values`` writes it, and
+        ``.get()`` reads it. AttributeError for an unknown name."""
+        variables = self._on(backend()).variables
+        if name not in variables:
+            raise AttributeError(unknown("variable", name, variables), name=name, obj=self)
+        return Symbol(self, name)
+
+    def table(self) -> _display.Table:
+        """A row for each kernel."""
+        rows = [[k.name, ", ".join(k.parameters) or "none", f"{k.line}"] for k in self._contents.kernels]
+        note = f"Variables: {', '.join(self._contents.variables)}." if self._contents.variables else ""
+        return _display.Table(f"{self._name}: kernels", ["kernel", "parameters", "line"], rows, note, ["line"])
+
+
+class Symbol:
+    """A variable of a Program on the current device. It has the items, attributes and methods of its ``array``."""
+
+    __slots__ = ("_name", "_program")
+
+    def __init__(self, program: Program, name: str) -> None:
+        self._program, self._name = program, name
+
+    @property
+    def array(self) -> DeviceArray:
+        """Its memory. A variable of a type that arrays do not have (a struct) is an array of bytes. When the program is
+        compiled again, for another instance of a template, its variables move."""
+        here = backend()
+        built = self._program._on(here)
+        return DeviceArray(built.variable(self._name, here.device), here.native)
+
+    def __getitem__(self, key: Any) -> DeviceArray:
+        array = self.array
+        return array[self._of_all(key, array)]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        array = self.array
+        array[self._of_all(key, array)] = value
+
+    @staticmethod
+    def _of_all(key: Any, array: DeviceArray) -> Any:
+        """``[:]`` is the whole variable, also of one that is no array."""
+        return () if not array.ndim and isinstance(key, slice) and key == slice(None) else key
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.array, name)
+
+    def __repr__(self) -> str:
+        return f"<variable {self._name} of {self._program._name}: {self.array!r}>"
+
+
+class Kernel:
+    """A kernel of a Program: ``kernel[grid, block](arguments...)`` launches it."""
+
+    __slots__ = ("_text", "name", "program")
+
+    def __init__(self, program: Program, name: str, text: KernelText | None) -> None:
+        self.program, self.name, self._text = program, name, text
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """As in the source: ("const float *x", "float *y", "int n"); () if a macro declares the kernel."""
+        return self._text.parameters if self._text is not None else ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.program.__reduce_ex__(protocol)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(self.parameters)}) of {self.program._name}>"
+
+    @short_in_notebooks
+    def __getitem__(self, shape: Any) -> Launch:
+        """``kernel[grid, block]`` or ``kernel[grid, block, shared, stream]``: a function of the kernel's arguments."""
+        if not isinstance(shape, tuple) or not 2 <= len(shape) <= 4:
+            raise TypeError(f"a launch is {self.name}[grid, block] or {self.name}[grid, block, shared bytes, stream]")
+        return Launch(self, *shape)
+
+    @short_in_notebooks
+    def __call__(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared: int = 0,
+        stream: Any = None,
+        cooperative: bool = False,
+    ) -> None:
+        """Launch the kernel.
+
+        Parameters
+        ----------
+        grid, block : int or tuple of int
+            Blocks, and threads per block, in one to three dimensions (x, y, z).
+        *arguments
+            One for each parameter. A pointer takes a C-contiguous array of its type, or None (NULL). NumPy arrays are
+            copied to the device and, unless the pointer is to const, back. Device arrays stay where they are.
+        shared : int
+            Bytes of dynamic shared memory per block.
+        stream : optional
+            As for operations.
+        cooperative : bool
+            Launch all blocks at the same time, for a barrier of the whole grid.
+
+        With arrays on the device it returns at once; otherwise it waits for the kernel.
+
+        Raises
+        ------
+        TypeError, ValueError
+            Arguments that do not fit the parameters.
+        CudaError
+            A launch beyond the device's limits, or a kernel that failed.
+        """
+        Launch(self, grid, block, shared, stream, cooperative)(*arguments)
+
+    @property
+    def code(self) -> Source:
+        """Its text, from the source."""
+        return Source(self._text.code if self._text is not None else "", self.program.source.path)
+
+    def _label(self, i: int) -> str:
+        return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
+
+
+def _is_word(name: str, text: str) -> bool:
+    return bool(re.search(rf"\b{re.escape(name)}\b", text))
+
+
+def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
+    """Grid or block as integers."""
+    sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    whole = not any(isinstance(n, (bool, np.ndarray, DeviceArray)) or not hasattr(type(n), "__index__") for n in sizes)
+    if whole and 1 <= len(sizes) <= 3 and all(1 <= n <= _MOST for n in sizes):
+        return tuple(map(operator.index, sizes))
+    hint = ""
+    if any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes):
+        hint = f": grid and block come first, as in {kernel.name}[grid, block](arguments)"
+    elif any(isinstance(n, float) for n in sizes):
+        hint = ": use //, as in (n + 255) // 256"
+    elif whole and 0 in sizes:
+        hint = " (an empty input needs no launch)"
+    elif whole and max(sizes, default=0) > _MOST:
+        hint = (
+            f" (at most {_MOST} blocks along x, 65535 along y and z)" if what == "grid" else " (at most 1024 threads)"
+        )
+    shown = type(value).__name__ if isinstance(value, (np.ndarray, DeviceArray)) else f"{value!r:.60}"
+    raise (ValueError if whole else TypeError)(
+        f"{kernel.name}: {what} must be an integer of at least 1 or a tuple of up to three, not {shown}{hint}"
+    )
+
+
+class Launch:
+    """A kernel with its grid and block: a function of the kernel's arguments."""
+
+    __slots__ = ("block", "cooperative", "grid", "kernel", "shared", "stream")
+
+    def __init__(
+        self, kernel: Kernel, grid: Any, block: Any, shared: int = 0, stream: Any = None, cooperative: bool = False
+    ) -> None:
+        self.kernel, self.grid, self.block = kernel, _sizes(grid, "grid", kernel), _sizes(block, "block", kernel)
+        if not hasattr(type(shared), "__index__") or not 0 <= operator.index(shared) <= _MOST:
+            raise (ValueError if hasattr(type(shared), "__index__") else TypeError)(
+                f"{kernel.name}: shared must be a number of bytes, an integer of at least 0, not {shared!r:.60}"
+            )
+        self.shared, self.stream, self.cooperative = operator.index(shared), stream, cooperative
+
+    @property
+    def __name__(self) -> str:
+        return self.kernel.name
+
+    @property
+    def label(self) -> str:
+        """As it is written: "add_one[4, 256]"."""
+        sizes = (str(size[0] if len(size) == 1 else size) for size in (self.grid, self.block))
+        return f"{self.kernel.name}[{', '.join(sizes)}]"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        self.kernel.__reduce_ex__(protocol)
+
+    def __repr__(self) -> str:
+        grid, block = map(_display.dimensions, (self.grid, self.block))
+        return f"<launch of {self.kernel.name}: {grid} blocks of {block} threads>"
+
+    @short_in_notebooks
+    def __call__(self, *arguments: Any) -> None:
+        """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
+        kernel, stream = self.kernel, self.stream
+        arguments = tuple(x.array if isinstance(x, Symbol) else x for x in arguments)
+        ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
+        here = backend() if ours is None else backend_of(ours)
+        built = kernel.program._on(here, kernel.name)
+        native, device, handle = here.native, here.device, stream_handle(stream, here.native, here.device)
+        parameters = built.kernels[kernel.name]
+        if len(arguments) != len(parameters):
+            listed = f" ({', '.join(kernel.parameters)})" if kernel.parameters else ""
+            raise TypeError(
+                f"{kernel.name} has {len(parameters)} parameters{listed}, but got {len(arguments)} arguments"
+            )
+        values: list[Any] = []
+        hosts: list[tuple[int, Array, bool]] = []
+        for i, (x, parameter) in enumerate(zip(arguments, parameters, strict=True)):
+            if parameter[0] == "value":
+                values.append(_value(kernel, i, x, parameter))
+            elif isinstance(x, np.ndarray):
+                hosts.append((i, _host(kernel, i, x, parameter), parameter[0] == "writes"))
+                values.append(x)
+            else:
+                values.append(x if x is None else _view(kernel, i, x, parameter, native, device, stream))
+        pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
+        if hosts and len(hosts) < len(pointers):
+            other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
+            raise TypeError(
+                f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
+                "pass both of one kind, with cudakern.asarray(x) or x.get()"
+            )
+        _refuse_overlap(kernel, hosts)
+        started = time.perf_counter_ns()
+        once = {_place(x): x for _, x, _ in hosts}
+        copies = {place: transfer.from_host(native, x, device, handle) for place, x in once.items()}
+        for i, x, _ in hosts:
+            values[i] = copies[_place(x)]
+        results = [(values[i], x) for i, x, writes in hosts if writes and x.size]
+        shapes = tuple(arguments[i].shape for i in pointers)
+        dtype = next((parameters[i][1] or "struct" for i in pointers), "")
+        moved = sum(values[i].nbytes for i in pointers)
+        copied_ns = time.perf_counter_ns() - started if hosts else 0
+        run = _Run(self, built, device, handle, tuple(values), results, shapes, dtype, moved, copied_ns)
+        by = observer.get()
+        try:
+            if by is None:
+                run.execute()
+            else:
+                by.kernel(run)
+            if len(hosts) == len(pointers):
+                native.stream_synchronize(device, handle)
+        except CudaError as error:
+            if line := kernel.program._line_in(str(error)):
+                error.add_note(line)
+            raise
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A launch with its arguments on the device, and the results' arrays on the host."""
+
+    launch: Launch
+    built: _Built
+    device: int
+    stream: int
+    arguments: tuple[Any, ...] = ()
+    results: Sequence[tuple[View, Array]] = ()
+    shapes: tuple[tuple[int, ...], ...] = ()
+    dtype: str = ""
+    moved: int = 0  #: bytes of all arrays
+    copied_ns: int = 0  #: the time of the copies to the device
+    values: tuple[int, ...] = ()  #: of a variant's parameters
+
+    @property
+    def native(self) -> Native:
+        return self.built.native
+
+    @property
+    def variant(self) -> Variant:
+        return entry(self.launch.kernel, self.native.backend_name())
+
+    def execute(self, measure: int = 0) -> dict[str, Any] | None:
+        """Launches, and copies the results to the host."""
+        launch = self.launch
+        shape = (self.built.set, launch.kernel.name, launch.grid, launch.block, launch.shared)
+        report = self.native.launch(*shape, launch.cooperative, self.arguments, self.device, measure, self.stream)
+        started = time.perf_counter_ns()
+        for view, x in self.results:
+            transfer.into_host(self.native, view, x, self.stream)
+        if report is not None:
+            report["bytes"], report["to_device_ns"] = float(self.moved), self.copied_ns
+            report["to_host_ns"] = time.perf_counter_ns() - started if self.results else 0
+        return report
+
+    def launches(self, sweep: tuple[tuple[int, int], ...] = ()) -> tuple[dict[str, Any], ...]:
+        """The launch, with the driver's information about the kernel."""
+        launch = self.launch
+        shape = (launch.grid, launch.block, launch.shared)
+        return self.native.list_kernel(self.built.set, launch.kernel.name, *shape, self.device)
+
+
+def entry(kernel: Kernel, backend_name: str) -> Variant:
+    """A kernel as an entry of the table, for displays."""
+    return Variant(
+        kernel.program._name, kernel.name, None, "", "", "", (), (), (), "none", backends=(backend_name,),
+        kernels=(kernel.name,),
+    )  # fmt: skip
+
+
+def parameters_of(launch: Launch) -> tuple[Parameter, ...]:
+    """The kernel's parameters, as compiled."""
+    return tuple(listed(launch).built.kernels[launch.kernel.name])
+
+
+def listed(op: Kernel | Launch) -> _Run:
+    """A launch without arguments, for kernel_resources; of a kernel itself, one block of 256 threads."""
+    launch = op if isinstance(op, Launch) else Launch(op, 1, 256)
+    here = backend()
+    return _Run(launch, launch.kernel.program._on(here, launch.kernel.name), here.device, 0)
+
+
+def _place(x: Array) -> tuple[int, int]:
+    return x.ctypes.data, x.nbytes
+
+
+def _instead(parameter: Parameter, expression: str) -> str:
+    """The advice to pass another array, which keeps the results if the kernel writes it."""
+    if parameter[0] == "writes":
+        return f"take x = {expression} before the call, and pass x, which then has the result"
+    return f"pass {expression}"
+
+
+def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes: int, what: str) -> None:
+    _, expected, _, size = parameter
+    if expected is None:
+        if i < len(kernel.parameters) and kernel.parameters[i].count("*") > 1 and dtype != "uint64":
+            raise TypeError(
+                f"{kernel._label(i)} points to pointers: pass a uint64 array of device addresses, not {dtype}, or "
+                "declare a pointer to numbers"
+            )
+        if size and nbytes % size:
+            raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
+    elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
+        convert = _instead(parameter, f"x.astype({expected!r})") if expected in dtypes.NAMES else "pass another array"
+        if expected in _BYTES and dtype not in dtypes.NAMES:
+            convert = f"pass its bytes, x.view({expected!r})"
+        article = "an" if expected[0] in "aeiou" else "a"
+        raise TypeError(f"{kernel._label(i)} must be {article} {expected} array, not {dtype}: {convert}")
+
+
+def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
+    """A host array as it is copied to the device."""
+    instead = "x.data, whose memory it is" if parameter[0] == "writes" else "x.filled(0) or x.data"
+    transfer.refuse_masked(x, kernel._label(i), instead)
+    if not x.flags.c_contiguous:
+        raise ValueError(
+            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: "
+            f"{_instead(parameter, 'numpy.ascontiguousarray(x)')}"
+        )
+    if parameter[0] == "writes" and not x.flags.writeable:
+        raise ValueError(
+            f"{kernel._label(i)} is read-only, and the kernel may write it: {_instead(parameter, 'x.copy()')}; or "
+            "declare a pointer to const"
+        )
+    if not x.dtype.isnative:
+        native = dtypes.name_in_numpy(x.dtype.newbyteorder("="))
+        raise TypeError(
+            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: "
+            f"{_instead(parameter, f'x.astype({native!r})')}"
+        )
+    if x.dtype.hasobject:
+        raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
+    name = dtypes.name_in_numpy(x.dtype)
+    _check_type(kernel, i, parameter, name, x.nbytes, "array")
+    x = x.reshape(-1)
+    return x if name in dtypes.NAMES else x.view(np.uint8)
+
+
+def _view(kernel: Kernel, i: int, x: Any, parameter: Parameter, native: Native, device: int, stream: Any) -> View:
+    """The View of an array on the device."""
+    if isinstance(x, DeviceArray):
+        if x._native is not native:
+            raise ValueError(f"{kernel._label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
+        view: View | None = x._view
+    else:
+        view = exchange.on_device(x, native, device, stream)
+    if view is None:
+        array = f"numpy.asarray(x, {parameter[1] or 'dtype'!r})"
+        raise TypeError(
+            f"{kernel._label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
+            f"{_instead(parameter, array)}"
+        )
+    _check_type(kernel, i, parameter, view.dtype, view.nbytes, "array")
+    if not view.contiguous:
+        instead = _instead(parameter, "x.copy()")
+        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: {instead}")
+    return view
+
+
+def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
+    """A number or struct as the C module takes it."""
+    _, dtype, size, _ = parameter
+    if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
+        raise TypeError(f"{kernel._label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
+    if isinstance(x, DeviceArray):
+        raise TypeError(f"{kernel._label(i)} is a value, and the array is on the device: pass x.item()")
+    x = x[()] if isinstance(x, np.ndarray) else x
+    if isinstance(x, np.generic) and dtypes.name_in_numpy(x.dtype) == dtypes.BFLOAT16:
+        x = float(x)
+    if dtype is None:
+        if not isinstance(x, np.generic) or x.nbytes != size:
+            raise TypeError(
+                f"{kernel._label(i)} is a struct or an enum of {size} bytes: pass a NumPy scalar of that size (of a "
+                f"structured dtype with align=True, or an integer type), not {type(x).__name__}"
+            )
+        return x
+    kind = dtypes.kind_of(dtype)
+    if kind in "iu" and isinstance(x, (int, np.integer)):
+        info = np.iinfo(dtype)
+        if not info.min <= int(x) <= info.max:
+            raise OverflowError(f"{kernel._label(i)} must be from {info.min} to {info.max}, not {x}")
+        return int(x)
+    if kind == "b" and isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
+        try:
+            number = float(x)
+        except OverflowError:  # an int
+            number = None
+        if number is None or _INFINITE[dtype] <= abs(number) < math.inf:
+            raise OverflowError(f"{kernel._label(i)} must be within the range of {dtype}, or infinite, not {x!r:.60}")
+        return _bits(number, dtype) if size == 2 else number
+    needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
+    raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
+
+
+def _bits(x: float, dtype: str) -> np.generic:
+    """A half-precision number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types."""
+    if dtype != dtypes.BFLOAT16:
+        return np.float16(x)
+    bits = int(np.float32(x).view(np.uint32))
+    rounded = bits + 0x7FFF + (bits >> 16 & 1) if x == x else bits | 0x400000
+    return np.uint16(rounded >> 16 & 0xFFFF)
+
+
+def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None:
+    """ValueError for NumPy arrays that share a part of their memory, of which the kernel writes one."""
+    for n, (i, x, writes) in enumerate(hosts):
+        for j, y, also in hosts[:n]:
+            same = x.ctypes.data == y.ctypes.data and x.nbytes == y.nbytes
+            if (writes or also) and not same and np.may_share_memory(x, y):
+                raise ValueError(
+                    f"{kernel.name}: arguments {j + 1} and {i + 1} overlap in host memory, but their copies on the "
+                    "device would not: pass a copy of one, or views of one array on the device"
+                )
+
+
+def compile(
+    source: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    flags: Iterable[str] = (),
+    arch: int | str | None = None,
+    instances: Iterable[str] = (),
+) -> Program:
+    """Compile kernels of your own, in CUDA C++.
+
+    Parameters
+    ----------
+    source : str or path
+        The text, or a path (``pathlib.Path``, or a string that ends with ``.cu``).
+    name : str, optional
+        The file's name in messages. Default: the path's, or "kernels.cu".
+    flags : iterable of str, optional
+        More options for the compiler, such as "-DTILE=16" or "-Wall".
+    arch : int or str, optional
+        The compute capability that ``__CUDA_ARCH__`` states: 80, 8.0 or "sm_80". Default: the device's.
+    instances : iterable of str, optional
+        Instances of templates to compile now: "scale<float>". Others are compiled when they are first used.
+
+    Returns
+    -------
+    Program
+        Its kernels are attributes: ``program.add_one[grid, block](x, y, n)``.
+
+    Raises
+    ------
+    CompileError
+        With the compiler's messages, which have the source's line numbers.
+    FileNotFoundError, TypeError, ValueError
+        For an unsuitable argument.
+
+    Notes
+    -----
+    ``cuda_runtime.h`` is included already, as by nvcc. Compiled programs are kept in a cache on disk.
+
+    Examples
+    --------
+    >>> import cudakern, numpy
+    >>> program = cudakern.compile(r'''
+    ... __global__ void add_one(const float *x, float *y, int n) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     if (i < n) y[i] = x[i] + 1;
+    ... }''')
+    >>> x = numpy.arange(5, dtype=numpy.float32)
+    >>> y = numpy.empty_like(x)
+    >>> program.add_one[1, 32](x, y, 5)
+    >>> y
+    array([1., 2., 3., 4., 5.], dtype=float32)
+    """
+    if not isinstance(name, (str, type(None))):
+        raise TypeError(f"compile: name must be a str, such as 'kernels.cu', not {type(name).__name__}")
+    folder = None
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and source.endswith(".cu") and "\n" not in source):
+        path = Path(source).resolve()
+        text, folder, name = read(path), path.parent, name or path.name
+    elif isinstance(source, str):
+        text, path = source, Path(name or "kernels.cu")
+    else:
+        raise TypeError(f"compile: source must be a str or a path, not {type(source).__name__}")
+    for what, value, such in (("flags", flags, "options"), ("instances", instances, "names")):
+        if isinstance(value, str):
+            words = value.split() if what == "flags" else [value]
+            raise TypeError(f"compile: {what} must be a list of {such}, such as {words!r}, not a str")
+        if not isinstance(value, Iterable):
+            raise TypeError(f"compile: {what} must be a list of {such}, not {type(value).__name__}")
+    flags, instances = tuple(flags), tuple(instances)
+    for what, values in (("flags", flags), ("instances", instances)):
+        for item in values:
+            if not isinstance(item, str) or any(sign in item for sign in "\0\n"):
+                raise TypeError(f"compile: each of {what} must be a str of one line, not {item!r:.60}")
+    if name is not None and (name != Path(name).name or name == ".."):
+        raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
+    if name is not None and (name.startswith(("-", "@")) or not name.isprintable()):  # options of compilers
+        raise ValueError(
+            f"compile: name must not begin with - or @, and must be printable, not {name!r}: pass name='kernels.cu'"
+        )
+    program = Program(Source(text, path), name or "kernels.cu", folder, flags, _arch(arch))
+    program._instances |= dict.fromkeys(instances)
+    program._on(backend())
+    return program
+
+
+def _arch(value: Any) -> int | None:
+    """__CUDA_ARCH__: 800 for 80, 8.0, "8.0", "80" and "sm_80"."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(?:sm_|compute_)?(\d{1,2})\.?(\d)[af]?", str(value))
+    if not match or 10 * int(match[1]) + int(match[2]) not in MULTIPROCESSORS:
+        known = ", ".join(f"{capability / 10}" for capability in MULTIPROCESSORS)
+        raise ValueError(
+            f"compile: arch must be a compute capability, such as 90, 9.0 or 'sm_90', not {value!r}; known: {known}"
+        )
+    return 100 * int(match[1]) + 10 * int(match[2])

@@ -1,0 +1,345 @@
+"""Compiles sources of kernels into sets, which cache.py keeps on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import emulator
+from .._installed import KERNELS
+from .._native import Native, Set
+from . import cache, dependencies, host_source, nvrtc
+
+#: The file to which the lines that list kernels and variables belong, in compilers' messages.
+_LIST = "cudakern_list"
+_MACROS = "cudakern_flags"  #: the file of the caller's -D
+_RESULT, _READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
+#: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
+#: Errors are limited because each shows its line, and a line may be long.
+_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
+_ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
+_ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
+_UNKNOWN = re.compile(
+    rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
+)
+#: What g++ and NVRTC, NVRTC alone, and clang say of a name that stands for several functions.
+_SEVERAL = ("overloaded function", "which instance of function template", "no overload of '")
+#: The line of an error in the list, and its text; NVRTC's form is the second.
+_LINE_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error", re.M)
+_REASON = re.compile(rf"^{_LIST}[:(]\d+[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
+#: Where the text of an error begins, and where something else follows it.
+_START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
+_END = re.compile(
+    r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
+    r"\d+ (?:catastrophic )?errors? (?:detected|generated)|__nv_)",
+    re.M,
+)
+_UNKNOWN_TO_NVRTC = re.compile(
+    rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
+)
+#: A line of C++ that stands for an asm or an array of dynamic shared memory, after the error's head; compilers mark
+#: places in it on the next lines.
+_REWRITTEN = re.compile(
+    r"^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?"
+    r'(?:_Pragma\("GCC error|emu_ptx|\bemu_\d|emu_dynamic|EMU_DYNAMIC).*\n'
+    r"(?: *(?:\|.*|[\^~ ]+)\n)*",
+    re.M,
+)
+#: An emulator's header that refuses to be included: by which line, and why. All other errors follow from that.
+_REFUSED = re.compile(
+    r'^In file included from ([^\s:]+:\d+)\b.*\n(?: .*\n)*\S+: error: (?:#error )?"?(the emulator has no .*?)"?$', re.M
+)
+_SHOWN_ERRORS = 5
+_SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message and in the log
+
+
+#: Macros of the caller's flags that headers are to see: those of compilers and libraries.
+_FOR_HEADERS = re.compile("_|NDEBUG$")
+
+
+class CompileError(RuntimeError):
+    """A source of kernels could not be compiled; ``log`` is the compiler's whole output."""
+
+    def __init__(self, message: str = "", log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+    def _render_traceback_(self) -> list[str]:
+        """In notebooks, the message is the whole display: the error is in the kernel, not in Python."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class _RejectedError(Exception):
+    """A compiler rejected a source: its output."""
+
+
+class Unit(NamedTuple):
+    """A source to compile."""
+
+    text: str
+    name: str  #: in the compiler's messages
+    folder: Path | None  #: of the file, for `#include "..."`
+    flags: tuple[str, ...]
+    arch: int  #: the value of __CUDA_ARCH__: 900
+    chip: int  #: the same of the device
+
+
+class Names(NamedTuple):
+    """What a set is to list."""
+
+    wanted: tuple[str, ...]  #: kernels that a caller has named: "scale<float>"
+    source_kernels: tuple[str, ...]  #: that the source declares
+    variables: tuple[str, ...]  #: the same
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.source_kernels, *self.wanted)))
+
+    def without(self, unknown: set[str], unit: Unit, log: str) -> Names:
+        """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
+        reason = match[1] if (match := _REASON.search(log)) else ""
+        if missing := unknown & {*self.wanted}:
+            raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}{reason and ': '}{reason}", log)
+        unreadable = self.on_lines(_LINE_IN_LIST.findall(log)) & {*self.kernels}
+        if not unknown and unreadable:
+            name = sorted(unreadable)[0]
+            if any(words in log for words in _SEVERAL):
+                raise CompileError(
+                    f"{unit.name} has no kernel {name}: name all arguments of the template, a type for each `typename` "
+                    "and a value for each other parameter"
+                    if "<" in name
+                    else f"{unit.name}: {name} stands for several kernels: give each a name of its own",
+                    log,
+                )
+            raise CompileError(
+                f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). A kernel must have a "
+                "name of its own, and parameters that can be copied byte by byte",
+                log,
+            )
+        if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
+            raise CompileError(_message(unit, log), log)
+        known = (tuple(n for n in names if n not in unknown) for names in (self.source_kernels, self.variables))
+        return Names(self.wanted, *known)
+
+    def listed(self, text: str, before: tuple[str, str], kernel: str, variable: str, end: str) -> str:
+        """The source followed by the two lists. Each item has a line of its own, which compilers name in messages."""
+        kernels, variables = map(kernel.format, self.kernels), map(variable.format, self.variables)
+        lines = [text, before[0], f'#line 1 "{_LIST}"', *kernels, "{}};", before[1], *variables, "{}};", end, ""]
+        return "\n".join(lines)
+
+    def on_lines(self, lines: Iterable[str]) -> set[str]:
+        """The names on these lines of the lists; "" for any other line."""
+        names = dict(enumerate([*self.kernels, "", "", *self.variables], 1))
+        return {names.get(int(line), "") for line in lines}
+
+
+def _macros(flags: Iterable[str]) -> tuple[str, list[str]]:
+    """The caller's -D and -U as text for after the package's headers, in which names such as N have other meanings; and
+    the other flags."""
+    lines, others = "", []
+    words = iter(flags)
+    for word in words:
+        option, text = word[:2], word[2:]
+        if option not in ("-D", "-U"):
+            others.append(word)
+            continue
+        text = text or next(words, "")
+        name, equals, value = text.partition("=")
+        if _FOR_HEADERS.match(name):
+            others.append(option + text)
+        else:
+            lines += f"#define {name} {value if equals else 1}\n" if option == "-D" else f"#undef {name}\n"
+    return lines, others
+
+
+def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
+    """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
+    compiler = _compiler()
+    command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
+    macros, flags = _macros(unit.flags)
+    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", "-x", "none", *flags]
+    text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
+    options += more
+    if macros:
+        files[_MACROS] = macros
+        options += ["-include", _MACROS]
+    before = (
+        "static const ck_set_kernel ck_kernels_of_the_set[] = {",
+        "static const ck_set_variable ck_variables_of_the_set[] = {",
+    )
+    ours = [unit.folder] if unit.folder else []
+    may_read = functools.partial(dependencies.reachable, unit.text, unit.flags, ours)
+    while True:
+        files[unit.name] = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
+        line = [*command, "-x", "c++", unit.name, "-o", _RESULT, *options, "-MD", "-MF", _READ]
+        key = cache.key(line, files, _programs(compiler), dependencies.environment())
+        try:
+            path, _ = _program(key, ".so", may_read, functools.partial(_run, line, dict(files)))
+        except _RejectedError as rejected:
+            log = str(rejected)
+            unknown = names.on_lines(_UNKNOWN.findall(log))
+            if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
+                raise CompileError(_message(unit, log), log) from None
+            names = names.without(unknown, unit, log)
+            continue
+        try:
+            return native.load_set(str(path))
+        except ValueError as error:
+            symbol = re.search(r"undefined symbol: (\S+)", str(error))
+            if symbol is None and not path.exists():  # another process deleted it, to keep within the limit
+                continue
+            if symbol is None:
+                raise
+            path.unlink(missing_ok=True)
+            raise CompileError(_undefined(unit, symbol[1])) from None
+
+
+def _undefined(unit: Unit, symbol: str) -> str:
+    """The message for a linker's name, as C++ writes it if c++filt is there."""
+    with contextlib.suppress(OSError):
+        symbol = subprocess.run(["c++filt", symbol], capture_output=True, text=True).stdout.strip() or symbol
+    return f"{unit.name} uses {symbol}, which it declares and does not define"
+
+
+_loaded: dict[tuple[str, str], Set] = {}
+
+
+def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
+    """The same, compiled by NVRTC into code for the device."""
+    code = "sm" if unit.arch == unit.chip else "compute"  # for another chip: PTX, which the driver translates
+    exact = "a" * (unit.arch == unit.chip >= 900)
+    options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}"]
+    ours = [path for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
+    macros, flags = _macros(unit.flags)
+    options += [f"--include-path={path}" for path in (*ours, *nvrtc.headers())] + flags
+    before = (
+        'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {',
+        'extern "C" __device__ ck_variable_type ck_described_variables[] = {',
+    )
+    text = f'#include "parameters.cuh"\n{macros}#line 1\n{unit.text}'
+    may_read = functools.partial(dependencies.reachable, text, flags, ours, "", nvrtc.headers())
+    while True:
+        whole = names.listed(text, before, "ck_signature<decltype(&{})>::of,", "ck_variable_of<decltype({})>(),", "")
+        key = cache.key(whole, unit.name, options, nvrtc.identity())
+        try:
+            run = functools.partial(_run_nvrtc, whole, unit.name, options, names)
+            path, content = _program(key, ".cubin", may_read, run)
+        except _RejectedError as rejected:
+            log = str(rejected)
+            names = names.without(names.on_lines(_UNKNOWN_TO_NVRTC.findall(log)), unit, log)
+            continue
+        head, _, image = content.partition(b"\n")
+        linkers = json.loads(head)
+        kernels, variables = (tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables))
+        here = (native.backend_name(), str(path))
+        if here not in _loaded:  # a program stays loaded
+            _loaded[here] = native.load_program(str(path), image, kernels, variables, device)
+        return _loaded[here]
+
+
+#: By backend.
+COMPILERS = {"emulator": for_emulator, "cuda": for_gpu}
+
+
+@functools.cache
+def _compiler() -> list[str]:
+    if named := os.environ.get("CXX", "").strip():
+        try:
+            return shlex.split(named)
+        except ValueError as error:
+            raise CompileError(
+                f"CXX={named!r} cannot be read as a command ({error}): close its quotes, or unset it to use g++"
+            ) from None
+    for name in ("g++", "c++", "clang++"):
+        if path := shutil.which(name):
+            return [path]
+    raise CompileError(
+        "compiling for the emulator needs a C++ compiler, and neither g++ nor c++ nor clang++ is installed. Install "
+        "one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or set CXX"
+    )
+
+
+def _programs(command: list[str]) -> list[str]:
+    """What identifies a compiler: the files that its command names (`ccache g++`), and their versions."""
+    files = [(os.path.realpath(path), os.stat(path)) for word in command if (path := shutil.which(word))]
+    return [f"{path} {status.st_mtime_ns} {status.st_size}" for path, status in files]
+
+
+def _program(
+    key: str,
+    suffix: str,
+    may_read: Callable[[], dependencies.Reachable],
+    build: Callable[[Path, dependencies.Reachable], cache.Built],
+) -> tuple[Path, bytes]:
+    try:
+        return cache.program(key, suffix, may_read, build)
+    except OSError as error:
+        raise CompileError(str(error)) from None
+
+
+def _run(line: list[str], files: dict[str, str], folder: Path, _: dependencies.Reachable) -> cache.Built:
+    """Runs a compiler on these files."""
+    for file, text in files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+    try:
+        run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise CompileError(f"the C++ compiler {line[0]!r} cannot be run: {error.strerror or error}") from None
+    if run.returncode:
+        if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
+            raise OSError(0, full[0])
+        log = _cut(run.stderr + run.stdout, _LOG_WIDTH)
+        raise _RejectedError(log or f"{line[0]} ended with status {run.returncode}")
+    library = (folder / _RESULT).read_bytes() if (folder / _RESULT).is_file() else b""
+    if library[:4] != b"\x7fELF" or library[16:17] != b"\3":  # the type of shared libraries
+        raise CompileError(
+            f"{line[0]} ended without an error, but wrote no shared library. If a flag lets it do something else, as "
+            "-E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out",
+            run.stdout + run.stderr,
+        )
+    return library, dependencies.listed(folder / _READ)
+
+
+def _run_nvrtc(
+    text: str, name: str, options: list[str], names: Names, _: Path, may_read: dependencies.Reachable
+) -> cache.Built:
+    """The linker's names as a line of JSON, and the code."""
+    linkers, image, log = nvrtc.compile(text, name, options, names.kernels, names.variables)
+    if image is None:
+        raise _RejectedError(log)
+    return json.dumps(linkers).encode() + b"\n" + image, None if may_read.computed else ()
+
+
+def _message(unit: Unit, log: str) -> str:
+    """The compiler's first errors, with the lines of the source."""
+    if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
+        return _undefined(unit, symbol[1])
+    if refused := _REFUSED.search(log):
+        return f"{refused[1]}: {refused[2]}"
+    log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
+    log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
+    lines = unit.text.splitlines()  # instead of rewritten ones
+    log = _REWRITTEN.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
+    log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
+    parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
+    if not parts:
+        return f"{unit.name} was not compiled:\n{log.strip()}"
+    errors = [_END.split(part)[0] for part in parts]
+    more = len(errors) - _SHOWN_ERRORS
+    shown = [error.rstrip() for error in errors[:_SHOWN_ERRORS]]
+    shown += [f"... and {more} more error{'s' * (more > 1)}; the whole output is in .log"] if more > 0 else []
+    return _cut("\n".join([f"{unit.name} was not compiled:", *shown]), _SHOWN_WIDTH)
+
+
+def _cut(text: str, width: int) -> str:
+    """The text with the beginnings of those lines that are longer."""
+    return re.sub(rf"^(.{{{width}}}).+", r"\1 ...", text, flags=re.M)
