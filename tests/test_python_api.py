@@ -5,6 +5,7 @@ import asyncio
 import ctypes
 import dataclasses
 import pickle
+import re
 import shutil
 import subprocess
 
@@ -15,6 +16,7 @@ import cudakern
 import subprocesses
 from cases import BACKENDS, HAS_BFLOAT16, emulated_note, json_of, native
 from cudakern._errors import unknown
+from cudakern._installed import KERNELS
 from cudakern.operations.registry import names
 
 
@@ -243,6 +245,41 @@ def test_source_is_the_kernels_text():
     assert code == code.path.read_text()
     assert "__shared__" in code
     assert "&lt;" in code._repr_html_() or "<" not in code
+
+
+def test_every_variants_source_has_its_kernels_and_what_they_use():
+    numbers = []
+    for op in names():
+        for entry in cudakern.variants(op):
+            if not entry.kernels:
+                continue
+            code = cudakern.source(op, entry.name)
+            assert code.path.name.endswith(f"{entry.name}.cuh")
+            for kernel in entry.kernels:  # pitched, split_bf16, wgmma_int8 and fastest take another variant's
+                assert re.search(rf"__global__[^;{{]*\b{kernel}\(", code.kernel), (op, entry.name)
+            if code.path.parent.name == "ladder":
+                numbers.append((code.path.parent, int(code.path.name.split("_")[0])))
+            assert not any(
+                f"__global__ void {kernel}(" in text for text in code.helpers.values() for kernel in entry.kernels
+            )
+    matmul = [number for folder, number in numbers if folder.parent.name == "matmul"]
+    assert matmul == sorted(matmul)  # so that ls shows the ladder as the table does
+    assert len(matmul) == len(list((KERNELS / "matmul/ladder").iterdir())) == len(set(matmul))
+
+
+def test_a_sources_helpers_are_folded():
+    code = cudakern.source("matmul", "tiled")
+    assert "kahan_sum" in code.kernel  # is used here
+    assert "struct kahan_sum" not in code  # and defined elsewhere:
+    assert "struct kahan_sum" in code.helpers["compensated.cuh"]
+    assert "note_start" not in "".join(code.helpers.values())  # the clock is not shown, so neither is its helper
+    page = code._repr_html_()
+    assert page.count("<details>") == len(code.helpers) > 2
+    assert page.index("__global__") < page.index("<details>") < page.index("compensated.cuh")
+    assert repr(code).startswith(code.kernel)
+    assert "compensated.cuh" in repr(code)
+    again = pickle.loads(pickle.dumps(code))
+    assert (again, again.path, again.helpers) == (code, code.path, code.helpers)
 
 
 def test_unknown_names_list_the_known_ones():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from pathlib import Path
 
 from .._installed import KERNELS
@@ -22,24 +23,27 @@ _TOKENS = re.compile(
     re.M | re.S | re.X,
 )
 _COLORS = {"comment": "#808080", "string": "#c06000", "directive": "#a050c0", "cuda": "#c03060", "keyword": "#3080c0"}
+#: What a file defines: functions, types, constants and macros.
+_DEFINED = re.compile(r"^(?!namespace|#(?!define))[\w:<>*&, #]*?\b(?!__)(\w+)(?:\(| = | \{|;)", re.M)
 
 
 class Source(str):
-    """The text of a source file, with its ``path``; displays the kernel alone, as colored code in a notebook."""
+    """The text of a kernel's source. ``path`` is its file, and ``helpers`` are the definitions that it uses from
+    the package's other files, by file. Displays the kernel alone, as colored code in a notebook, and helpers folded."""
 
     path: Path
+    helpers: dict[str, Source]
 
-    def __new__(cls, text: str, path: Path = KERNELS) -> Source:  # copies and pickles set the path afterwards
+    def __new__(cls, text: str, path: Path = KERNELS) -> Source:  # copies and pickles set the rest afterwards
         source = super().__new__(cls, text)
-        source.path = path
+        source.path, source.helpers = path, {}
         return source
 
     @property
     def kernel(self) -> str:
-        """Without the header comment, the include guard, the includes, the namespace, and what records the clock."""
-        text = re.sub(r"\A(?://[^\n]*\n)+", "", self)
-        text = re.sub(r"^#ifndef (CK_\w+)\n#define \1\n", "", text, flags=re.M)
-        text = re.sub(r"\n#endif[^\n]*\s*\Z", "\n", text)
+        """Without the header comments, the include guards, the includes, the namespaces, and what records the clock."""
+        text = re.sub(r"^(?://[^\n]*\n)+#ifndef (CK_\w+)\n#define \1\n", "", self, flags=re.M)
+        text = re.sub(r"\n#endif[^\n]*\s*(?=\n\n|\Z)", "\n", text)
         text = re.sub(r"^#include [^\n]*\n", "", text, flags=re.M)
         text = re.sub(r"^(?:namespace \w+ \{|\} // namespace \w+)\n", "", text, flags=re.M)
         text = re.sub(r"^ *note_(?:start|end)\(clocks\);[^\n]*\n", "", text, flags=re.M)
@@ -47,28 +51,76 @@ class Source(str):
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
     def __repr__(self) -> str:
-        return self.kernel
+        names = textwrap.wrap(", ".join(self.helpers), 100, initial_indent="//   ", subsequent_indent="//   ")
+        return self.kernel + (
+            "\n".join(["\n// It uses code of these files, which .helpers shows:", *names, ""]) if names else ""
+        )
 
     def _repr_html_(self) -> str:
-        text, parts, end = self.kernel, [], 0
-        for token in _TOKENS.finditer(text):
-            parts.append(html.escape(text[end : token.start()]))
-            parts.append(f'<span style="color:{_COLORS[str(token.lastgroup)]}">{html.escape(token[0])}</span>')
-            end = token.end()
-        parts.append(html.escape(text[end:]))
-        return f"<pre><code>{''.join(parts)}</code></pre>"
+        folded = [
+            f"<details><summary><code>{html.escape(name)}</code></summary>{helper._repr_html_()}</details>"
+            for name, helper in self.helpers.items()
+        ]
+        return f"<pre><code>{_colored(self.kernel)}</code></pre>{''.join(folded)}"
+
+
+def _colored(text: str) -> str:
+    parts, end = [], 0
+    for token in _TOKENS.finditer(text):
+        parts.append(html.escape(text[end : token.start()]))
+        parts.append(f'<span style="color:{_COLORS[str(token.lastgroup)]}">{html.escape(token[0])}</span>')
+        end = token.end()
+    return "".join([*parts, html.escape(text[end:])])
+
+
+def _included(path: Path) -> dict[Path, str]:
+    """The device code among the files that a file includes, and that these include, in this order, with their texts."""
+    files: dict[Path, str] = {}
+    waiting = [path]
+    while waiting:
+        path = waiting.pop(0)
+        if path in files or path.parent.name in ("plans", "launches") or not path.is_file():  # some are below the seam
+            continue
+        files[path] = path.read_text(encoding="utf-8")
+        names = re.findall(r'^#include "([^"]+\.cuh)"', files[path], re.M)
+        waiting += [there for name in names if (there := (path.parent / name).resolve()).is_relative_to(KERNELS)]
+    return files
+
+
+def _used(shown: str, others: dict[Path, str]) -> dict[Path, str]:
+    """Those definitions in the other files of which the shown text uses a name, and those that these use."""
+    left = [
+        (path, number, definition, set(_DEFINED.findall(definition)))
+        for path, text in others.items()
+        for number, definition in enumerate(re.split(r"\n\n(?=\S)", Source(text).kernel.strip()))
+        if not re.match(r"(?://[^\n]*\n)*inline \w", definition)  # of the host
+    ]
+    used, waiting = [], [shown]
+    while waiting:
+        words = set(re.findall(r"\w+", re.sub(r"//[^\n]*", "", waiting.pop())))
+        found = [one for one in left if one[3] & words]
+        left = [one for one in left if one not in found]
+        waiting += [definition for _, _, definition, _ in found]
+        used += found
+    paths = dict.fromkeys(path for path, *_ in used)
+    return {
+        path: "\n\n".join(one[2] for one in sorted(used, key=lambda one: one[1]) if one[0] == path) for path in paths
+    }
 
 
 def source(op: NameOrFunction, variant: str | None = None) -> Source:
-    """The CUDA source of the kernel of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
-    ``path``. ``op`` may also be a kernel, a launch or a Program of your own, without ``variant``. ValueError for an
-    unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
+    """The CUDA source of the kernels of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
+    ``path``, and with what it uses from other files, ``helpers``. A kernel that another file has, because variants
+    share it, follows the variant's own file. ``op`` may also be a kernel, a launch or a Program of your own, without
+    ``variant``. ValueError for an unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
 
     Examples
     --------
     >>> import cudakern
     >>> "__global__" in cudakern.source("matmul", "tiled")
     True
+    >>> list(cudakern.source("matmul", "tiled").helpers)[0]
+    'compensated.cuh'
     """
     op = getattr(op, "kernel", op)  # of a launch, program.add_one[4, 256]
     for name in ("code", "source"):  # a kernel of a Program, and a Program
@@ -80,5 +132,17 @@ def source(op: NameOrFunction, variant: str | None = None) -> Source:
     entry = table.find(op, variant)
     if not entry.source or not entry.kernels:
         raise ValueError(f"{op}: variant {variant!r} has no kernel ({entry.summary})")
-    path = KERNELS / entry.source
-    return Source(path.read_text(encoding="utf-8"), path)
+    own = (KERNELS / entry.source).resolve()
+    files = _included(own)
+    shown = {own: files.pop(own)}
+    for kernel in entry.kernels:
+        if not any(_defines(text, kernel) for text in shown.values()):
+            shown |= {path: text for path, text in files.items() if _defines(text, kernel)}
+    whole = Source("\n".join(shown.values()), own)
+    for path, text in _used(whole.kernel, {path: text for path, text in files.items() if path not in shown}).items():
+        whole.helpers[str(path.relative_to(KERNELS))] = Source(text, path)
+    return whole
+
+
+def _defines(text: str, kernel: str) -> bool:
+    return bool(re.search(rf"__global__[^;{{]*\b{kernel}\(", text))
