@@ -28,6 +28,7 @@ import contextlib
 import ctypes
 import functools
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
@@ -50,6 +51,10 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
+_spec = importlib.util.spec_from_file_location("driver", ROOT / "cudakern/_driver.py")
+driver = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(driver)
+
 OBJECTS_LIMIT = 10**9  # bytes
 GENERATED = Path("build/generated")
 BATCH = 5  # small operations that nvcc compiles together
@@ -68,20 +73,9 @@ PTXAS = ["-Xptxas", "-v"]  # it tells each kernel's registers, shared and local 
 WARNINGS = ["-Wall", "-Wextra"]
 HOST_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-pthread"]
 C_FLAGS = ["-std=c11", *HOST_FLAGS, *WARNINGS]
-# -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
-# Unknown pragmas: `#pragma unroll` is nvcc's; the others are what nvcc knows how to read and a host compiler need not.
-# Pass-failed: clang knows that pragma, too, but cannot unroll every such loop. (g++ ignores what it does not know.)
-KERNEL_FLAGS = [
-    "-std=c++17",
-    "-x",
-    "c++",
-    *HOST_FLAGS,
-    "-ffp-contract=off",
-    *WARNINGS,
-    "-Wno-unknown-pragmas",
-    "-Wno-psabi",
-    "-Wno-pass-failed",
-]
+# For our own kernels. Psabi: arguments that are passed as vectors. Pass-failed: clang knows `#pragma unroll`, too, but
+# cannot unroll every such loop. (g++ ignores what it does not know.)
+KERNEL_FLAGS = ["-fvisibility=hidden", *WARNINGS, "-Wno-psabi", "-Wno-pass-failed"]
 
 
 @dataclass
@@ -108,21 +102,12 @@ class Unavailable(Exception):
 
 # --- host compilers ------------------------------------------------------------------------------------------------
 def host_compiler(variable: str, *names: str) -> list[str]:
-    if os.environ.get(variable):
-        return shlex.split(os.environ[variable])
-    for name in names:
-        if shutil.which(name):
-            return [name]
+    if found := driver.find(variable, *names):
+        return found
     sys.exit(
         f"cudakern needs a C and a C++ compiler: none of {', '.join(names)} was found, and {variable} is not set. "
         "Install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++)."
     )
-
-
-@functools.cache
-def version_of(compiler: str) -> str:
-    """What the compiler says of itself: an upgrade under the same name is another compiler."""
-    return subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
 
 
 def accepts(compiler: list[str], flag: str) -> bool:
@@ -257,14 +242,12 @@ def cuda_build(in_wheel: bool = False) -> Build:
 
 
 def emulator_build(in_wheel: bool = False) -> Build:
-    cxx = host_compiler("CXX", "g++", "c++", "clang++")
-    # A __shared__ variable of a template would be one symbol for all modules of the process; clang makes none such.
-    unique = ["-fno-gnu-unique"] if accepts(cxx, "-fno-gnu-unique") else []
+    cxx = host_compiler("CXX", *driver.CXX)
     of_kernels = sanitizers() if os.environ.get("CUDAKERN_SANITIZE_KERNELS") != "0" else []
     return Build(
         "_emulator",
         ["csrc/emulator/include"],
-        [*cxx, *KERNEL_FLAGS, *unique, *of_kernels, *strict(), *extra("CXXFLAGS")],
+        [*cxx, *driver.options(shlex.join(cxx)), *KERNEL_FLAGS, *of_kernels, *strict(), *extra("CXXFLAGS")],
         c_flags=sanitizers(),
         link_flags=sanitizers(),
         needs_core=True,
@@ -346,17 +329,7 @@ class Objects:
     is what it made of files with these contents."""
 
     def __init__(self) -> None:
-        caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        self.folder = Path(os.environ.get("CUDAKERN_OBJECTS") or Path(caches, "cudakern/objects")).absolute()
-        try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            info = self.folder.stat()
-            usable = info.st_uid == os.geteuid() and not info.st_mode & 0o022 and os.access(self.folder, os.W_OK)
-        except OSError:
-            usable = False
-        if not usable:  # Where other users can write, one could plant an object.
-            self.folder = ROOT / "build/objects"
-            self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = driver.objects_folder(otherwise=ROOT / "build/objects")
 
     def named(self, key: str, inputs: list[str]) -> Path:
         return self.folder / f"{digest(key, *(name + content_of(ROOT / name) for name in inputs))}.o"
@@ -383,7 +356,7 @@ class Objects:
             usage, warned = run(
                 [*command, *debug, "-MMD", "-MF", str(deps), "-MT", "object", "-o", str(part)], label, number
             )
-            inputs = shlex.split(deps.read_text().replace("\\\n", " ").partition(": ")[2])
+            inputs = driver.listed(deps.read_text())
             # A warning is to be seen the next time, too; and a file may have been edited while the compiler ran.
             once = warned or any((ROOT / name).stat().st_mtime_ns >= started for name in inputs)
             path = self.named(scratch if once else key, inputs)
@@ -417,7 +390,7 @@ class Unit:
         self.command = [*command, "-c", str(source)]
         # What gave a warning is not kept, so it makes no difference here whether warnings are errors.
         words = [word for word in self.command if word not in ("-Werror", "all-warnings")]
-        self.key = digest(*words, version_of(command[0]))
+        self.key = digest(*words, driver.version(shlex.quote(command[0])))
         self.object: Path | None = None
         self.job: Future[None] | None = None  # of the compiler, if it has to run
 
@@ -475,18 +448,9 @@ def operations() -> list[str]:
 
 
 def kernel_sources() -> list[Path]:
-    """The .cu files of all operations. A file with lines CK_UNIT(...) is compiled in as many parts."""
-    units = []
-    for path in relative("csrc/kernels/**/*.cu"):
-        parts = re.findall(r"^CK_UNIT\((.*)\)$", (ROOT / path).read_text(), re.M)
-        namespace = path.parts[2]
-        for number, part in enumerate(parts):
-            text = (
-                f'#define CK_UNIT(...)\n#include "{path.relative_to("csrc")}"\nnamespace {namespace} {{\n{part}\n}}\n'
-            )
-            units.append(generate(f"{namespace}_{path.stem}_{number}.cu", f"// Written by setup.py.\n{text}"))
-        units += [] if parts else [path]
-    return units
+    """The .cu files of all operations, and of the set."""
+    of = driver.units(ROOT / "csrc/kernels")
+    return [generate(unit.name, unit.text) if unit.text else Path("csrc", unit.source) for unit in of]
 
 
 def generate(name: str, text: str) -> Path:
@@ -500,8 +464,7 @@ def generate(name: str, text: str) -> Path:
 
 def write_operations() -> None:
     """The list of operations is the list of folders: csrc/kernels/NAME/NAME.cu."""
-    text = "// Written by setup.py: a line for each csrc/kernels/NAME/NAME.cu.\n"
-    generate("operations.inc", text + "".join(f"OPERATION({name})\n" for name in operations()))
+    generate("operations.inc", driver.table_of(operations()))
 
 
 def in_batches(sources: list[Path]) -> list[Path]:
@@ -556,7 +519,7 @@ def core_part(folder: Path) -> Part:
 def side_part(build: Build, folder: Path) -> Part:
     """The module, and the set of kernels that it loads, which takes a few functions of the runtime from the module."""
     includes = [f"-I{path}" for path in [*build.includes, "csrc", str(GENERATED)]]
-    cc, cxx = host_compiler("CC", "gcc", "cc", "clang"), host_compiler("CXX", "g++", "c++", "clang++")
+    cc, cxx = host_compiler("CC", "gcc", "cc", "clang"), host_compiler("CXX", *driver.CXX)
     host = [*cc, *C_FLAGS, *build.c_flags, *strict(), *extra("CFLAGS"), *includes, f"-DCK_MODULE={build.name}"]
     python = [*host, *ABI_FLAGS, "-isystem", sysconfig.get_path("include")]
     device = [*build.kernel_compiler, *includes]

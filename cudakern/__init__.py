@@ -109,7 +109,7 @@ _PUBLIC = __all__
 del __all__
 
 if "IPython" in sys.modules:
-    from ._completion import register
+    from .operations.completion import register
 
     register()
 

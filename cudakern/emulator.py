@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from typing import NoReturn
 
@@ -91,19 +90,6 @@ def _reset(key: str) -> None:
         _native().configure(key, before)
 
 
-@functools.cache
-def _is_clang(compiler: str) -> bool:
-    with IMPORTING:
-        import shlex
-        import subprocess  # imported late, because only this needs them
-
-    try:
-        answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, timeout=10)
-    except (OSError, ValueError, subprocess.SubprocessError):  # it is on another computer, or no command
-        return "clang" in compiler
-    return "clang" in answer.stdout
-
-
 def compile_flags(compiler: str | None = None) -> list[str]:
     """The options with which a C++ compiler builds your own kernels for the emulator.
 
@@ -122,20 +108,7 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     compiler = compiler or os.environ.get("CXX") or "g++"
     if not isinstance(compiler, str):
         raise TypeError(f"compile_flags: compiler must be a str, not {type(compiler).__name__}")
-    # Without -fno-gnu-unique, kernel libraries built by g++ would share the __shared__ variables of equal templates.
-    unique = [] if _is_clang(compiler) else ["-fno-gnu-unique"]
-    # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
-    language = ["-std=c++17", "-x", "c++", "-O2", "-shared", "-fPIC", *unique, "-ffp-contract=off"]
-    language += ["-fstack-clash-protection"]
-    # malloc and new in kernels: see device_memory.h. new may return NULL there.
-    functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
-    heap = [
-        "-DEMULATOR_HEAP",
-        "-fno-builtin-malloc",
-        "-fno-builtin-free",
-        "-fcheck-new",
-        "-Wl," + ",".join(f"--wrap={name}" for name in functions),
-    ]
-    # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
-    libraries = ["-Wl,--no-as-needed", f"-L{LIBRARY}", "-lcudakern_emulator", f"-Wl,-rpath,{LIBRARY}"]
-    return [*language, "-Wno-unknown-pragmas", f"-I{HEADERS}", *heap, *libraries]
+    with IMPORTING:
+        from . import _driver  # imported late, because only this needs it
+
+    return _driver.users_options(compiler, HEADERS, LIBRARY)

@@ -5,7 +5,6 @@ would be, and for a GPU with nvcc. What is built is kept by the hash of all that
 build/test-kernels/, and for the emulator with setup.py's objects, so that another clone does not build it again.
 """
 
-import contextlib
 import ctypes
 import functools
 import hashlib
@@ -18,6 +17,7 @@ import subprocess
 import numpy as np
 
 import cudakern
+from cudakern import _driver
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -31,19 +31,8 @@ BLOCKING = 0  # cudaStreamDefault: a stream that keeps order with the legacy def
 INTERRUPTED = -4  # backend_wait's own code
 
 
-def kept():
-    """Where setup.py keeps objects, unless others can write there; else a folder of this clone's."""
-    caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    folder = pathlib.Path(os.environ.get("CUDAKERN_OBJECTS") or pathlib.Path(caches, "cudakern/objects")).absolute()
-    with contextlib.suppress(OSError):
-        info = folder.stat()
-        if info.st_uid == os.geteuid() and not info.st_mode & 0o022 and os.access(folder, os.W_OK):
-            return folder
-    return BUILT
-
-
 BUILT = ROOT / "build" / "test-kernels"
-KEPT = kept()
+KEPT = _driver.objects_folder(otherwise=BUILT)  # where setup.py keeps them, too
 
 
 def emulator_headers():
@@ -66,20 +55,12 @@ def can_build_for_gpu():
     return nvcc() is not None or all(built("cuda", path.stem).exists() for path in SOURCES.glob("*.cu"))
 
 
-@functools.cache
-def knows(compiler, flag):
-    """True if the compiler takes the flag; clang has not all of g++'s."""
-    line = [compiler, "-Werror", flag, "-x", "c++", "-fsyntax-only", os.devnull]
-    return subprocess.run(line, capture_output=True).returncode == 0
-
-
 def command(side, source, target):
     """The line that builds one file, as a list."""
     if side == "emulator":
         compiler = os.environ.get("CXX", "c++")
         # -Og: most kernels run once, and the compiler takes a third of the time that -O2 takes.
-        line = [compiler, "-std=c++17", "-x", "c++", "-Og", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]
-        line += ["-ffp-contract=off", *(flag for flag in ["-fno-gnu-unique"] if knows(compiler, flag))]
+        line = [compiler, *_driver.options(compiler), "-Og", "-shared", "-Wall", "-Wextra", "-Werror"]
         line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
         return [*line, str(target), f"-L{CORE.parent}", "-lcudakern_emulator"]  # which is loaded already
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]

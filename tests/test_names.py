@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cudakern
-from cudakern._completion import completions
+from cudakern.operations.completion import completions
 
 
 def test_functions_name_operations():

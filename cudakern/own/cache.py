@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .. import _driver
 from ..arrays.memory_limit import read_bytes
 from .dependencies import Reachable
 
@@ -164,21 +165,12 @@ def _read(path: Path) -> bytes | None:
     damaged, or if another user may have written it."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-            whole = b"" if _distrusted(os.fstat(file.fileno())) else file.read()
+            whole = b"" if _driver.distrusted(os.fstat(file.fileno())) else file.read()
         os.utime(path)
     except OSError:
         return None
     content = whole[:-_SEAL]
     return content if whole[-_SEAL:] == b"\n" + hashlib.sha256(content).hexdigest().encode() else None
-
-
-def _distrusted(status: os.stat_result) -> str:
-    """Why another user may have written that; "" if none may have."""
-    if status.st_uid != os.geteuid():
-        return f"belongs to user {status.st_uid}, and this process runs as user {os.geteuid()}"
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"is writable by other users (mode {stat.S_IMODE(status.st_mode):o})"
-    return ""
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------
@@ -193,7 +185,7 @@ def _folder() -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = folder.resolve()
-        distrusted = _distrusted(folder.stat())
+        distrusted = _driver.distrusted(folder.stat())
         if not distrusted:
             with tempfile.TemporaryFile(dir=folder):
                 return folder

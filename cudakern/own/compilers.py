@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import emulator
-from .._installed import KERNELS
+from .. import _driver
+from .._installed import HEADERS, KERNELS, LIBRARY
 from .._native import Native, Set
 from . import cache, dependencies, host_source, nvrtc
 
@@ -166,7 +166,13 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     compiler = _compiler()
     command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
-    options = [*emulator.compile_flags(shlex.join(compiler)), f"-idirafter{KERNELS}", "-x", "none", *flags]
+    options = [
+        *_driver.users_options(shlex.join(compiler), HEADERS, LIBRARY),
+        f"-idirafter{KERNELS}",
+        "-x",
+        "none",
+        *flags,
+    ]
     text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
     options += more
     if macros:
@@ -252,20 +258,19 @@ COMPILERS = {"emulator": for_emulator, "cuda": for_gpu}
 
 @functools.cache
 def _compiler() -> list[str]:
-    if named := os.environ.get("CXX", "").strip():
-        try:
-            return shlex.split(named)
-        except ValueError as error:
-            raise CompileError(
-                f"CXX={named!r} cannot be read as a command ({error}): close its quotes, or unset it to use g++"
-            ) from None
-    for name in ("g++", "c++", "clang++"):
-        if path := shutil.which(name):
-            return [path]
-    raise CompileError(
-        "compiling for the emulator needs a C++ compiler, and neither g++ nor c++ nor clang++ is installed. Install "
-        "one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or set CXX"
-    )
+    try:
+        command = _driver.find("CXX", *_driver.CXX)
+    except ValueError as error:
+        raise CompileError(
+            f"CXX={os.environ['CXX']!r} cannot be read as a command ({error}): close its quotes, or unset it to use g++"
+        ) from None
+    if command is None:
+        raise CompileError(
+            "compiling for the emulator needs a C++ compiler, and neither g++ nor c++ nor clang++ is installed. "
+            "Install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or "
+            "set CXX"
+        )
+    return command
 
 
 def _programs(command: list[str]) -> list[str]:

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import _driver
+
 #: Variables of the environment that compilers read: of folders of headers, and of the rest.
 _FOLDERS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
 _ENVIRONMENT = (*_FOLDERS, "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS")
@@ -97,8 +99,6 @@ def listed(rule: Path) -> list[str] | None:
         text = _text(rule)
     except FileNotFoundError:
         return None
-    files = re.findall(r"(?:\\[ #\\]|\S)+", text.replace("\\\n", " ").partition(": ")[2])
-    names = [re.sub(r"\\([ #])", r"\1", file).replace("$$", "$") for file in files]
     ours = os.path.join(rule.parent, "")
-    paths = [os.path.join(ours, name) for name in names]
+    paths = [os.path.join(ours, name) for name in _driver.listed(text)]
     return [path for path in paths if not os.path.normpath(path).startswith(ours)]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from .calls import table
-from .operations.variants import operation_name
+from ..calls import table
+from .variants import operation_name
 
 #: Functions that take an operation first, and those that take a variant second.
 _OPERATION_FIRST = ("bench", "ladder", "variants", "source", "occupancy", "kernel_resources", "profile")

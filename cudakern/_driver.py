@@ -1,0 +1,130 @@
+"""How kernels are compiled for the emulator: by which compiler, with which options, from which files.
+
+setup.py, ``compile``, ``emulator.compile_flags`` and the tests ask this file, and no other one knows these options.
+setup.py loads it before the package and its requirements are there, so it needs the standard library alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+#: What the code of a set's mode is like. More modes come with tools that are told of every access.
+MODES: Mapping[str, list[str]] = {"plain": ["-O2"]}
+
+CXX = ("g++", "c++", "clang++")  #: in this order, if the environment's CXX names none
+
+
+# --- compilers and options --------------------------------------------------------------------------------------------
+def find(variable: str, *names: str) -> list[str] | None:
+    """The command of a compiler: the environment's, else the first that is installed. ValueError if the environment's
+    cannot be read."""
+    if named := os.environ.get(variable, "").strip():
+        return shlex.split(named)
+    return next(([path] for name in names if (path := shutil.which(name))), None)
+
+
+@functools.cache
+def version(compiler: str) -> str:
+    """What the compiler says of itself; "" if it cannot be run."""
+    try:
+        answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, timeout=10)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout
+
+
+def is_clang(compiler: str) -> bool:
+    """Also of a compiler that is on another computer, whose name has to do."""
+    return "clang" in (version(compiler) or compiler)
+
+
+def options(compiler: str, mode: str = "plain") -> list[str]:
+    """The options for the kernels of a set."""
+    # Without -fno-gnu-unique, libraries built by g++ would share the __shared__ variables of equal templates. clang
+    # rejects it, and makes none such.
+    unique = [] if is_clang(compiler) else ["-fno-gnu-unique"]
+    # -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
+    # `#pragma unroll` is nvcc's.
+    code = [*MODES[mode], "-fPIC", "-pthread", *unique, "-ffp-contract=off"]
+    return ["-std=c++17", "-x", "c++", *code, "-Wno-unknown-pragmas"]
+
+
+def users_options(compiler: str, headers: Path, library: Path, mode: str = "plain") -> list[str]:
+    """The same for a shared library of a user's kernels, with the headers, and with the core that it is linked to."""
+    # malloc and new in kernels: see device_memory.h. new may return NULL there.
+    functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
+    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in functions)
+    heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", wrapped]
+    # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
+    core = ["-Wl,--no-as-needed", f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
+    # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
+    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", f"-I{headers}", *heap, *core]
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+class Unit(NamedTuple):
+    """A unit of compilation of an operation's kernels."""
+
+    source: Path  #: relative to the folder above that of the kernels
+    name: str  #: of the unit: a file's, or one for each of its lines CK_UNIT(...)
+    text: str  #: what to compile, if it is not the file itself
+
+
+def units(kernels: Path) -> list[Unit]:
+    """The units of all operations below a folder. A file with lines ``CK_UNIT(...)`` is one unit for each of these, so
+    that they are compiled in parallel."""
+    found = []
+    for path in sorted(kernels.glob("**/*.cu")):
+        source = path.relative_to(kernels.parent)
+        parts = re.findall(r"^CK_UNIT\((.*)\)$", path.read_text(encoding="utf-8"), re.M)
+        operation = source.parts[1]
+        for number, part in enumerate(parts):
+            before = f'#define CK_UNIT(...)\n#include "{source}"\n'
+            text = f"// Written by the build.\n{before}namespace {operation} {{\n{part}\n}}\n"
+            found.append(Unit(source, f"{operation}_{path.stem}_{number}.cu", text))
+        found += [] if parts else [Unit(source, path.name, "")]
+    return found
+
+
+def table_of(operations: list[str]) -> str:
+    """The text of operations.inc, the list from which kernels/set.cu makes the table of a set."""
+    return "// Written by the build.\n" + "".join(f"OPERATION({name})\n" for name in operations)
+
+
+def listed(rule: str) -> list[str]:
+    """The files of a rule that a compiler wrote by `-MD`."""
+    files = re.findall(r"(?:\\[ #\\]|\S)+", rule.replace("\\\n", " ").partition(": ")[2])
+    return [re.sub(r"\\([ #])", r"\1", file).replace("$$", "$") for file in files]
+
+
+def distrusted(status: os.stat_result) -> str:
+    """Why another user may have written a file or folder; "" if none may have. A program runs as its user."""
+    if status.st_uid != os.geteuid():
+        return f"belongs to user {status.st_uid}, and this process runs as user {os.geteuid()}"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"is writable by other users (mode {stat.S_IMODE(status.st_mode):o})"
+    return ""
+
+
+def objects_folder(otherwise: Path) -> Path:
+    """Where the build and the tests keep compiled objects: $CUDAKERN_OBJECTS, else a folder in the user's cache; if
+    that cannot be used or trusted, ``otherwise``."""
+    caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(os.environ.get("CUDAKERN_OBJECTS") or Path(caches, "cudakern/objects")).absolute()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not distrusted(folder.stat()) and os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    otherwise.mkdir(parents=True, exist_ok=True)
+    return otherwise
