@@ -20,6 +20,8 @@ from typing import NamedTuple
 #: What the code of a set's mode is like. More modes come with tools that are told of every access.
 MODES: Mapping[str, list[str]] = {"plain": ["-O2"]}
 
+#: What the kernels of the package are compiled with besides: only what is marked is visible.
+OF_PACKAGE = ["-fvisibility=hidden", "-Wno-psabi"]
 CXX = ("g++", "c++", "clang++")  #: in this order, if the environment's CXX names none
 
 
@@ -64,10 +66,14 @@ def users_options(compiler: str, headers: Path, library: Path, mode: str = "plai
     functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
     wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in functions)
     heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", wrapped]
-    # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
-    core = ["-Wl,--no-as-needed", f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
     # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
-    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", f"-I{headers}", *heap, *core]
+    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", f"-I{headers}", *heap, *core(library)]
+
+
+def core(library: Path) -> list[str]:
+    """The options that link a library to the emulator's core."""
+    # --no-as-needed: some systems' compilers drop a library that precedes the file that needs it.
+    return ["-Wl,--no-as-needed", f"-L{library}", "-lcudakern_emulator", f"-Wl,-rpath,{library}"]
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

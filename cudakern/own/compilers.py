@@ -22,7 +22,7 @@ from . import cache, dependencies, host_source, nvrtc
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
-_RESULT, _READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
+RESULT, READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 #: Errors are limited because each shows its line, and a line may be long.
 _FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
@@ -64,6 +64,9 @@ _SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message a
 
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
 _FOR_HEADERS = re.compile("_|NDEBUG$")
+
+
+LIBRARY_KIND, OBJECT_KIND = b"\3", b"\1"  #: of ELF files
 
 
 class CompileError(RuntimeError):
@@ -163,11 +166,11 @@ def _macros(flags: Iterable[str]) -> tuple[str, list[str]]:
 
 def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
-    compiler = _compiler()
-    command = [*compiler, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
+    cxx = compiler()
+    command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
     options = [
-        *_driver.users_options(shlex.join(compiler), HEADERS, LIBRARY),
+        *_driver.users_options(shlex.join(cxx), HEADERS, LIBRARY),
         f"-idirafter{KERNELS}",
         "-x",
         "none",
@@ -186,10 +189,10 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     may_read = functools.partial(dependencies.reachable, unit.text, unit.flags, ours)
     while True:
         files[unit.name] = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
-        line = [*command, "-x", "c++", unit.name, "-o", _RESULT, *options, "-MD", "-MF", _READ]
-        key = cache.key(line, files, _programs(compiler), dependencies.environment())
+        line = [*command, "-x", "c++", unit.name, "-o", RESULT, *options, "-MD", "-MF", READ]
+        key = cache.key(line, files, identity(cxx), dependencies.environment())
         try:
-            path, _ = _program(key, ".so", may_read, functools.partial(_run, line, dict(files)))
+            path, _ = kept(key, ".so", may_read, functools.partial(run, line, dict(files)))
         except _RejectedError as rejected:
             log = str(rejected)
             unknown = names.on_lines(_UNKNOWN.findall(log))
@@ -238,7 +241,7 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
         key = cache.key(whole, unit.name, options, nvrtc.identity())
         try:
             run = functools.partial(_run_nvrtc, whole, unit.name, options, names)
-            path, content = _program(key, ".cubin", may_read, run)
+            path, content = kept(key, ".cubin", may_read, run)
         except _RejectedError as rejected:
             log = str(rejected)
             names = names.without(names.on_lines(_UNKNOWN_TO_NVRTC.findall(log)), unit, log)
@@ -257,7 +260,7 @@ COMPILERS = {"emulator": for_emulator, "cuda": for_gpu}
 
 
 @functools.cache
-def _compiler() -> list[str]:
+def compiler() -> list[str]:
     try:
         command = _driver.find("CXX", *_driver.CXX)
     except ValueError as error:
@@ -273,13 +276,13 @@ def _compiler() -> list[str]:
     return command
 
 
-def _programs(command: list[str]) -> list[str]:
+def identity(command: list[str]) -> list[str]:
     """What identifies a compiler: the files that its command names (`ccache g++`), and their versions."""
     files = [(os.path.realpath(path), os.stat(path)) for word in command if (path := shutil.which(word))]
     return [f"{path} {status.st_mtime_ns} {status.st_size}" for path, status in files]
 
 
-def _program(
+def kept(
     key: str,
     suffix: str,
     may_read: Callable[[], dependencies.Reachable],
@@ -291,27 +294,29 @@ def _program(
         raise CompileError(str(error)) from None
 
 
-def _run(line: list[str], files: dict[str, str], folder: Path, _: dependencies.Reachable) -> cache.Built:
+def run(
+    line: list[str], files: dict[str, str], folder: Path, _: dependencies.Reachable, kind: bytes = LIBRARY_KIND
+) -> cache.Built:
     """Runs a compiler on these files."""
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
     try:
-        run = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
+        ran = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
     except OSError as error:
         raise CompileError(f"the C++ compiler {line[0]!r} cannot be run: {error.strerror or error}") from None
-    if run.returncode:
-        if full := re.search("No space left on device|Disk quota exceeded", run.stderr):
+    if ran.returncode:
+        if full := re.search("No space left on device|Disk quota exceeded", ran.stderr):
             raise OSError(0, full[0])
-        log = _cut(run.stderr + run.stdout, _LOG_WIDTH)
-        raise _RejectedError(log or f"{line[0]} ended with status {run.returncode}")
-    library = (folder / _RESULT).read_bytes() if (folder / _RESULT).is_file() else b""
-    if library[:4] != b"\x7fELF" or library[16:17] != b"\3":  # the type of shared libraries
+        log = _cut(ran.stderr + ran.stdout, _LOG_WIDTH)
+        raise _RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
+    library = (folder / RESULT).read_bytes() if (folder / RESULT).is_file() else b""
+    if library[:4] != b"\x7fELF" or library[16:17] != kind:
         raise CompileError(
             f"{line[0]} ended without an error, but wrote no shared library. If a flag lets it do something else, as "
             "-E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out",
-            run.stdout + run.stderr,
+            ran.stdout + ran.stderr,
         )
-    return library, dependencies.listed(folder / _READ)
+    return library, dependencies.listed(folder / READ)
 
 
 def _run_nvrtc(

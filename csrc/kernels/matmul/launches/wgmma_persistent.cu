@@ -4,8 +4,8 @@
 
 namespace matmul {
 
-#define RUN_PERSISTENT(kernel, size, cluster)                                                                        \
-    CK_RUN(kernel##_##size) {                                                                                        \
+#define RUN_PERSISTENT(run, kernel, size, cluster)                                                                   \
+    CK_RUN(run) {                                                                                                    \
         if (empty(call)) return CK_OK;                                                                               \
         return with_halves(call, plan, error, [&](auto element, auto a_along_k, auto b_along_k) {                    \
             using T = decltype(element);                                                                             \
@@ -19,13 +19,13 @@ namespace matmul {
         });                                                                                                          \
     }
 
-CK_UNIT(RUN_PERSISTENT(wgmma_persistent, 64, 0))
-CK_UNIT(RUN_PERSISTENT(wgmma_persistent, 128, 0))
-CK_UNIT(RUN_PERSISTENT(wgmma_persistent, 192, 0))
-CK_UNIT(RUN_PERSISTENT(wgmma_persistent, 256, 0))
-CK_UNIT(RUN_PERSISTENT(wgmma_multicast, 64, PAIR))
-CK_UNIT(RUN_PERSISTENT(wgmma_multicast, 128, PAIR))
-CK_UNIT(RUN_PERSISTENT(wgmma_multicast, 192, PAIR))
-CK_UNIT(RUN_PERSISTENT(wgmma_multicast, 256, PAIR))
+CK_UNIT(RUN_PERSISTENT(wgmma_persistent_64, wgmma_persistent, 64, 0))
+CK_UNIT(RUN_PERSISTENT(wgmma_persistent_128, wgmma_persistent, 128, 0))
+CK_UNIT(RUN_PERSISTENT(wgmma_persistent_192, wgmma_persistent, 192, 0))
+CK_UNIT(RUN_PERSISTENT(wgmma_persistent_256, wgmma_persistent, 256, 0))
+CK_UNIT(RUN_PERSISTENT(wgmma_multicast_64, wgmma_multicast, 64, PAIR))
+CK_UNIT(RUN_PERSISTENT(wgmma_multicast_128, wgmma_multicast, 128, PAIR))
+CK_UNIT(RUN_PERSISTENT(wgmma_multicast_192, wgmma_multicast, 192, PAIR))
+CK_UNIT(RUN_PERSISTENT(wgmma_multicast_256, wgmma_multicast, 256, PAIR))
 
 } // namespace matmul
