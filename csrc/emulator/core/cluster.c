@@ -321,6 +321,8 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
                       "out of host memory for the blocks of an emulated cluster", 0);
         return;
     }
+    for (int rank = 0; block->grid->tool && rank < cluster->count; ++rank)
+        emu_tool_block_begin(cluster->blocks[rank]);
     run_blocks(cluster);
     for (int rank = 0; rank < cluster->count; ++rank)
         if (cluster->blocks[rank]->live || cluster->blocks[rank]->abandoned) emu_block_discard(cluster->blocks[rank]);

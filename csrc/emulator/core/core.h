@@ -88,12 +88,16 @@ typedef struct emu_grid_launch {
     emu_trampoline trampoline;
     const void *function, *arguments; // the kernel, and its arguments in the layout of its parameters
     size_t argument_bytes;
+    const emu_parameter *parameters;
+    unsigned parameter_count;
     emu_code code;            // with the kernel's
     const emu_module *module; // of the kernel
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;
     emu_dim3 cluster; // blocks of a cluster
+    int device;
+    unsigned long long stream; // its id
 } emu_grid_launch;
 
 typedef struct emu_grid_error {

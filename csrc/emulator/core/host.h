@@ -121,6 +121,9 @@ void emu_memory_explain(uintptr_t address, char *text, size_t size);
 // --- region.c (region.h) -----------------------------------------------------------------------------------------
 void emu_region_fork(emu_fork stage);
 
+// --- tools.c -----------------------------------------------------------------------------------------------------
+void emu_tool_fork(emu_fork stage);
+
 // --- print.c -----------------------------------------------------------------------------------------------------
 void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held
 void emu_print_fork(emu_fork stage);

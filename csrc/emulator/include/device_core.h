@@ -17,7 +17,17 @@
 extern "C" {
 #endif
 
-typedef enum emu_barrier { EMU_SYNC, EMU_SYNC_COUNT, EMU_SYNC_AND, EMU_SYNC_OR, EMU_SYNC_GRID } emu_barrier;
+typedef enum emu_barrier {
+    EMU_SYNC, // this one to EMU_SYNC_GRID: for emu_sync_block_with
+    EMU_SYNC_COUNT,
+    EMU_SYNC_AND,
+    EMU_SYNC_OR,
+    EMU_SYNC_GRID,
+    EMU_SYNC_PART,
+    EMU_SYNC_CLUSTER,
+    EMU_SYNC_MBARRIER,
+    EMU_BARRIERS
+} emu_barrier;
 
 typedef enum emu_warp_kind {
     EMU_SYNCWARP,
