@@ -334,10 +334,12 @@ void emu_block_discard(emu_block *block) {
     block->failed = 0;
     emu_grid *grid = block->grid;
     const emu_dim3 index = block->index;
-    char name[256], file[200], place[300] = "", message[EMU_MESSAGE];
+    char name[256], place[300] = "", message[EMU_MESSAGE];
+    emu_line line;
     if (block->fail_code_at) {
-        block->fail_line = emu_source_line(block->fail_code_at, file, sizeof file);
-        block->fail_file = block->fail_line ? file : NULL;
+        emu_source_lines(&block->fail_code_at, 1, &line);
+        block->fail_line = line.line;
+        block->fail_file = line.line ? line.file : NULL;
     }
     emu_kernel_name(grid->launch->function, name, sizeof name);
     if (block->fail_file) snprintf(place, sizeof place, "%s:%d, ", block->fail_file, block->fail_line);

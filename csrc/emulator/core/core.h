@@ -61,10 +61,6 @@ int emu_guard_pages(void);
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
-// The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
-// inlined functions it is the innermost call that is not in the emulator's headers.
-int emu_source_line(uintptr_t code, char *file, size_t size);
-void emu_source_line_fork(void); // in the child of a fork(), where another thread may have held its lock
 // The machine code of the library or program that contains the function.
 typedef struct emu_code {
     uintptr_t begin;
@@ -81,6 +77,9 @@ typedef struct emu_module {
 emu_code emu_code_around(const void *function, emu_module *module); // `module` may be NULL
 // shared.c: whether the module can be placed, by a function that gives the address of one of its variables.
 int emu_statics_can_be_placed(const emu_module *module, void *(*variable)(void));
+
+// --- lines.c: emu_source_lines()
+void emu_source_lines_fork(void); // in the child of a fork(), where another thread may have held its lock
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.

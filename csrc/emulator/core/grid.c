@@ -282,7 +282,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
 
 void emu_grid_after_fork(void) {
     emu_fault_fork();
-    emu_source_line_fork();
+    emu_source_lines_fork();
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.tasks = NULL;

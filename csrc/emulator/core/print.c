@@ -86,8 +86,13 @@ int emu_print(int count, const char *format, ...) {
         result = vprintf(format, arguments);
     else if (!format)
         result = -1;
-    else
+    else {
+        if (emu_current->tool) {
+            const emu_where at = emu_tool_where(emu_current, NULL, 0, __builtin_return_address(0));
+            emu_tool_access(&at, format, strlen(format) + 1, EMU_READS, EMU_BY_PRINT, 0);
+        }
         result = append(format, arguments) ? -2 : count;
+    }
     va_end(arguments);
     return result;
 }

@@ -252,6 +252,18 @@ void emu_tool_async(const emu_where *at, emu_async_event async) {
     TELL(block, async, at, &async);
 }
 
-uint64_t emu_tool_operation(emu_block *block) {
-    return block->event.number << 32 | ++block->operations;
+void emu_tool_begin(const emu_where *at, emu_agent by, uint64_t operation, const void *mbarrier) {
+    emu_tool_async(at,
+                   (emu_async_event){
+                       .stage = EMU_ASYNC_BEGINS, .by = by, .operation = operation, .mbarrier = (uintptr_t)mbarrier});
+}
+void emu_tool_end(const emu_where *at, emu_agent by, uint64_t operation) {
+    emu_tool_async(at, (emu_async_event){.stage = EMU_ASYNC_ENDS, .by = by, .operation = operation});
+}
+
+uint64_t emu_tool_operation(const emu_block *block, unsigned count) {
+    return block->event.number << 32 | count;
+}
+uint64_t emu_tool_new_operation(emu_block *block) {
+    return emu_tool_operation(block, ++block->operations);
 }

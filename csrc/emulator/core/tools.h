@@ -18,8 +18,11 @@ typedef struct emu_subscriber {
 // The subscriber, which stays one until the release. NULL: there is none.
 extern _Atomic(const emu_subscriber *) emu_tool_now;
 const emu_subscriber *emu_tool_acquire_slowly(void);
+static inline int emu_tool_is_there(void) {
+    return atomic_load_explicit(&emu_tool_now, memory_order_relaxed) != NULL;
+}
 static inline const emu_subscriber *emu_tool_acquire(void) {
-    return atomic_load_explicit(&emu_tool_now, memory_order_relaxed) ? emu_tool_acquire_slowly() : NULL;
+    return emu_tool_is_there() ? emu_tool_acquire_slowly() : NULL;
 }
 void emu_tool_release(void);
 
@@ -52,7 +55,11 @@ void emu_tool_access(const emu_where *at, const void *address, size_t bytes, uns
 void emu_tool_barrier(const emu_where *at, emu_barrier_event barrier);
 void emu_tool_warp(const emu_where *at, emu_warp_event warp);
 void emu_tool_async(const emu_where *at, emu_async_event async);
-uint64_t emu_tool_operation(struct emu_block *block); // the number of a new asynchronous operation
+void emu_tool_begin(const emu_where *at, emu_agent by, uint64_t operation, const void *mbarrier); // an operation
+void emu_tool_end(const emu_where *at, emu_agent by, uint64_t operation);
+// The number of the block's asynchronous operation that began as the `count`th, and the number of a new one.
+uint64_t emu_tool_operation(const struct emu_block *block, unsigned count);
+uint64_t emu_tool_new_operation(struct emu_block *block);
 // How an address of the block, which may not run now, is named in events.
 const void *emu_tool_name(const struct emu_block *block, const void *address);
 

@@ -76,13 +76,6 @@ typedef struct emu_where {
 
 // --- What ----------------------------------------------------------------------------------------------------------
 
-typedef enum emu_access_kind {
-    EMU_READS = 1,
-    EMU_WRITES = 2,
-    EMU_ATOMIC = 4,  // with EMU_READS, EMU_WRITES or both
-    EMU_PENDING = 8, // announced when an asynchronous operation begins; reported again when it is carried out
-} emu_access_kind;   // bits
-
 typedef enum emu_space { EMU_SPACE_GLOBAL, EMU_SPACE_SHARED, EMU_SPACE_LOCAL, EMU_SPACES } emu_space;
 
 typedef enum emu_agent { // who accesses memory
