@@ -1,28 +1,4 @@
-// Shared declarations of the emulator core.
-//
-//   host side                                        device side
-//   errors.c   codes and messages, per OS thread     grid.c    distributes a grid's blocks over worker threads
-//   config.c   CUDAKERN_EMULATOR_*, orders           block.c   one block: its threads, barriers, deadlocks
-//   chips.c    chips, their multiprocessors
-//   device.c   limits, current device                warp.c    masks: shuffles, votes, match, __syncwarp
-//   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
-//   table.c    all allocations by address            texel.c   the value of a texture read
-//   region.c   guard pages, canaries                 print.c   printf
-//                                                    shared.c  shared memory
-//   copy.c     copies and fills                      async.c   copies that are waited for later
-//   texture.c  arrays and texture objects            registers.c  registers that warps give up and get
-//                                                    cluster.c blocks that share their memory
-//                                                    fault.c   wild accesses, failed asserts, endless loops
-//                                                    proxy.c   what asynchronous operations see
-//   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
-//   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
-//   launch.c   checks of a launch                    product.c products of warpgroups (wgmma)
-//   stream.c   queues, workers               --->    system.c  threads, libraries, names, time: used by both sides
-//   wait.c     waiting, errors, canceling
-//   event.c    marks in a queue
-//   life.c     fork(), cudaDeviceReset, settings: uses all the files above
-//
-// The arrow is the only call from one side to the other: emu_grid_run.
+// Declarations that both sides of the core share. README.md says which file does what.
 #ifndef EMULATOR_CORE_INTERNAL_H
 #define EMULATOR_CORE_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// Shared declarations of the host side. core.h lists its files; stream.h declares the internals of the queues.
+// Shared declarations of the host side. README.md lists its files; stream.h declares the internals of the queues.
 //
 // Locks: a file has at most one lock (the files around stream.h share one), and no function takes a lock while it holds
 // another. fork() takes all of them (life.c), so that a child never inherits a lock that another thread holds.
