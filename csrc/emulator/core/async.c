@@ -17,6 +17,7 @@ typedef struct emu_async_copy {
     void *shared;
     const void *global;
     unsigned bytes, read, group; // bytes to write; those of them to read, the rest is zero
+    unsigned operation;          // for tools.c; 0: nobody watches
 } emu_async_copy;
 
 typedef struct emu_async_copies { // of one thread
@@ -49,6 +50,26 @@ static emu_async_copies *own_copies(void) {
     return own;
 }
 
+static void tell_accesses(const emu_where *at, const emu_async_copy *copy, uint64_t operation, unsigned pending) {
+    emu_tool_access(at, copy->global, copy->read, EMU_READS | pending, EMU_BY_COPY, operation);
+    emu_tool_access(at, copy->shared, copy->bytes, EMU_WRITES | pending, EMU_BY_COPY, operation);
+}
+
+static __attribute__((noinline)) void tell_begin(emu_async_copy *copy, const char *file, int line) {
+    emu_block *block = emu_current;
+    const emu_where at = emu_tool_where(block, file, line, NULL);
+    const uint64_t operation = emu_tool_new_operation(block);
+    copy->operation = block->operations;
+    emu_tool_begin(&at, EMU_BY_COPY, operation, NULL);
+    tell_accesses(&at, copy, operation, EMU_PENDING);
+}
+
+static __attribute__((noinline)) void tell_end(const emu_where *at, const emu_async_copy *copy) {
+    const uint64_t operation = emu_tool_operation(emu_current, copy->operation);
+    tell_accesses(at, copy, operation, 0);
+    emu_tool_end(at, EMU_BY_COPY, operation);
+}
+
 void emu_copy_async(void *shared, const void *global, int bytes, int read, const char *file, int line) {
     emu_async_copies *copies = own_copies();
     if (read < 0 || read > bytes)
@@ -69,20 +90,32 @@ void emu_copy_async(void *shared, const void *global, int bytes, int read, const
                                                      .bytes = (unsigned)bytes,
                                                      .read = (unsigned)read,
                                                      .group = copies->commits};
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) tell_begin(&copies->list[copies->count - 1], file, line);
     memset(shared, 0xff, (size_t)bytes);
 }
 
 void emu_copy_async_commit(void) {
     ++own_copies()->commits;
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) {
+        const emu_where at = emu_tool_where(emu_current, NULL, 0, __builtin_return_address(0));
+        emu_tool_async(&at, (emu_async_event){.stage = EMU_ASYNC_COMMITS, .by = EMU_BY_COPY});
+    }
 }
 
 void emu_copy_async_wait(int groups) {
     emu_async_copies *copies = own_copies();
+    const int is_watched = emu_current->tool != NULL;
+    emu_where at;
+    if (EMU_UNLIKELY(is_watched)) {
+        at = emu_tool_where(emu_current, NULL, 0, __builtin_return_address(0));
+        emu_tool_async(&at, (emu_async_event){.stage = EMU_ASYNC_WAITS, .by = EMU_BY_COPY, .groups = groups});
+    }
     while (copies->first < copies->count) {
         const emu_async_copy *copy = &copies->list[copies->first];
         if (copy->group + (unsigned)groups >= copies->commits) return;
         if (copy->read) memcpy(copy->shared, copy->global, copy->read);
         memset((char *)copy->shared + copy->read, 0, copy->bytes - copy->read);
+        if (EMU_UNLIKELY(is_watched)) tell_end(&at, copy);
         ++copies->first;
     }
     copies->first = copies->count = 0;

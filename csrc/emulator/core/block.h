@@ -28,6 +28,7 @@
 #include "device_core.h"
 #include "driver_types.h"
 #include "fiber.h"
+#include "tools.h"
 
 #define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -52,6 +53,9 @@ typedef struct emu_grid {
     unsigned generation;   // number of grid barriers passed
     int code;
     emu_grid_error *error;
+    const emu_subscriber *tool; // tools.c; NULL: nobody watches the launch, and the members below are unused
+    emu_launch_event *event;
+    emu_trampoline trampoline; // the kernel's own
 } emu_grid;
 
 typedef enum emu_state {
@@ -70,6 +74,7 @@ typedef struct emu_thread {
     emu_dim3 index;
     uint16_t id, slot;
     uint8_t state, kind; // kind (an emu_warp_kind) and the members below describe what the thread waits for
+    uint8_t quiet;       // tools.c: the core reports what the thread accesses, its library must not
     unsigned mask;       // of a warp operation; at an mbarrier: the parity; at a barrier of a part: its number
     int line;
     const char *file;
@@ -134,7 +139,7 @@ typedef struct emu_block {
     // Where to continue after a fault in a copy that the OS thread itself carries out; NULL: it carries out none.
     sigjmp_buf *recover;
     const char *site_file; // where the first thread waits at the barrier
-    int site_line, barrier;
+    int site_line, slow;   // slow: it is another barrier than __syncthreads, or a tool wants to hear of each arrival
     int sum, sum_not_zero; // predicates at this barrier: their number, and how many are true
     int result;            // of the last barrier passed
     int words;             // of the bitmaps in use
@@ -147,7 +152,8 @@ typedef struct emu_block {
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp_state warps[EMU_MAX_WARPS];
     int thread_count, warp_count;
-    emu_dim3 shape; // the block size for which threads[] is filled in
+    emu_barrier barrier; // the kind of the barrier at the site
+    emu_dim3 shape;      // the block size for which threads[] is filled in
     emu_dim3 index;
     uint64_t number, phase;
     uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
@@ -181,6 +187,11 @@ typedef struct emu_block {
         emu_shared shared;
     } own_statics[8];
     unsigned next_statics; // the place to use for another library
+    // tools.c
+    const emu_subscriber *tool; // NULL: nobody watches the block, and the members below are unused
+    emu_block_event event;
+    const char *statics_at; // where its code finds its static shared variables
+    unsigned operations;    // asynchronous ones that have begun
     const emu_shared
         *statics; // static shared variables, which all blocks of a cluster share; NULL: the core has not placed them
     emu_stacks stacks;
@@ -191,7 +202,6 @@ typedef struct emu_block {
 extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // --- block.c
-extern const char *const emu_barrier_names[];
 emu_block *emu_block_here(void);                        // this OS thread's, created on first use; NULL: no memory
 int emu_block_attach(emu_block *block, emu_grid *grid); // before the grid's blocks run here; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
@@ -211,6 +221,7 @@ int emu_block_deliver(emu_block *block); // finishes copies that threads wait fo
 // Returns when no other thread of the block or cluster can continue, and no copy could change that.
 void emu_block_be_late(emu_block *block);
 int emu_block_let_late(emu_block *block); // one that waits so continues; returns 0 if there is none
+void emu_block_shuffle(emu_block *block);
 emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread);
 _Noreturn void emu_block_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -260,6 +271,10 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
     if (EMU_UNLIKELY(next == self)) return self->result;
     return emu_block_resume(block, self->fiber, next);
 }
+
+// --- barrier.c
+extern const char *const emu_barrier_names[];
+void emu_barrier_open(emu_block *block); // all live threads have arrived
 
 // --- shared.c
 enum { EMU_SHARED_GRAIN = 1024 }; // a box that is copied with a swizzle begins at a multiple of it

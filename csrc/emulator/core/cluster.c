@@ -143,12 +143,19 @@ static void run_blocks(emu_cluster *cluster) {
 
 // --- The barrier ----------------------------------------------------------------------------------------------------
 
+static __attribute__((noinline)) void tell(emu_block *block, emu_barrier_stage stage, const char *file, int line) {
+    emu_where at = emu_tool_where(block, file, line, NULL);
+    if (stage == EMU_BARRIER_OPENS) at.thread = -1;
+    emu_tool_barrier(&at, (emu_barrier_event){.kind = EMU_SYNC_CLUSTER, .stage = stage});
+}
+
 static void open_if_complete(emu_cluster *cluster) {
     int live = 0;
     for (int i = 0; i < cluster->count; ++i) live += cluster->blocks[i]->live;
     if (cluster->arrived < live || !live) return;
     cluster->arrived = 0;
     ++cluster->phase;
+    if (EMU_UNLIKELY(cluster->here->tool != NULL)) tell(cluster->here, EMU_BARRIER_OPENS, NULL, 0);
     for (int i = 0; i < cluster->count; ++i) {
         emu_block *block = cluster->blocks[i];
         for (int id = 0; id < block->thread_count; ++id)
@@ -202,6 +209,7 @@ void emu_cluster_arrive(const char *file, int line) {
     self->arrived = 1;
     self->phase = cluster->phase;
     ++cluster->arrived;
+    if (EMU_UNLIKELY(block->tool != NULL)) tell(block, EMU_BARRIER_ARRIVES, file, line);
     open_if_complete(cluster);
 }
 
@@ -212,11 +220,13 @@ void emu_cluster_wait(const char *file, int line) {
     if (!self->arrived) emu_block_fail(file, line, "the thread calls cluster_wait without cluster_arrive before it");
     self->arrived = 0;
     if (emu_block_stopped(block)) emu_block_abandon(block);
-    if (cluster->phase != self->phase) return;
-    self->file = file;
-    self->line = line;
-    self->state = EMU_AT_CLUSTER;
-    emu_block_switch(block, block->slot + 1);
+    if (cluster->phase == self->phase) {
+        self->file = file;
+        self->line = line;
+        self->state = EMU_AT_CLUSTER;
+        emu_block_switch(block, block->slot + 1);
+    }
+    if (EMU_UNLIKELY(block->tool != NULL)) tell(block, EMU_BARRIER_LEAVES, file, line);
 }
 
 // --- Shared memory of other blocks ----------------------------------------------------------------------------------
@@ -321,6 +331,8 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first) {
                       "out of host memory for the blocks of an emulated cluster", 0);
         return;
     }
+    for (int rank = 0; block->grid->tool && rank < cluster->count; ++rank)
+        emu_tool_block_begin(cluster->blocks[rank]);
     run_blocks(cluster);
     for (int rank = 0; rank < cluster->count; ++rank)
         if (cluster->blocks[rank]->live || cluster->blocks[rank]->abandoned) emu_block_discard(cluster->blocks[rank]);

@@ -3,6 +3,7 @@
 //   linear: one row      two dimensions: `height` rows, each `pitch` bytes after the previous one
 #define _GNU_SOURCE
 #include "host.h"
+#include "tools.h"
 
 #include <string.h>
 
@@ -13,10 +14,19 @@ typedef struct rectangle {
     const char *from; // NULL: fill with `value`
     size_t to_pitch, from_pitch, width, height;
     int value;
+    unsigned long long stream; // for tools.c; 0: nobody watched when it was queued
 } rectangle;
 
 static void move_rows(void *data) {
     rectangle r = *(rectangle *)data;
+    emu_tool_copy(&(emu_copy_event){.to = r.to,
+                                    .from = r.from,
+                                    .to_pitch = r.to_pitch,
+                                    .from_pitch = r.from_pitch,
+                                    .width = r.width,
+                                    .height = r.height,
+                                    .value = r.value,
+                                    .stream = r.stream});
     if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // contiguous: copy as one row
         r.width *= r.height;
         r.height = 1;
@@ -56,7 +66,8 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
     return cudaSuccess;
 }
 
-static int submit(const rectangle *r, int pageable, void *stream, int async) {
+static int submit(rectangle *r, int pageable, void *stream, int async) {
+    if (emu_tool_is_there()) emu_stream_id(async ? stream : NULL, &r->stream);
     if (!async) return emu_submit(NULL, move_rows, r, sizeof *r, EMU_HERE, 0);
     // The caller may reuse pageable memory as soon as the call returns, so the copy is made before that.
     emu_manner manner = pageable ? EMU_HERE : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER : EMU_LATER;

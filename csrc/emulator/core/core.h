@@ -1,28 +1,4 @@
-// Shared declarations of the emulator core.
-//
-//   host side                                        device side
-//   errors.c   codes and messages, per OS thread     grid.c    distributes a grid's blocks over worker threads
-//   config.c   CUDAKERN_EMULATOR_*, orders           block.c   one block: its threads, barriers, deadlocks
-//   chips.c    chips, their multiprocessors
-//   device.c   limits, current device                warp.c    masks: shuffles, votes, match, __syncwarp
-//   memory.c   allocations, pools                    fiber.c   stacks and the switch between them
-//   table.c    all allocations by address            texel.c   the value of a texture read
-//   region.c   guard pages, canaries                 print.c   printf
-//                                                    shared.c  shared memory
-//   copy.c     copies and fills                      async.c   copies that are waited for later
-//   texture.c  arrays and texture objects            registers.c  registers that warps give up and get
-//                                                    cluster.c blocks that share their memory
-//                                                    fault.c   wild accesses, failed asserts, endless loops
-//                                                    proxy.c   what asynchronous operations see
-//   symbol.c   __constant__ and __device__ variables mbarrier.c  mbarriers; barriers of some warps
-//   kernel.c   handles, parameters, settings         tensor.c  copies of boxes (TMA)
-//   launch.c   checks of a launch                    product.c products of warpgroups (wgmma)
-//   stream.c   queues, workers               --->    system.c  threads, libraries, names, time: used by both sides
-//   wait.c     waiting, errors, canceling
-//   event.c    marks in a queue
-//   life.c     fork(), cudaDeviceReset, settings: uses all the files above
-//
-// The arrow is the only call from one side to the other: emu_grid_run.
+// Declarations that both sides of the core share. README.md says which file does what.
 #ifndef EMULATOR_CORE_INTERNAL_H
 #define EMULATOR_CORE_INTERNAL_H
 
@@ -61,10 +37,6 @@ int emu_guard_pages(void);
 int emu_keep_loaded(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
-// The source line of an instruction, as far as debug information (-g1) and binutils' addr2line are there; 0: unknown. Of
-// inlined functions it is the innermost call that is not in the emulator's headers.
-int emu_source_line(uintptr_t code, char *file, size_t size);
-void emu_source_line_fork(void); // in the child of a fork(), where another thread may have held its lock
 // The machine code of the library or program that contains the function.
 typedef struct emu_code {
     uintptr_t begin;
@@ -82,18 +54,25 @@ emu_code emu_code_around(const void *function, emu_module *module); // `module` 
 // shared.c: whether the module can be placed, by a function that gives the address of one of its variables.
 int emu_statics_can_be_placed(const emu_module *module, void *(*variable)(void));
 
+// --- lines.c: emu_source_lines()
+void emu_source_lines_fork(void); // in the child of a fork(), where another thread may have held its lock
+
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.
 typedef struct emu_grid_launch {
     emu_trampoline trampoline;
     const void *function, *arguments; // the kernel, and its arguments in the layout of its parameters
     size_t argument_bytes;
+    const emu_parameter *parameters;
+    unsigned parameter_count;
     emu_code code;            // with the kernel's
     const emu_module *module; // of the kernel
     emu_dim3 grid, block;
     size_t dynamic_shared;
     int cooperative;
     emu_dim3 cluster; // blocks of a cluster
+    int device;
+    unsigned long long stream; // its id
 } emu_grid_launch;
 
 typedef struct emu_grid_error {

@@ -224,6 +224,35 @@ static int queue_task(task *t, int workers) {
     return failed;
 }
 
+static int run_grid(emu_grid *grid, int workers) {
+    const emu_grid_launch *launch = grid->launch;
+    task t = {.grid = grid, .done = PTHREAD_COND_INITIALIZER};
+    int shared_work = grid->total > 1 && (workers > 1 || launch->cooperative);
+    if (shared_work && queue_task(&t, workers)) {
+        snprintf(grid->error->message, sizeof grid->error->message,
+                 "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
+                 "process's limit of memory (ulimit -v) or threads (ulimit -u) is used up",
+                 (unsigned long long)grid->total);
+        return cudaErrorMemoryAllocation;
+    }
+    run_blocks(grid);
+    if (shared_work) {
+        pthread_mutex_lock(&pool.lock);
+        task **at = &pool.tasks;
+        while (*at != &t) at = &(*at)->next;
+        *at = t.next;
+        while (t.active) pthread_cond_wait(&t.done, &pool.lock);
+        pthread_mutex_unlock(&pool.lock);
+        pthread_cond_destroy(&t.done);
+    }
+    if (grid->code) return grid->code;
+    if (grid->cancel && atomic_load(grid->cancel)) {
+        snprintf(grid->error->message, sizeof grid->error->message, "canceled");
+        return EMU_CANCELLED;
+    }
+    return 0;
+}
+
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error) {
     const emu_config *config = emu_current_config();
     emu_grid grid = {
@@ -238,42 +267,22 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .all_here = PTHREAD_COND_INITIALIZER,
         .error = error,
+        .tool = emu_tool_acquire(),
     };
+    emu_watched_launch watched;
     *error = (emu_grid_error){.message = ""};
     emu_fault_catch();
-    int workers = config->workers > 0 ? config->workers : cores();
-    task t = {.grid = &grid, .done = PTHREAD_COND_INITIALIZER};
-    int shared_work = grid.total > 1 && (workers > 1 || launch->cooperative);
-    if (shared_work && queue_task(&t, workers)) {
-        snprintf(error->message, sizeof error->message,
-                 "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
-                 "process's limit of memory (ulimit -v) or threads (ulimit -u) is used up",
-                 (unsigned long long)grid.total);
-        return cudaErrorMemoryAllocation;
-    }
-    run_blocks(&grid);
-    if (shared_work) {
-        pthread_mutex_lock(&pool.lock);
-        task **at = &pool.tasks;
-        while (*at != &t) at = &(*at)->next;
-        *at = t.next;
-        while (t.active) pthread_cond_wait(&t.done, &pool.lock);
-        pthread_mutex_unlock(&pool.lock);
-        pthread_cond_destroy(&t.done);
-    }
+    if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched);
+    const int code = run_grid(&grid, config->workers > 0 ? config->workers : cores());
+    if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_end(&grid, code);
     pthread_cond_destroy(&grid.all_here);
     pthread_mutex_destroy(&grid.lock);
-    if (grid.code) return grid.code;
-    if (cancel && atomic_load(cancel)) {
-        snprintf(error->message, sizeof error->message, "canceled");
-        return EMU_CANCELLED;
-    }
-    return 0;
+    return code;
 }
 
 void emu_grid_after_fork(void) {
     emu_fault_fork();
-    emu_source_line_fork();
+    emu_source_lines_fork();
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool.work = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool.tasks = NULL;

@@ -115,16 +115,27 @@ int emu_heap_contains(const void *pointer) {
     return heap.memory && (uintptr_t)pointer - (uintptr_t)heap.memory < limit;
 }
 
+// Reports that the current thread has allocated the block, or frees it.
+static void tell(const void *block, size_t bytes, int is_new, const void *after) {
+    if (!emu_current->tool) return;
+    const emu_where at = emu_tool_where(emu_current, NULL, 0, after);
+    const emu_memory_event event = {
+        .address = (uintptr_t)block, .bytes = bytes, .kind = EMU_MEMORY_HEAP, .device = -1, .at = &at};
+    (is_new ? emu_tool_allocate : emu_tool_release_memory)(&event);
+}
+
 void *emu_heap_malloc(size_t bytes) {
     pthread_mutex_lock(&lock);
     void *block = allocate(bytes);
     pthread_mutex_unlock(&lock);
     if (block) memset(block, 0xff, bytes); // NaN or -1 reveals reads of unwritten memory
+    if (block) tell(block, bytes, 1, __builtin_return_address(0));
     return block;
 }
 
 void emu_heap_free(void *pointer) {
     if (!pointer) return;
+    tell(pointer, 0, 0, __builtin_return_address(0));
     pthread_mutex_lock(&lock);
     const int released = emu_heap_contains(pointer) && release(pointer);
     pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-// Shared declarations of the host side. core.h lists its files; stream.h declares the internals of the queues.
+// Shared declarations of the host side. README.md lists its files; stream.h declares the internals of the queues.
 //
 // Locks: a file has at most one lock (the files around stream.h share one), and no function takes a lock while it holds
 // another. fork() takes all of them (life.c), so that a child never inherits a lock that another thread holds.
@@ -120,6 +120,9 @@ void emu_memory_explain(uintptr_t address, char *text, size_t size);
 
 // --- region.c (region.h) -----------------------------------------------------------------------------------------
 void emu_region_fork(emu_fork stage);
+
+// --- tools.c -----------------------------------------------------------------------------------------------------
+void emu_tool_fork(emu_fork stage);
 
 // --- print.c -----------------------------------------------------------------------------------------------------
 void emu_print_flush(void); // writes what kernels have printed so far to standard output; call without a lock held

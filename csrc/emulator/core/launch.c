@@ -198,12 +198,15 @@ int emu_launch_kernel(const emu_launch *request) {
     emu_grid_launch launch = {.trampoline = signature->trampoline,
                               .function = kernel->function,
                               .argument_bytes = signature->bytes,
+                              .parameters = signature->parameters,
+                              .parameter_count = signature->count,
                               .code = kernel->code,
                               .module = &kernel->module,
                               .grid = request->grid,
                               .block = request->block,
                               .dynamic_shared = request->dynamic_shared,
-                              .cluster = {1, 1, 1}};
+                              .cluster = {1, 1, 1},
+                              .device = device};
     code = read_attributes(&launch, request->attributes, request->attribute_count);
     if (!code) code = check_launch(&launch, kernel);
     if (code) return code;
@@ -228,7 +231,10 @@ int emu_launch_kernel(const emu_launch *request) {
             emu_error(cudaErrorInvalidResourceHandle,
                       "the stream belongs to device %d, but the current device is %d; call cudaSetDevice(%d) first",
                       s->device, device, s->device);
-    if (!code) code = emu_queue_later(s, later);
+    if (!code) {
+        later->launch.stream = s->id;
+        code = emu_queue_later(s, later);
+    }
     pthread_mutex_unlock(&emu_queues.lock);
     if (code) free(later);
     return code;

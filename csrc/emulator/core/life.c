@@ -58,6 +58,7 @@ static void at_fork(emu_fork stage) { // in any order, because no function holds
     emu_memory_fork(stage);
     emu_region_fork(stage);
     emu_texture_fork(stage);
+    emu_tool_fork(stage);
     emu_print_fork(stage);
     emu_heap_fork(stage);
     emu_stream_fork(stage);

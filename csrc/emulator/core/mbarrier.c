@@ -88,6 +88,17 @@ static void store(const emu_block *block, const void *barrier, mbarrier_state st
     memcpy(emu_cluster_address(block, barrier), &state, sizeof state);
 }
 
+// Reports an operation of the current thread on an mbarrier of `of`, which may be another block of the cluster.
+static __attribute__((noinline)) void tell(const emu_block *of, const void *barrier, emu_barrier_event event,
+                                           unsigned access, const char *file, int line) {
+    emu_where at = emu_tool_where(emu_current, file, line, NULL);
+    const void *name = emu_tool_name(of, barrier);
+    event.kind = EMU_SYNC_MBARRIER;
+    event.object = (uintptr_t)name;
+    emu_tool_access(&at, name, 8, access, EMU_BY_MBARRIER, 0);
+    emu_tool_barrier(&at, event);
+}
+
 static int is_initialized(const waits *own, const void *barrier) {
     for (int i = 0; i < own->count; ++i)
         if (own->barriers[i] == barrier) return 1;
@@ -132,6 +143,9 @@ void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line) 
     }
     store(block, barrier,
           (mbarrier_state){.pending = (unsigned)arrivals, .arrivals = (unsigned)arrivals, .bytes = 0, .mark = MARK});
+    if (EMU_UNLIKELY(block->tool != NULL))
+        tell(block, barrier, (emu_barrier_event){.stage = EMU_BARRIER_STARTS, .count = arrivals}, EMU_WRITES, file,
+             line);
 }
 
 static int is_live(const emu_block *block, unsigned slot) {
@@ -146,6 +160,13 @@ static int complete(emu_block *block, waits *own, void *barrier, mbarrier_state 
         state.parity ^= 1;
     }
     store(block, barrier, state);
+    if (EMU_UNLIKELY(is_complete && block->tool)) {
+        emu_where at = emu_tool_where(block, NULL, 0, NULL);
+        at.thread = -1;
+        emu_tool_barrier(&at, (emu_barrier_event){.kind = EMU_SYNC_MBARRIER,
+                                                  .stage = EMU_BARRIER_OPENS,
+                                                  .object = (uintptr_t)emu_tool_name(block, barrier)});
+    }
     if (!is_complete || !own->waiting) return 0;
     int count = 0;
     for (unsigned slot = 0; slot < (unsigned)block->thread_count; ++slot) {
@@ -173,6 +194,9 @@ static void arrive(emu_block *block, void *barrier, int bytes, const char *call,
                        (long long)state.bytes + bytes);
     --state.pending;
     if (bytes > 0) state.bytes += bytes;
+    if (EMU_UNLIKELY(emu_current->tool != NULL))
+        tell(block, barrier, (emu_barrier_event){.stage = EMU_BARRIER_ARRIVES, .bytes = bytes > 0 ? bytes : 0},
+             EMU_READS | EMU_WRITES | EMU_ATOMIC, file, line);
     complete(block, own, barrier, state);
 }
 
@@ -202,6 +226,9 @@ void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
         ++own->waiting;
         emu_block_switch(block, block->slot + 1);
     }
+    if (EMU_UNLIKELY(block->tool != NULL))
+        tell(block, barrier, (emu_barrier_event){.stage = EMU_BARRIER_LEAVES, .number = parity},
+             EMU_READS | EMU_ATOMIC, file, line);
 }
 
 // --- Copies -------------------------------------------------------------------------------------------------------
@@ -246,6 +273,14 @@ static int deliver(emu_block *block) {
 
 // --- Barriers of a part of the block's warps ----------------------------------------------------------------------
 
+static __attribute__((noinline)) void tell_part(emu_block *block, emu_barrier_stage stage, int number, int threads,
+                                                const char *file, int line) {
+    emu_where at = emu_tool_where(block, file, line, NULL);
+    if (stage == EMU_BARRIER_OPENS) at.thread = -1;
+    emu_tool_barrier(&at,
+                     (emu_barrier_event){.kind = EMU_SYNC_PART, .stage = stage, .number = number, .count = threads});
+}
+
 // Fails if only some lanes of a warp have arrived.
 static void check_arrivals(const emu_block *block, const part *meeting, unsigned number) {
     for (int warp = 0; warp * EMU_WARP < block->thread_count; ++warp)
@@ -273,6 +308,8 @@ static void open_part(emu_block *block, part *meeting, unsigned number) {
                 number, meeting->threads, present % EMU_WARP, present / EMU_WARP, absent % EMU_WARP);
     }
     check_arrivals(block, meeting, number);
+    if (EMU_UNLIKELY(block->tool != NULL))
+        tell_part(block, EMU_BARRIER_OPENS, (int)number, meeting->threads, meeting->file, meeting->line);
     block->current->state = EMU_LIVE;
     for (int id = 0; id < block->thread_count; ++id) {
         emu_thread *thread = &block->threads[id];
@@ -304,6 +341,7 @@ static void come_to_part(const char *call, int number, int threads, int waits_th
                        meeting->line);
     self->file = file;
     self->line = line;
+    if (EMU_UNLIKELY(block->tool != NULL)) tell_part(block, EMU_BARRIER_ARRIVES, number, threads, file, line);
     if (waits_there) {
         self->mask = (unsigned)number;
         self->state = EMU_AT_PART;
@@ -316,6 +354,7 @@ static void come_to_part(const char *call, int number, int threads, int waits_th
         open_part(block, meeting, (unsigned)number);
     else if (waits_there)
         emu_block_switch(block, block->slot + 1);
+    if (EMU_UNLIKELY(waits_there && block->tool)) tell_part(block, EMU_BARRIER_LEAVES, number, threads, file, line);
 }
 
 void emu_sync_part(int number, int threads, const char *file, int line) {

@@ -52,6 +52,27 @@ static void account(const emu_entry *b, int sign) {
     if (from->used > from->high) from->high = from->used;
 }
 
+static emu_memory_event event_of(const emu_entry *b) {
+    return (emu_memory_event){
+        .address = b->base, .bytes = b->bytes, .kind = (emu_memory_kind)b->kind, .device = b->device};
+}
+static void tell_new(const emu_entry *b) { // without the lock, before anybody can use it
+    const emu_memory_event event = event_of(b);
+    emu_tool_allocate(&event);
+}
+static void tell_old(const emu_entry *b) { // without the lock, before its memory is free
+    const emu_memory_event event = event_of(b);
+    emu_tool_release_memory(&event);
+}
+
+int emu_memory_at(const void *address, emu_memory_event *memory) {
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *b = emu_table_find(address);
+    if (b) *memory = event_of(b);
+    pthread_mutex_unlock(&emu_table.lock);
+    return b != NULL;
+}
+
 static void drop(emu_entry *b) { // removes it from the table; the caller frees the memory
     account(b, -1);
     emu_table_remove(b);
@@ -123,6 +144,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
                          "%s: %s; device %d has enough free, but the host is out of memory", call,
                          ck_size_in_words(bytes).text, device);
     }
+    tell_new(&fresh);
     *pointer = memory;
     return cudaSuccess;
 }
@@ -155,9 +177,10 @@ static void release(void *data) { // frees a block marked as dying
         emu_table_check(&old);
     }
     pthread_mutex_unlock(&emu_table.lock);
+    if (old.base) tell_old(&old);
     if (old.base && old.kind == DEVICE)
         emu_region_destroy(&old.region);
-    else if (old.base)
+    else if (old.kind == PINNED)
         free(memory);
 }
 
@@ -229,14 +252,17 @@ int emu_free_async(void *pointer, void *stream) {
 }
 
 void emu_release_device(int device) {
-    pthread_mutex_lock(&emu_table.lock);
-    for (size_t i = emu_table.count; i-- > 0;) {
-        if (emu_table.entries[i].kind != DEVICE || emu_table.entries[i].device != device) continue;
-        const emu_region region = emu_table.entries[i].region;
-        drop(&emu_table.entries[i]);
-        emu_region_destroy(&region);
+    for (;;) {
+        pthread_mutex_lock(&emu_table.lock);
+        size_t i = emu_table.count;
+        while (i && (emu_table.entries[i - 1].kind != DEVICE || emu_table.entries[i - 1].device != device)) --i;
+        const emu_entry old = i ? emu_table.entries[i - 1] : (emu_entry){.base = 0};
+        if (i) drop(&emu_table.entries[i - 1]);
+        pthread_mutex_unlock(&emu_table.lock);
+        if (!i) break;
+        tell_old(&old);
+        emu_region_destroy(&old.region);
     }
-    pthread_mutex_unlock(&emu_table.lock);
     emu_region_drop_spares();
 }
 
@@ -362,14 +388,15 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %s; the host is out of memory",
                          ck_size_in_words(bytes).text);
+    const emu_entry fresh = {.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device};
     pthread_mutex_lock(&emu_table.lock);
-    int ok =
-        emu_table_insert((emu_entry){.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device});
+    int ok = emu_table_insert(fresh);
     pthread_mutex_unlock(&emu_table.lock);
     if (!ok) {
         free(memory);
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: the host is out of memory");
     }
+    tell_new(&fresh);
     *pointer = memory;
     return cudaSuccess;
 }
@@ -405,17 +432,16 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
         return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
                          pointer);
+    const emu_entry fresh = {
+        .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device};
     pthread_mutex_lock(&emu_table.lock);
     size_t i = emu_table_after((uintptr_t)pointer + bytes - 1);
     emu_entry *before = i ? &emu_table.entries[i - 1] : NULL;
     int overlaps = before && before->base + before->bytes > (uintptr_t)pointer;
     int known = is_symbol && overlaps && before->base == (uintptr_t)pointer && before->bytes == bytes;
-    int ok =
-        known ||
-        (!overlaps &&
-         emu_table_insert((emu_entry){
-             .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device}));
+    int ok = known || (!overlaps && emu_table_insert(fresh));
     pthread_mutex_unlock(&emu_table.lock);
+    if (ok && !known) tell_new(&fresh);
     if (ok) return cudaSuccess;
     if (overlaps)
         return emu_error(cudaErrorHostMemoryAlreadyRegistered,
@@ -432,10 +458,7 @@ int emu_unregister(void *pointer) {
         return emu_error(cudaErrorHostMemoryNotRegistered,
                          "cudaHostUnregister(%p): no memory is registered at this address", pointer);
     emu_wait_idle(-1);
-    pthread_mutex_lock(&emu_table.lock);
-    match = emu_table_find(pointer);
-    if (match) drop(match);
-    pthread_mutex_unlock(&emu_table.lock);
+    release(&pointer);
     return cudaSuccess;
 }
 

@@ -82,6 +82,10 @@ int emu_print(int count, const char *format, ...) {
     va_start(arguments, format);
     int result;
     if (emu_current && emu_current->inside && emu_block_stopped(emu_current)) emu_block_abandon(emu_current);
+    if (emu_current && emu_current->tool && emu_current->current && format) {
+        const emu_where at = emu_tool_where(emu_current, NULL, 0, __builtin_return_address(0));
+        emu_tool_access(&at, format, strlen(format) + 1, EMU_READS, EMU_BY_PRINT, 0);
+    }
     if (!emu_current || !emu_current->current)
         result = vprintf(format, arguments);
     else if (!format)

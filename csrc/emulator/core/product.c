@@ -27,6 +27,7 @@ typedef struct later {
     emu_product product;
     int sums;
     unsigned group;
+    uint64_t operation; // for tools.c
 } later;
 
 typedef struct warp_products {
@@ -119,6 +120,67 @@ static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int column
     return idle;
 }
 
+// --- Events ---------------------------------------------------------------------------------------------------------
+
+// Reports a read of neighboring bytes of an operand, whose place a swizzle of 128 bytes exchanges in pieces of 16: within a
+// line they stay together if their number is a power of two and divides their address.
+static void tell_line(const emu_where *at, uintptr_t address, unsigned bytes, unsigned kind, uint64_t operation) {
+    const unsigned piece = (bytes & (bytes - 1)) || address % bytes ? 16 : bytes;
+    for (unsigned i = 0; i < bytes; i += piece) {
+        const uintptr_t there = ((address + i) ^ ((address + i) >> 7 & 7) << 4) & ~(uintptr_t)(piece - 1);
+        emu_tool_access(at, (const void *)there, piece, kind, EMU_BY_PRODUCT, operation);
+    }
+}
+
+// Of the operand that the descriptor names (wgmma.cuh): `count` rows of A, or columns of B, from `first` on.
+static void tell_operand(const emu_where *at, uint64_t descriptor, unsigned first, unsigned count,
+                         const emu_product *product, int is_transposed, unsigned kind, uint64_t operation) {
+    const uintptr_t start = (descriptor & 0xfffffffffff) << 4, box = (descriptor >> 44 & 0x3fff) << 4;
+    const unsigned depth = 32 / product->element; // along k
+    for (unsigned i = first; !is_transposed && i < first + count; ++i)
+        tell_line(at, start + i * 128, 32, kind, operation);
+    for (unsigned k = 0; is_transposed && k < depth; ++k)
+        for (unsigned i = first, step; i < first + count; i += step) {
+            step = first + count - i < 64 - i % 64 ? first + count - i : 64 - i % 64;
+            tell_line(at, start + i / 64 * box + k * 128 + i % 64 * 2, step * 2, kind, operation);
+        }
+}
+
+static void tell_operands(const emu_where *at, const emu_product *product, unsigned pending, uint64_t operation) {
+    const unsigned part = (unsigned)at->thread / EMU_WARP % 4, kind = EMU_READS | pending;
+    if (product->a) tell_operand(at, product->a, 16 * part, 16, product, product->a_transposed, kind, operation);
+    tell_operand(at, product->b, 0, (unsigned)product->columns, product, product->b_transposed, kind, operation);
+}
+
+static void tell_sums(emu_where at, const sums *of, unsigned kind, uint64_t operation) {
+    const int first = at.thread / EMU_WARP * EMU_WARP;
+    for (int lane = 0; lane < EMU_WARP; ++lane) {
+        at.thread = first + lane;
+        emu_tool_access(&at, of->lanes[lane], (size_t)of->columns / 2 * 4, kind, EMU_BY_PRODUCT, operation);
+    }
+}
+
+static __attribute__((noinline)) void tell_begin(later *one, const sums *of, const char *file, int line) {
+    const emu_where at = emu_tool_where(emu_current, file, line, NULL);
+    one->operation = emu_tool_new_operation(emu_current);
+    emu_tool_begin(&at, EMU_BY_PRODUCT, one->operation, NULL);
+    tell_operands(&at, &one->product, EMU_PENDING, one->operation);
+    tell_sums(at, of, (one->product.add ? EMU_READS : 0) | EMU_WRITES | EMU_PENDING, one->operation);
+}
+
+static __attribute__((noinline)) void tell(emu_async_event event) { // the lane's call
+    const emu_where at = emu_tool_at(emu_current, emu_current->current);
+    event.by = EMU_BY_PRODUCT;
+    emu_tool_async(&at, event);
+}
+
+static __attribute__((noinline)) void tell_end(const later *one, const sums *of) {
+    const emu_where at = emu_tool_at(emu_current, emu_current->current);
+    tell_operands(&at, &one->product, 0, one->operation);
+    tell_sums(at, of, (one->product.add ? EMU_READS : 0) | EMU_WRITES, one->operation);
+    emu_tool_end(&at, EMU_BY_PRODUCT, one->operation);
+}
+
 // --- Products -----------------------------------------------------------------------------------------------------
 
 void emu_product_begin(const emu_product *product, void *const lanes[EMU_WARP], const char *file, int line) {
@@ -140,20 +202,24 @@ void emu_product_begin(const emu_product *product, void *const lanes[EMU_WARP], 
     ++own->sums[index].products;
     emu_proxy_begin(block);
     own->list[own->count++] = (later){.product = *product, .sums = index, .group = own->commits};
+    if (EMU_UNLIKELY(block->tool != NULL)) tell_begin(&own->list[own->count - 1], &own->sums[index], file, line);
 }
 
 void emu_product_fence(void) {
     own_products(all_products())->fenced = 1;
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) tell((emu_async_event){.stage = EMU_ASYNC_FENCES});
 }
 
 void emu_product_commit(void) {
     ++own_products(all_products())->commits;
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) tell((emu_async_event){.stage = EMU_ASYNC_COMMITS});
 }
 
 void emu_product_wait(int groups) {
     products *all = all_products();
     warp_products *own = own_products(all);
     const int part = emu_current->current->id / EMU_WARP % 4;
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) tell((emu_async_event){.stage = EMU_ASYNC_WAITS, .groups = groups});
     if (own->first < own->count && own->list[own->first].group + (unsigned)groups < own->commits)
         emu_block_be_late(emu_current);
     for (; own->first < own->count; ++own->first) {
@@ -161,6 +227,7 @@ void emu_product_wait(int groups) {
         if (one->group + (unsigned)groups >= own->commits) return;
         sums *to = &own->sums[one->sums];
         one->product.multiply(&one->product, to->values, part, all->scratch);
+        if (EMU_UNLIKELY(emu_current->tool != NULL)) tell_end(one, to);
         if (--to->products) continue;
         own->fenced = 0;
         FOR_SUMS(to, lane, j, place) memcpy(to->lanes[lane] + 4 * j, &to->values[place], 4);

@@ -50,6 +50,10 @@ static int is_dynamic(const emu_block *block, const void *address) {
 void emu_proxy_fence(void) {
     emu_block *block = emu_current;
     for (int rank = 0; rank < emu_cluster_size(); ++rank) own_view(emu_cluster_member(block, rank))->fenced = 1;
+    if (EMU_UNLIKELY(block->tool != NULL)) {
+        const emu_where at = emu_tool_where(block, NULL, 0, __builtin_return_address(0));
+        emu_tool_async(&at, (emu_async_event){.stage = EMU_ASYNC_FENCES, .by = EMU_BY_TENSOR_STORE});
+    }
 }
 
 void emu_proxy_landed(emu_block *block, const void *address, size_t bytes) {

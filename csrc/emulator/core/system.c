@@ -3,15 +3,12 @@
 #include "core.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -139,83 +136,4 @@ void emu_kernel_name(const void *function, char *name, size_t size) {
     }
     snprintf(name, size, "%.*s", (int)length, begin);
     free(full);
-}
-
-// --- Source lines ----------------------------------------------------------------------------------------------------
-
-// Whether a function of this file, inlined into a kernel, hides the line of the kernel: a header of the emulator, or of
-// the host's C library, whose memcpy is inline where the compiler checks sizes (_FORTIFY_SOURCE).
-static int is_header(const char *file) {
-    static const char library[] = "/usr/include/";
-    char path[700];
-    if (!strncmp(file, library, sizeof library - 1)) return 1;
-    const char *end = strrchr(file, '/');
-    if (!end) return 0;
-    snprintf(path, sizeof path, "%.*s/cuda_runtime_api.h", (int)(end - file), file);
-    return !access(path, F_OK);
-}
-
-// Reads lines of the form "/path/kernel.cu:12" or "??:0", the innermost function first.
-static int choose_line(FILE *lines, char *file, size_t size) {
-    char text[600];
-    int line = 0;
-    while (!line && fgets(text, sizeof text, lines)) {
-        char *colon = strrchr(text, ':');
-        if (!colon) continue;
-        *colon = 0;
-        line = is_header(text) ? 0 : atoi(colon + 1);
-        const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
-        snprintf(file, size, "%.*s", (int)size - 1, name && access(text, F_OK) ? name + 1 : text);
-    }
-    return line;
-}
-
-static int ask_for_line(uintptr_t code, char *file, size_t size) {
-    Dl_info info;
-    int ends[2], line = 0;
-    if (!dladdr((void *)code, &info) || pipe2(ends, O_CLOEXEC)) return 0;
-    const ElfW(Ehdr) *head = info.dli_fbase;
-    char offset[24];
-    snprintf(offset, sizeof offset, "0x%zx", (size_t)(head->e_type == ET_EXEC ? code : code - (uintptr_t)head));
-    char *const environment[] = {"LC_ALL=C", NULL}; // without DEBUGINFOD_URLS, with which it would ask servers
-    char *const command[] = {"addr2line", "-i", "-e", (char *)(uintptr_t)info.dli_fname, offset, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child;
-    const int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    FILE *lines = failed ? NULL : fdopen(ends[0], "r");
-    if (lines) {
-        line = choose_line(lines, file, size);
-        fclose(lines);
-    } else {
-        close(ends[0]);
-    }
-    if (!failed) waitpid(child, NULL, 0);
-    return line;
-}
-
-static pthread_mutex_t line_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void emu_source_line_fork(void) {
-    line_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-}
-
-int emu_source_line(uintptr_t code, char *file, size_t size) {
-    static struct {
-        uintptr_t code;
-        char file[200];
-        int line;
-    } last; // a loop may launch the same kernel again and again
-    if (!code) return 0;
-    pthread_mutex_lock(&line_lock);
-    if (last.code != code) last.line = ask_for_line(code, last.file, sizeof last.file);
-    last.code = code;
-    snprintf(file, size, "%s", last.file);
-    const int line = last.line;
-    pthread_mutex_unlock(&line_lock);
-    return line;
 }

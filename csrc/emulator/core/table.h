@@ -6,8 +6,14 @@
 
 #include "host.h"
 #include "region.h"
+#include "tools.h"
 
-typedef enum emu_entry_kind { DEVICE, PINNED, REGISTERED, SYMBOL } emu_entry_kind;
+typedef enum emu_entry_kind {
+    DEVICE = EMU_MEMORY_DEVICE,
+    PINNED = EMU_MEMORY_PINNED,
+    REGISTERED = EMU_MEMORY_REGISTERED,
+    SYMBOL = EMU_MEMORY_SYMBOL
+} emu_entry_kind;
 
 typedef struct emu_entry {
     uintptr_t base;

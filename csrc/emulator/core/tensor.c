@@ -21,6 +21,9 @@ typedef struct box {
 typedef struct load {
     emu_delivery delivery;
     box box;
+    const char *file;
+    int line;
+    uint64_t operation; // for tools.c
 } load;
 
 typedef struct store {
@@ -29,7 +32,8 @@ typedef struct store {
     int thread, line;
     const char *file;
     unsigned group;
-    char *data; // what has been read of shared memory; NULL: nothing yet
+    char *data;         // what has been read of shared memory; NULL: nothing yet
+    uint64_t operation; // for tools.c
 } store;
 
 typedef struct stores { // of one block
@@ -55,26 +59,46 @@ static char *swizzle_of(char *address, int swizzle) {
     return (char *)((uintptr_t)address ^ ((uintptr_t)address >> 7 & bits) << 4);
 }
 
-// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared memory.
-static void move_box(const box *b, const char *data) {
+// The bytes [begin, end) of each row of the box that are inside of the array; 0: none.
+static int part_inside(const box *b, size_t *begin, size_t *end) {
     const tensor_map_shape *shape = &b->map.shape;
-    const size_t width = row_bytes(b), rows = rows_of(b), element = (size_t)shape->element_bytes;
+    const size_t element = (size_t)shape->element_bytes;
     const int64_t first = b->at[0], length = (int64_t)shape->lengths[0];
     const int64_t from = first < 0 ? -first : 0;
     const int64_t until = length - first < shape->box[0] ? length - first : shape->box[0];
-    if (until <= from) return;
-    const size_t begin = (size_t)from * element, end = (size_t)until * element;
+    *begin = (size_t)from * element;
+    *end = (size_t)until * element;
+    return until > from;
+}
+
+// Where the box's row begins in the array; 0: outside of it.
+static uintptr_t row_of(const box *b, const uint32_t index[5]) {
+    const tensor_map_shape *shape = &b->map.shape;
+    uintptr_t global = (uintptr_t)b->map.address + (uintptr_t)((int64_t)b->at[0] * shape->element_bytes);
+    for (int i = 1; i < shape->axes; ++i) {
+        const int64_t at = b->at[i] + (int64_t)index[i];
+        if (at < 0 || at >= (int64_t)shape->lengths[i]) return 0;
+        global += (uintptr_t)at * shape->strides[i];
+    }
+    return global;
+}
+
+static void next_row(const box *b, uint32_t index[5]) {
+    const tensor_map_shape *shape = &b->map.shape;
+    for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
+}
+
+// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared memory.
+static void move_box(const box *b, const char *data) {
+    const tensor_map_shape *shape = &b->map.shape;
+    const size_t width = row_bytes(b), rows = rows_of(b);
     const size_t piece = shape->swizzle && !data ? 16 : width;
+    size_t begin, end;
     uint32_t index[5] = {0};
-    for (size_t row = 0; row < rows; ++row) {
-        int inside = 1;
-        uintptr_t global = (uintptr_t)b->map.address + (uintptr_t)(first * (int64_t)element);
-        for (int i = 1; i < shape->axes; ++i) {
-            const int64_t at = b->at[i] + (int64_t)index[i];
-            inside &= at >= 0 && at < (int64_t)shape->lengths[i];
-            global += (uintptr_t)at * shape->strides[i];
-        }
-        for (size_t x = 0; inside && x < width; x += piece) {
+    if (!part_inside(b, &begin, &end)) return;
+    for (size_t row = 0; row < rows; ++row, next_row(b, index)) {
+        const uintptr_t global = row_of(b, index);
+        for (size_t x = 0; global && x < width; x += piece) {
             const size_t low = begin > x ? begin : x, high = end < x + piece ? end : x + piece;
             if (low >= high) continue;
             char *place = b->shared + row * width + x;
@@ -84,7 +108,24 @@ static void move_box(const box *b, const char *data) {
             else
                 memcpy(place + (low - x), (const char *)global + low, high - low);
         }
-        for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
+    }
+}
+
+// Reports accesses to the rows of a box, 0: to none. Its address in shared memory is as `of`, whose memory it is, sees it. (A
+// swizzle moves bytes within a row.)
+static __attribute__((noinline)) void tell_rows(const emu_where *at, const emu_block *of, const box *b,
+                                                unsigned of_array, unsigned of_shared, emu_agent by,
+                                                uint64_t operation) {
+    const size_t width = row_bytes(b), rows = rows_of(b);
+    size_t begin, end;
+    uint32_t index[5] = {0};
+    const int is_inside = part_inside(b, &begin, &end);
+    for (size_t row = 0; row < rows; ++row, next_row(b, index)) {
+        const uintptr_t global = is_inside ? row_of(b, index) : 0;
+        if (of_array && global)
+            emu_tool_access(at, (const char *)global + begin, end - begin, of_array, by, operation);
+        if (of_shared)
+            emu_tool_access(at, emu_tool_name(of, b->shared + row * width), width, of_shared, by, operation);
     }
 }
 
@@ -165,6 +206,12 @@ static void land(const emu_delivery *delivery) {
     memset(there.shared, 0, row_bytes(&there) * rows_of(&there));
     move_box(&there, NULL);
     emu_proxy_landed(delivery->block, there.shared, row_bytes(&there) * rows_of(&there));
+    if (EMU_UNLIKELY(delivery->block->tool && copy->operation)) {
+        emu_where at = emu_tool_where(delivery->block, copy->file, copy->line, NULL);
+        at.thread = -1;
+        tell_rows(&at, delivery->block, &copy->box, EMU_READS, EMU_WRITES, EMU_BY_TENSOR_LOAD, copy->operation);
+        emu_tool_end(&at, EMU_BY_TENSOR_LOAD, copy->operation);
+    }
 }
 
 static void load_to(emu_block *block, const box *where, void *barrier, const char *file, int line) {
@@ -175,7 +222,17 @@ static void load_to(emu_block *block, const box *where, void *barrier, const cha
         .mbarrier = emu_cluster_peer(block, barrier), .block = block, .bytes = (int)bytes, .land = land};
     copy->box = *where;
     copy->box.shared = emu_cluster_peer(block, where->shared);
+    copy->file = file;
+    copy->line = line;
+    copy->operation = 0;
     emu_mbarrier_promise(&copy->delivery, file, line);
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) {
+        const emu_where at = emu_tool_where(emu_current, file, line, NULL);
+        copy->operation = emu_tool_new_operation(emu_current);
+        emu_tool_begin(&at, EMU_BY_TENSOR_LOAD, copy->operation, emu_tool_name(block, copy->delivery.mbarrier));
+        tell_rows(&at, block, &copy->box, EMU_READS | EMU_PENDING, EMU_WRITES | EMU_PENDING, EMU_BY_TENSOR_LOAD,
+                  copy->operation);
+    }
     char *const shared = emu_cluster_address(block, copy->box.shared);
     memset(shared, 0xff, bytes);
     emu_proxy_landed(block, shared, bytes); // so that a product that still reads the bytes before shows the mistake
@@ -212,14 +269,29 @@ static void free_stores(void *pointer) {
     while (own->first) drop(own, &own->first);
     free(own);
 }
+static emu_where where(const store *one) {
+    return (emu_where){.block = &emu_current->event, .thread = one->thread, .line = one->line, .file = one->file};
+}
 static void read_shared(store *one) {
     if (one->data) return;
     one->data = malloc(row_bytes(&one->box) * rows_of(&one->box));
     if (!one->data) no_memory();
     read_box(&one->box, one->data);
+    if (EMU_LIKELY(emu_current->tool == NULL)) return;
+    const emu_where at = where(one);
+    tell_rows(&at, emu_current, &one->box, 0, EMU_READS, EMU_BY_TENSOR_STORE, one->operation);
 }
 static void write_array(const store *one) {
     move_box(&one->box, one->data);
+    if (EMU_LIKELY(emu_current->tool == NULL)) return;
+    const emu_where at = where(one);
+    tell_rows(&at, emu_current, &one->box, EMU_WRITES, 0, EMU_BY_TENSOR_STORE, one->operation);
+    emu_tool_end(&at, EMU_BY_TENSOR_STORE, one->operation);
+}
+static __attribute__((noinline)) void tell(emu_async_event event, const void *after) {
+    const emu_where at = emu_tool_where(emu_current, NULL, 0, after);
+    event.by = EMU_BY_TENSOR_STORE;
+    emu_tool_async(&at, event);
 }
 
 static void end(emu_block *block) {
@@ -266,12 +338,21 @@ void emu_tensor_store(const void *map, const void *shared, int axes, const int *
     *one = (store){.box = where, .thread = id, .file = file, .line = line, .group = own->commits[id]};
     *own->end = one;
     own->end = &one->next;
+    if (EMU_UNLIKELY(block->tool != NULL)) {
+        const emu_where from = emu_tool_where(block, file, line, NULL);
+        one->operation = emu_tool_new_operation(block);
+        emu_tool_begin(&from, EMU_BY_TENSOR_STORE, one->operation, NULL);
+        tell_rows(&from, block, &one->box, EMU_WRITES | EMU_PENDING, EMU_READS | EMU_PENDING, EMU_BY_TENSOR_STORE,
+                  one->operation);
+    }
     emu_proxy_begin(block);
 }
 
 void emu_tensor_store_commit(void) {
     emu_block *block = emu_current;
     ++own_stores(block)->commits[block->current->id];
+    if (EMU_UNLIKELY(block->tool != NULL))
+        tell((emu_async_event){.stage = EMU_ASYNC_COMMITS}, __builtin_return_address(0));
 }
 
 // The first store from `link` on, of those that the calling thread waits for, that has not been read, or only not been written.
@@ -286,6 +367,9 @@ static store **awaited(store **link, const stores *own, int groups, int read) {
 
 void emu_tensor_store_wait(int groups, int read) {
     stores *own = own_stores(emu_current);
+    if (EMU_UNLIKELY(emu_current->tool != NULL))
+        tell((emu_async_event){.stage = EMU_ASYNC_WAITS, .groups = groups, .reads_only = read},
+             __builtin_return_address(0));
     if (*awaited(&own->first, own, groups, read)) emu_block_be_late(emu_current);
     for (store **link = &own->first; *(link = awaited(link, own, groups, read));) {
         read_shared(*link);

@@ -50,7 +50,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "device_core.h"
+#include "block.h"
 #include "texture.h"
 
 // --- elements ----------------------------------------------------------------------------------------------------
@@ -260,6 +260,11 @@ static double value_at(const emu_texture *t, const long at[3], int channel) {
     return from ? number(t, from, channel) : border_number(t, channel);
 }
 
+// Whether element 4 z + 2 y + x has a weight along each axis.
+static int is_counted(const tap taps[3], int i) {
+    return (!(i & 1) || taps[0].second) && (!(i & 2) || taps[1].second) && (!(i & 4) || taps[2].second);
+}
+
 static float filtered(const emu_texture *t, const tap taps[3], int channel) {
     int weights[8];
     double values[8], total = 0;
@@ -268,7 +273,7 @@ static float filtered(const emu_texture *t, const tap taps[3], int channel) {
     for (int i = 0; i < 8; i++) {
         const int x = i & 1, y = i >> 1 & 1, z = i >> 2;
         const long at[3] = {taps[0].at[x], taps[1].at[y], taps[2].at[z]};
-        const int counts = (!x || taps[0].second) && (!y || taps[1].second) && (!z || taps[2].second);
+        const int counts = is_counted(taps, i);
         const double value = counts ? value_at(t, at, channel) : 0;
         total += value;
         if (counts && !signbit(value)) all_negative = 0;
@@ -301,6 +306,17 @@ static const char *problem(const emu_texture *t, int axes, int as_float, int cha
     return channels > t->channels ? "a read of more channels than the texture has" : NULL;
 }
 
+// Reports the elements that the filter takes into account.
+static __attribute__((noinline)) void tell(const emu_texture *t, const tap taps[3], const char *file, int line) {
+    const emu_where where = emu_tool_where(emu_current, file, line, NULL);
+    for (int i = 0; i < (t->linear ? 8 : 1); i++) {
+        const int x = i & 1, y = i >> 1 & 1, z = i >> 2;
+        const long at[3] = {taps[0].at[x], taps[1].at[y], taps[2].at[z]};
+        const char *element = is_counted(taps, i) ? element_at(t, at) : NULL;
+        if (element) emu_tool_access(&where, element, t->element, EMU_READS, EMU_BY_TEXTURE, 0);
+    }
+}
+
 void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,
                       uint32_t words[4], const char *file, int line) {
     const emu_texture *t = emu_find_texture(texture);
@@ -311,6 +327,7 @@ void emu_texture_read(uint64_t texture, int axes, const float *at, int index, in
     for (int axis = 0; axis < axes; axis++) all[axis] = taps(t, axis, at[axis]);
     if (axes == 1) all[1] = taps(t, 1, 0);
     const long first[3] = {all[0].at[0], all[1].at[0], all[2].at[0]};
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) tell(t, all, file, line);
     for (int channel = 0; channel < channels; channel++) {
         if (as_float) {
             const float value = t->linear                   ? filtered(t, all, channel)

@@ -81,6 +81,21 @@ static uint64_t reduce(const emu_warp_state *warp, emu_warp_kind kind, unsigned 
     return result;
 }
 
+// The lanes' operands are in their registers, but for rows of 16 bytes in memory: see emu_warp_rows.
+static __attribute__((noinline)) void operate_and_tell(emu_block *block, emu_warp_state *warp,
+                                                       emu_together *const lanes[EMU_WARP]) {
+    emu_thread *self = block->current;
+    for (unsigned lane = 0; lane < EMU_WARP; ++lane) {
+        const unsigned rows = (unsigned)warp->argument[lane]; // as emu_warp_rows has passed it; 0: none
+        if (lane >= rows >> 8) break;
+        const emu_where at = emu_tool_at(block, thread_of(block, warp, lane));
+        emu_tool_access(&at, ((const emu_together_row *)lanes[lane])->row, 16, rows & 255, EMU_BY_MATRIX, 0);
+    }
+    self->quiet = 1;
+    lanes[0]->operate(lanes);
+    self->quiet = 0;
+}
+
 // All 32 lanes must have come to the same operation.
 static void together(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
     emu_together *lanes[EMU_WARP];
@@ -99,7 +114,10 @@ static void together(emu_block *block, emu_warp_state *warp, const emu_meeting *
                        "all 32 lanes of a warp must call the same operation; lane %u calls %s, lane %u calls %s",
                        lane, lanes[lane]->name, first, lanes[first]->name);
     }
-    lanes[0]->operate(lanes);
+    if (EMU_LIKELY(block->tool == NULL))
+        lanes[0]->operate(lanes);
+    else
+        operate_and_tell(block, warp, lanes);
 }
 
 static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *meeting) {
@@ -139,9 +157,19 @@ static void operate(emu_block *block, emu_warp_state *warp, const emu_meeting *m
 
 // --- Meeting ------------------------------------------------------------------------------------------------------
 
+static __attribute__((noinline)) void tell(emu_block *block, emu_warp_kind kind, unsigned mask, unsigned lanes,
+                                           emu_warp_state *warp) {
+    const unsigned first = (unsigned)__builtin_ctz(lanes);
+    const emu_where at = emu_tool_at(block, thread_of(block, warp, first));
+    const char *name =
+        kind == EMU_TOGETHER ? ((const emu_together *)(uintptr_t)warp->value[first])->name : emu_warp_names[kind];
+    emu_tool_warp(&at, (emu_warp_event){.kind = kind, .name = name, .mask = mask, .lanes = lanes});
+}
+
 // All lanes have arrived: computes the results and makes all lanes ready, except `self` (-1: none), which is running.
 static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meeting, int self) {
     if (emu_block_stopped(block)) emu_block_abandon(block);
+    if (EMU_UNLIKELY(block->tool != NULL)) tell(block, meeting->kind, meeting->mask, meeting->arrived, warp);
     operate(block, warp, meeting);
     unsigned others = meeting->arrived & ~(self >= 0 ? 1u << self : 0);
     *meeting = warp->meeting[--warp->meetings];
@@ -202,6 +230,10 @@ void emu_warp_together(emu_together *own, const char *file, int line) {
     emu_warp(EMU_TOGETHER, 0xffffffffu, (uintptr_t)own, 0, EMU_WARP, file, line);
 }
 
+void emu_warp_rows(emu_together_row *own, emu_access_kind kind, int lanes, const char *file, int line) {
+    emu_warp(EMU_TOGETHER, 0xffffffffu, (uintptr_t)own, lanes << 8 | (int)kind, EMU_WARP, file, line);
+}
+
 void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {
     emu_warp_state *warp = &block->warps[thread->id / EMU_WARP];
     for (int i = warp->meetings; i-- > 0;) // backwards, because completing a meeting moves the last one to its index
@@ -239,6 +271,8 @@ int emu_warp_answer_asking(emu_block *block) {
                 together |= (unsigned)(thread_of(block, warp, other)->at == thread->at) << other;
             }
             thread->result = together;
+            if (block->tool && lane == (unsigned)__builtin_ctz(together))
+                tell(block, EMU_ACTIVEMASK, together, together, warp);
             emu_block_make_ready(block, thread);
         }
         warp->asking = 0;

@@ -17,7 +17,17 @@
 extern "C" {
 #endif
 
-typedef enum emu_barrier { EMU_SYNC, EMU_SYNC_COUNT, EMU_SYNC_AND, EMU_SYNC_OR, EMU_SYNC_GRID } emu_barrier;
+typedef enum emu_barrier {
+    EMU_SYNC, // this one to EMU_SYNC_GRID: for emu_sync_block_with
+    EMU_SYNC_COUNT,
+    EMU_SYNC_AND,
+    EMU_SYNC_OR,
+    EMU_SYNC_GRID,
+    EMU_SYNC_PART,
+    EMU_SYNC_CLUSTER,
+    EMU_SYNC_MBARRIER,
+    EMU_BARRIERS
+} emu_barrier;
 
 typedef enum emu_warp_kind {
     EMU_SYNCWARP,
@@ -43,6 +53,14 @@ typedef enum emu_warp_kind {
     EMU_ELECT,
     EMU_WARP_KINDS
 } emu_warp_kind;
+
+// How memory is accessed, in events (emulator_events.h).
+typedef enum emu_access_kind {
+    EMU_READS = 1,
+    EMU_WRITES = 2,
+    EMU_ATOMIC = 4,  // with EMU_READS, EMU_WRITES or both
+    EMU_PENDING = 8, // announced when an asynchronous operation begins; reported again when it is carried out
+} emu_access_kind;   // bits
 
 // A thread-local variable as compilers find it: by the number of its library and its offset there. While an OS thread runs kernels
 // of a library, that library's variables, which its static shared ones are, begin where the core has placed them.
@@ -73,6 +91,12 @@ typedef struct emu_together {
     void (*operate)(struct emu_together *const lanes[32]);
 } emu_together;
 EMU_API void emu_warp_together(emu_together *own, const char *file, int line);
+// The same for an operation in which the first `lanes` lanes read or write a row of 16 bytes each.
+typedef struct emu_together_row {
+    emu_together head;
+    const void *row;
+} emu_together_row;
+EMU_API void emu_warp_rows(emu_together_row *own, emu_access_kind kind, int lanes, const char *file, int line);
 
 // cp.async: begins a copy of 4, 8 or 16 bytes, of which it reads the first `read` and fills up with zeros; makes a group of those begun so far; waits until at
 // most `groups` groups are unfinished.
@@ -122,7 +146,8 @@ typedef struct emu_product {
     void (*multiply)(const struct emu_product *product, void *sums, int part, void *scratch);
     uint64_t a, b; // the operands, as multiply() takes them
     int columns, add;
-    unsigned short a_rows[16][16]; // the warp's rows of A, if they are in registers
+    unsigned char element, a_transposed, b_transposed; // bytes of an element; the layout of A and B in shared memory
+    unsigned short a_rows[16][16];                     // the warp's rows of A, if they are in registers
 } emu_product;
 EMU_API void emu_product_begin(const emu_product *product, void *const sums[32], const char *file, int line);
 EMU_API void emu_product_fence(void);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EMU_INTERFACE_VERSION 4
+#define EMU_INTERFACE_VERSION 5
 
 #ifdef __cplusplus
 extern "C" {

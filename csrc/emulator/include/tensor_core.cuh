@@ -85,8 +85,7 @@ __forceinline__ float tensor_sum(float sum, const tensor_element *a, const tenso
 }
 
 struct ldmatrix_lane {
-    emu_together head;
-    const unsigned char *row;
+    emu_together_row at;
     unsigned *to;
 };
 template <int COUNT, bool TRANSPOSED> void ldmatrix_warp(emu_together *const lanes[32]) {
@@ -97,15 +96,15 @@ template <int COUNT, bool TRANSPOSED> void ldmatrix_warp(emu_together *const lan
             unsigned short pair[2];
             for (int j = 0; j < 2; ++j) {
                 const int row = TRANSPOSED ? 2 * t + j : g, column = TRANSPOSED ? g : 2 * t + j;
-                memcpy(&pair[j], lane_of(8 * i + row)->row + 2 * column, 2);
+                memcpy(&pair[j], static_cast<const char *>(lane_of(8 * i + row)->at.row) + 2 * column, 2);
             }
             lane_of(lane)->to[i] = static_cast<unsigned>(pair[1]) << 16 | pair[0];
         }
 }
 
 struct stmatrix_lane {
-    emu_together head;
-    unsigned char *row;
+    emu_together_row at;
+    char *row;
     const unsigned *from;
 };
 inline void stmatrix_warp(emu_together *const lanes[32]) {
@@ -199,16 +198,15 @@ __device__ __forceinline__ void ldmatrix(unsigned (&to)[COUNT], const void *row,
     static_assert(COUNT == 1 || COUNT == 2 || COUNT == 4, "1, 2 or 4 matrices");
     if (threadIdx.x % 32 < 8 * COUNT && reinterpret_cast<uintptr_t>(row) % 16 != 0)
         emu_fail("ldmatrix requires rows that start at multiples of 16 bytes", file, line);
-    emu::ldmatrix_lane own = {
-        {"ldmatrix", emu::ldmatrix_warp<COUNT, TRANSPOSED>}, static_cast<const unsigned char *>(row), to};
-    emu_warp_together(&own.head, file, line);
+    emu::ldmatrix_lane own = {{{"ldmatrix", emu::ldmatrix_warp<COUNT, TRANSPOSED>}, row}, to};
+    emu_warp_rows(&own.at, EMU_READS, 8 * COUNT, file, line);
 }
 
 __device__ __forceinline__ void stmatrix(void *row, const unsigned (&from)[4], EMU_SITE) {
     if (reinterpret_cast<uintptr_t>(row) % 16 != 0)
         emu_fail("stmatrix requires rows that start at multiples of 16 bytes", file, line);
-    emu::stmatrix_lane own = {{"stmatrix", emu::stmatrix_warp}, static_cast<unsigned char *>(row), from};
-    emu_warp_together(&own.head, file, line);
+    emu::stmatrix_lane own = {{{"stmatrix", emu::stmatrix_warp}, row}, static_cast<char *>(row), from};
+    emu_warp_rows(&own.at, EMU_WRITES, 32, file, line);
 }
 
 template <typename T>

@@ -379,7 +379,15 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
     if (a >> 58 != emu::WGMMA_MARK || b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires operands that wgmma_descriptor describes", file, line);
     emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},
-                           {emu::wgmma_function<T, N, A_TRANSPOSED, B_TRANSPOSED>(), a, b, N, add, {}},
+                           {emu::wgmma_function<T, N, A_TRANSPOSED, B_TRANSPOSED>(),
+                            a,
+                            b,
+                            N,
+                            add,
+                            sizeof(T),
+                            A_TRANSPOSED,
+                            B_TRANSPOSED,
+                            {}},
                            sum,
                            file,
                            line,
@@ -393,12 +401,13 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
     static_assert(N == 32 || N == 64 || N == 128 || N == 256, "32, 64, 128 or 256 columns");
     if (b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires an operand b that wgmma_descriptor describes", file, line);
-    emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},
-                           {emu::wgmma_multiply<T, N, false, B_TRANSPOSED, true>, 0, b, N, add, {}},
-                           sum,
-                           file,
-                           line,
-                           a};
+    emu::wgmma_lane own = {
+        {"wgmma", emu::wgmma_warp},
+        {emu::wgmma_multiply<T, N, false, B_TRANSPOSED, true>, 0, b, N, add, sizeof(T), false, B_TRANSPOSED, {}},
+        sum,
+        file,
+        line,
+        a};
     emu_warp_together(&own.head, file, line);
 }
 

@@ -1,0 +1,151 @@
+// Source lines of instructions: asked of binutils' addr2line, one process per library, however many addresses there are.
+//
+//   emu_source_lines: addresses --dladdr--> by library: addr2line -a -i -e LIBRARY < file of offsets
+//                                                         '--> for each offset: "0x12a9", then FILE:LINE, innermost first
+//
+// Tools and faults of kernels (block.c) ask. A kernel that fails again and again asks for the same address, so the answer
+// to the last single question is kept.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core.h"
+#include "emulator_events.h"
+
+// Whether a function of this file, inlined into a kernel, hides the line of the kernel: a header of the emulator, or of
+// the host's C library, whose memcpy is inline where the compiler checks sizes (_FORTIFY_SOURCE).
+static int is_header(const char *file) {
+    static const char library[] = "/usr/include/";
+    char path[700];
+    if (!strncmp(file, library, sizeof library - 1)) return 1;
+    const char *end = strrchr(file, '/');
+    if (!end) return 0;
+    snprintf(path, sizeof path, "%.*s/cuda_runtime_api.h", (int)(end - file), file);
+    return !access(path, F_OK);
+}
+
+// Of an answer "/path/kernel.cu:12" or "??:0".
+static void take_line(char *text, emu_line *to) {
+    char *colon = strrchr(text, ':');
+    if (to->line || !colon) return;
+    *colon = 0;
+    to->line = is_header(text) ? 0 : atoi(colon + 1);
+    const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
+    snprintf(to->file, sizeof to->file, "%.*s", (int)sizeof to->file - 1,
+             name && access(text, F_OK) ? name + 1 : text);
+}
+
+typedef struct question {
+    uintptr_t code;
+    size_t index; // of its answer
+    const char *library;
+    uintptr_t base; // of the library
+} question;
+
+// By library, then by address.
+static int compare(const void *a, const void *b) {
+    const question *x = a, *y = b;
+    if (x->base != y->base) return x->base < y->base ? -1 : 1;
+    return x->code < y->code ? -1 : x->code > y->code;
+}
+
+// A file without a name that contains the offsets in the library; -1: there is none.
+static int write_offsets(const question *questions, size_t count) {
+    const ElfW(Ehdr) *head = (const void *)questions->base;
+    const uintptr_t base = head->e_type == ET_EXEC ? 0 : questions->base;
+    FILE *file = NULL;
+    const int copy = memfd_create("offsets", MFD_CLOEXEC);
+    if (copy < 0 || !(file = fdopen(dup(copy), "w"))) {
+        if (copy >= 0) close(copy);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) fprintf(file, "0x%zx\n", (size_t)(questions[i].code - base));
+    fclose(file);
+    lseek(copy, 0, SEEK_SET);
+    return copy;
+}
+
+// Asks about addresses of one library.
+static void ask(const question *questions, size_t count, emu_line *lines) {
+    int ends[2];
+    const int offsets = write_offsets(questions, count);
+    if (offsets < 0) return;
+    if (pipe2(ends, O_CLOEXEC)) {
+        close(offsets);
+        return;
+    }
+    char *const environment[] = {"LC_ALL=C", NULL}; // without DEBUGINFOD_URLS, with which it would ask servers
+    char *const command[] = {"addr2line", "-a", "-i", "-e", (char *)(uintptr_t)questions->library, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, offsets, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    const int failed = posix_spawnp(&child, command[0], &actions, NULL, command, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    close(offsets);
+    FILE *answers = failed ? NULL : fdopen(ends[0], "r");
+    if (!answers) close(ends[0]);
+    char text[600];
+    size_t next = 0; // the question after the one whose answer is read
+    while (answers && fgets(text, sizeof text, answers)) {
+        if (!strncmp(text, "0x", 2))
+            ++next;
+        else if (next && next <= count)
+            take_line(text, &lines[questions[next - 1].index]);
+    }
+    if (answers) fclose(answers);
+    if (!failed) waitpid(child, NULL, 0);
+}
+
+static void ask_all(const uintptr_t *code, size_t count, emu_line *lines) {
+    question *questions = calloc(count, sizeof *questions);
+    size_t known = 0;
+    for (size_t i = 0; questions && i < count; i++) {
+        Dl_info info;
+        if (!code[i] || !dladdr((void *)code[i], &info)) continue;
+        questions[known++] = (question){code[i], i, info.dli_fname, (uintptr_t)info.dli_fbase};
+    }
+    if (known) qsort(questions, known, sizeof *questions, compare);
+    for (size_t first = 0, end; first < known; first = end) {
+        end = first + 1;
+        while (end < known && questions[end].base == questions[first].base) ++end;
+        ask(&questions[first], end - first, lines);
+    }
+    free(questions);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void emu_source_lines_fork(void) {
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+void emu_source_lines(const uintptr_t *code, size_t count, emu_line *lines) {
+    static struct {
+        uintptr_t code;
+        emu_line line;
+    } last;
+    for (size_t i = 0; i < count; i++) lines[i] = (emu_line){.line = 0};
+    if (count != 1) {
+        ask_all(code, count, lines);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    if (last.code != *code) ask_all(code, 1, lines);
+    if (last.code == *code) *lines = last.line;
+    last.code = *code;
+    last.line = *lines;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,53 @@
+// Kernels whose own loads and stores are reported: with -fsanitize=thread, g++ calls a function for each of them, and those
+// here call the emulator's emu_access(). test_events.py compiles this file so. (Callbacks for atomic operations would also have
+// to carry these out.)
+#include "kernels.h"
+
+#include <emulator_events.h>
+
+#define CALLBACK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
+#define ACCESSES(bytes)                                                                                              \
+    CALLBACK __tsan_read##bytes(void *address) {                                                                     \
+        emu_access(address, bytes, EMU_READS, __builtin_return_address(0));                                          \
+    }                                                                                                                \
+    CALLBACK __tsan_write##bytes(void *address) {                                                                    \
+        emu_access(address, bytes, EMU_WRITES, __builtin_return_address(0));                                         \
+    }
+ACCESSES(1)
+ACCESSES(2)
+ACCESSES(4)
+ACCESSES(8)
+ACCESSES(16)
+CALLBACK __tsan_init() {}
+CALLBACK __tsan_func_entry(void *) {}
+CALLBACK __tsan_func_exit() {}
+
+__global__ void neighbors(const int *in, int *out) {
+    __shared__ int tile[32];
+    const int t = threadIdx.x;
+    tile[t] = in[t]; // HERE: fill
+    __syncthreads();
+    out[32 * blockIdx.x + t] = tile[t ^ 1]; // HERE: take
+}
+ENTRY run_neighbors(const Shape *shape, const int *in, int *out) {
+    return launch(shape, neighbors, in, out);
+}
+
+__global__ void blocks_of_the_heap(int *out) {
+    int *block = static_cast<int *>(malloc(12));
+    block[0] = 7;
+    out[threadIdx.x] = block[0];
+    free(block);
+}
+ENTRY run_heap(const Shape *shape, int *out) {
+    return launch(shape, blocks_of_the_heap, out);
+}
+
+// Runs until the host says so.
+__global__ void meet_the_host(volatile int *begun, const volatile int *go) {
+    *begun = 1;
+    while (!*go) __nanosleep(1000);
+}
+ENTRY run_meet_the_host(const Shape *shape, int *begun, const int *go) {
+    return launch(shape, meet_the_host, begun, go);
+}
