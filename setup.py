@@ -246,7 +246,7 @@ def emulator_build(in_wheel: bool = False) -> Build:
     of_kernels = sanitizers() if os.environ.get("CUDAKERN_SANITIZE_KERNELS") != "0" else []
     return Build(
         "_emulator",
-        ["csrc/emulator/include"],
+        ["csrc/emulator/include", "csrc/emulator/seam"],
         [*cxx, *driver.options(shlex.join(cxx)), *KERNEL_FLAGS, *of_kernels, *strict(), *extra("CXXFLAGS")],
         c_flags=sanitizers(),
         link_flags=sanitizers(),
@@ -502,7 +502,7 @@ def core_part(folder: Path) -> Part:
     cc = host_compiler("CC", "gcc", "cc", "clang")
     # Some compilers mark their code as fit for shadow stacks: a switch of stacks that is written by hand is not.
     branch = ["-fcf-protection=branch"] if accepts(cc, "-fcf-protection=branch") else []
-    includes = ["-Icsrc/emulator/include", "-Icsrc/emulator/core"]
+    includes = [f"-Icsrc/emulator/{part}" for part in ("include", "seam", "core")]
     command = [*cc, *C_FLAGS, *branch, *sanitizers(), *strict(), *extra("CFLAGS"), *includes]
     sources = relative("csrc/emulator/core/*.c") + relative("csrc/emulator/core/*.S")
     units = [Unit(source, command, "core") for source in sources]
@@ -614,25 +614,29 @@ class BuildModules(build_ext):
 
 
 class CopySources(build_py):
-    """A wheel carries the kernels' source, for cudakern.source(), and the emulator's headers, for kernels of your own.
-    An editable install reads them from csrc/."""
+    """A wheel carries all sources from which kernels are compiled: the package's, for cudakern.source() and for sets
+    that are compiled at first use, and the headers for kernels of your own. An editable install reads them from csrc/.
+    """
 
-    TREES = {"csrc/kernels": "kernels", "csrc/emulator/include": "include"}
+    COPIED = (
+        "kernels/**/*",
+        "gpu/*",
+        "emulator/include/**/*",
+        "emulator/seam/*",
+        "runtime/status.h",
+        "runtime/kernels/*",
+    )
 
     def copies(self) -> dict[Path, Path]:
         package = Path(self.build_lib) / "cudakern"
-        return {
-            ROOT / path: package / name / path.relative_to(tree)
-            for tree, name in self.TREES.items()
-            for path in relative(f"{tree}/**/*")
-            if (ROOT / path).is_file()
-        }
+        paths = [path for pattern in self.COPIED for path in relative(f"csrc/{pattern}")]
+        return {ROOT / path: package / path for path in paths if (ROOT / path).is_file()}
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
-            for name in self.TREES.values():  # what was deleted in csrc/ since the last wheel must go
-                shutil.rmtree(Path(self.build_lib) / "cudakern" / name, ignore_errors=True)
+            # What was deleted in csrc/ since the last wheel must go.
+            shutil.rmtree(Path(self.build_lib) / "cudakern/csrc", ignore_errors=True)
             for source, target in self.copies().items():
                 self.mkpath(str(target.parent))
                 self.copy_file(str(source), str(target))

@@ -60,14 +60,21 @@ def options(compiler: str, mode: str = "plain") -> list[str]:
     return ["-std=c++17", "-x", "c++", *code, "-Wno-unknown-pragmas"]
 
 
-def users_options(compiler: str, headers: Path, library: Path, mode: str = "plain") -> list[str]:
+def users_options(compiler: str, sources: Path, library: Path, mode: str = "plain") -> list[str]:
     """The same for a shared library of a user's kernels, with the headers, and with the core that it is linked to."""
     # malloc and new in kernels: see device_memory.h. new may return NULL there.
     functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
     wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in functions)
     heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", wrapped]
     # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
-    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", f"-I{headers}", *heap, *core(library)]
+    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", *headers(sources), *heap, *core(library)]
+
+
+def headers(sources: Path) -> list[str]:
+    """The options for headers. CUDA's names come first. Our own ones come last, so that they never take the place of a
+    user's."""
+    last = [f"-idirafter{sources}/{folder}" for folder in ("emulator/seam", "kernels", "")]
+    return [f"-I{sources}/emulator/include", *last]
 
 
 def core(library: Path) -> list[str]:

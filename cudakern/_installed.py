@@ -10,14 +10,10 @@ LIBRARY = PACKAGE / "lib"
 BUILD = LIBRARY / "build.json"
 
 
-def folder(name: str, in_checkout: str) -> Path:
-    """A folder of files from csrc/: installed with the package, or in the checkout of an editable install."""
-    installed = PACKAGE / name
-    return installed if installed.is_dir() else PACKAGE.parent / "csrc" / in_checkout
-
-
-HEADERS = folder("include", "emulator/include")
-KERNELS = folder("kernels", "kernels")
+#: Sources from which kernels are compiled: installed with the package, or in the checkout of an editable install.
+SOURCES = next(path for path in (PACKAGE / "csrc", PACKAGE.parent / "csrc") if path.is_dir())
+KERNELS = SOURCES / "kernels"
+HEADERS = SOURCES / "emulator" / "include"  #: CUDA's, for the emulator
 
 
 def why_no_gpu_module() -> str:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from ._backend import emulator as _native
 from ._errors import in_ipython, unknown
 from ._imports import IMPORTING
-from ._installed import HEADERS, LIBRARY
+from ._installed import LIBRARY, SOURCES
 
 __all__ = ["compile_flags", "configure"]
 
@@ -111,4 +111,4 @@ def compile_flags(compiler: str | None = None) -> list[str]:
     with IMPORTING:
         from . import _driver  # imported late, because only this needs it
 
-    return _driver.users_options(compiler, HEADERS, LIBRARY)
+    return _driver.users_options(compiler, SOURCES, LIBRARY)

@@ -17,12 +17,13 @@ import subprocess
 import numpy as np
 
 import cudakern
-from cudakern import _driver
+from cudakern import _driver, _installed
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = HERE / "emulator_kernels"
 PACKAGE = pathlib.Path(cudakern.__file__).resolve().parent
+HEADERS = _driver.headers(_installed.SOURCES)
 CORE = PACKAGE / "lib" / "libcudakern_emulator.so"
 
 TO_DEVICE, TO_HOST, ON_DEVICE, DEFAULT = 1, 2, 3, 4  # cudaMemcpyKind
@@ -33,12 +34,6 @@ INTERRUPTED = -4  # backend_wait's own code
 
 BUILT = ROOT / "build" / "test-kernels"
 KEPT = _driver.objects_folder(otherwise=BUILT)  # where setup.py keeps them, too
-
-
-def emulator_headers():
-    """The installed headers; in an editable install they may still lie in the source tree."""
-    installed = PACKAGE / "include"
-    return installed if (installed / "cuda_runtime.h").is_file() else ROOT / "csrc" / "emulator" / "include"
 
 
 def nvcc():
@@ -61,7 +56,7 @@ def command(side, source, target):
         compiler = os.environ.get("CXX", "c++")
         # -Og: most kernels run once, and the compiler takes a third of the time that -O2 takes.
         line = [compiler, *_driver.options(compiler), "-Og", "-shared", "-Wall", "-Wextra", "-Werror"]
-        line += [f"-I{emulator_headers()}", f"-I{ROOT / 'csrc'}", str(source), "-o"]
+        line += [*HEADERS, f"-I{ROOT / 'csrc'}", str(source), "-o"]
         return [*line, str(target), f"-L{CORE.parent}", "-lcudakern_emulator"]  # which is loaded already
     line = [nvcc() or "nvcc", "-std=c++17", "-O2", "-shared", "-Xcompiler", "-fPIC"]
     needs_9_0 = ("hopper.h", "wgmma.cuh", "cluster.cuh")  # their code is for 9.0 alone
@@ -76,7 +71,7 @@ def built(side, name):
     """Where the library of emulator_kernels/<name>.cu lies, or would."""
     source = SOURCES / f"{name}.cu"
     digest = hashlib.sha256(side.encode())
-    headers = emulator_headers() if side == "emulator" else ROOT / "csrc" / "gpu"
+    headers = _installed.SOURCES / ("emulator" if side == "emulator" else "gpu")
     used = [*sorted(SOURCES.glob("*.h")), *sorted(headers.rglob("*.[hc]*"))]
     if kernels := re.findall(r'#include "(kernels/.+)"', source.read_text()):
         used += [*sorted((ROOT / "csrc" / "kernels").glob("*.*h")), *(ROOT / "csrc" / path for path in kernels)]

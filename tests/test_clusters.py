@@ -193,7 +193,7 @@ def test_launches_that_are_refused(side, emulated, chip, grid, cluster, cooperat
 
 def test_a_size_that_the_launch_would_not_learn():
     """A kernel with __cluster_dims__ does not compile, rather than run without clusters."""
-    line = ["c++", "-std=c++17", "-fsyntax-only", "-x", "c++", f"-I{cuda_api.emulator_headers()}", "-"]
+    line = ["c++", "-std=c++17", "-fsyntax-only", "-x", "c++", *cuda_api.HEADERS, "-"]
     kernel = '#include "cuda_runtime.h"\n__global__ void __cluster_dims__(2, 1, 1) pairs() {}'
     run = subprocess.run(line, input=kernel, text=True, capture_output=True)
     assert run.returncode != 0

@@ -280,6 +280,33 @@ def test_files_in_other_encodings(backend, tmp_path, encoding, end):
 
 
 @pytest.mark.parametrize("backend", ["emulator"], indirect=True)
+def test_a_users_headers_may_have_the_names_of_ours(tmp_path):
+    """CUDA's names are taken; those of the package's own headers are not."""
+    ours = [
+        "backend.h",
+        "cluster.cuh",
+        "tensor_map.h",
+        "device_core.h",
+        "core.h",
+        "numbers.cuh",
+        "launch.cuh",
+        "set.cuh",
+    ]
+    ours += ["set.h", "abi.h", "parameters.cuh", "call.h"]
+    source = tmp_path / "kernels.cu"
+    for number, name in enumerate(ours, 1):
+        guard = name.replace(".", "_").upper()  # as some of ours have
+        (tmp_path / name).write_text(
+            f"#ifndef CK_{guard}_OF_THE_USER\n#define CK_{guard}_OF_THE_USER {number}\n#endif\n"
+        )
+    sums = " + ".join(f"CK_{name.replace('.', '_').upper()}_OF_THE_USER" for name in ours)
+    includes = "".join(f'#include "{name}"\n' for name in ours)
+    source.write_text(f"{includes}__global__ void add(int *y) {{ *y = {sums}; }}\n")
+    y = np.zeros(1, np.int32)
+    cudakern.compile(source).add[1, 1](y)
+    assert y[0] == sum(range(1, len(ours) + 1))
+
+
 def test_object_files_of_flags_are_linked(tmp_path):
     (tmp_path / "seven.c").write_text("int seven(void) { return 7; }")
     subprocess.run(["gcc", "-fPIC", "-c", "seven.c"], cwd=tmp_path, check=True)

@@ -157,13 +157,13 @@ def test_a_header_that_changes_during_the_compile(builds, tmp_path, monkeypatch)
 def test_a_compiler_that_changes(builds, tmp_path, monkeypatch):
     compiler = tmp_path / "compiler"
     monkeypatch.setenv("CXX", f"env {compiler}")
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
     for value in (1, 2):
         compiler.write_text(f'#!/bin/sh\nexec g++ -DVALUE={value} {" " * value} "$@"\n')
         compiler.chmod(0o755)
         assert get(GET) == value
     monkeypatch.undo()
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
 
 
 @on_the_emulator
@@ -364,7 +364,7 @@ def test_a_full_disk(tmp_path, monkeypatch, where, named):
         )
         (tmp_path / "g++").chmod(0o755)
         monkeypatch.setenv("CXX", str(tmp_path / "g++"))
-        compilers._compiler.cache_clear()
+        compilers.compiler.cache_clear()
     else:
         pytest.skip("NVRTC writes no file")
     text = ADD_ONE + f"// {where} {named}"
@@ -376,7 +376,7 @@ def test_a_full_disk(tmp_path, monkeypatch, where, named):
         add_one(text)
         assert len(programs(cache._temporary())) == 1
     monkeypatch.undo()
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
     assert list(folder.iterdir()) == []
 
 

@@ -256,7 +256,7 @@ def test_a_long_line_with_many_errors():
 
 @on_the_emulator
 def test_without_a_compiler(monkeypatch):
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("CXX", raising=False)
     with pytest.raises(cudakern.CompileError, match="needs a C.. compiler.*apt install"):
@@ -270,7 +270,7 @@ def test_without_a_compiler(monkeypatch):
     monkeypatch.setenv("CXX", "/nowhere/g++")
     with pytest.raises(cudakern.CompileError, match="'/nowhere/g..' cannot be run: No such file"):
         cudakern.compile(ADD_ONE + "// no compiler")
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
 
 
 @on_the_emulator

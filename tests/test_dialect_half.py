@@ -146,6 +146,6 @@ def test_the_emulator_has_every_function_of_the_toolkit(tmp_path):
             lines.append(f'static_assert(std::is_same<decltype({call}), {result.strip()}>::value, "{function}");')
     assert len(lines) > 400
     (tmp_path / "list.cu").write_text("\n".join(lines))
-    line = ["c++", "-std=c++17", "-x", "c++", "-fsyntax-only", f"-I{cuda_api.emulator_headers()}"]
+    line = ["c++", "-std=c++17", "-x", "c++", "-fsyntax-only", *cuda_api.HEADERS]
     run = subprocess.run([*line, str(tmp_path / "list.cu")], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[:3000]

@@ -19,9 +19,9 @@ def _by(request, backend, monkeypatch):
     if not cudakern.backend().emulated and request.param != "g++":
         pytest.skip("a GPU's compiler is another one")
     monkeypatch.setenv("CXX", request.param)
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
     yield
-    compilers._compiler.cache_clear()
+    compilers.compiler.cache_clear()
 
 
 def reversed_by(kernel, dtype=np.float32, threads=32, shared=2048):

@@ -67,7 +67,7 @@ def compile(*words):
 def tool(tmp_path_factory):
     """An ordinary library that uses the installed headers and the core."""
     target = tmp_path_factory.mktemp("events") / "log.so"
-    flags = ["-std=c++17", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", f"-I{cuda_api.emulator_headers()}"]
+    flags = ["-std=c++17", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", *cuda_api.HEADERS]
     compile(*flags, HERE / "log.cpp", "-o", target, f"-L{cuda_api.CORE.parent}", "-lcudakern_emulator")
     return Tool(target)
 

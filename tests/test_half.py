@@ -479,6 +479,6 @@ def test_what_cuda_does_not_compile():
         for number in ("__half", "__nv_bfloat16"):
             compiles = f"decltype(f{i}({number}(), {number}(), 0))::value"
             source += f'static_assert({compiles} == {int(expression not in refused)}, "{number}: {expression}");'
-    line = ["c++", "-std=c++17", "-fsyntax-only", "-x", "c++", f"-I{cuda_api.emulator_headers()}", "-"]
+    line = ["c++", "-std=c++17", "-fsyntax-only", "-x", "c++", *cuda_api.HEADERS, "-"]
     run = subprocess.run(line, input=source, text=True, capture_output=True)
     assert run.returncode == 0, run.stderr

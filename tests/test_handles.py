@@ -396,7 +396,7 @@ def test_the_c_header_launches_by_handle(library, tmp_path):
     )
     folder = cuda_api.PACKAGE / "lib"
     line = [os.environ.get("CC", "cc"), "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-shared", "-fPIC"]
-    line += [f"-I{cuda_api.emulator_headers()}", str(source), "-o", str(built)]
+    line += [*cuda_api.HEADERS, str(source), "-o", str(built)]
     line += [f"-L{folder}", "-lcudakern_emulator", f"-Wl,-rpath,{folder}"]
     subprocess.run(line, check=True)
     given, out = zeros(library, 4), zeros(library, 4)

@@ -22,6 +22,7 @@ import pytest
 import cuda_api
 import cudakern
 import cudakern.lab
+from cudakern._installed import HEADERS
 from cudakern.measure.verify import verify
 
 PACKAGE = Path(cudakern.__file__).resolve().parent
@@ -130,7 +131,7 @@ def test_types_are_marked():
 
 def test_the_core_is_installed():
     assert list((PACKAGE / "lib").glob("libcudakern_emulator.so*"))
-    assert (cuda_api.emulator_headers() / "cuda_runtime.h").is_file()
+    assert (HEADERS / "cuda_runtime.h").is_file()
 
 
 @pytest.mark.parametrize("path, compiler", COMPILED, ids=lambda value: getattr(value, "stem", value))
@@ -145,7 +146,7 @@ def test_a_users_kernels_compile_without_warnings(path, compiler):
         "-Wextra",
         "-Werror",
         "-Wno-unknown-pragmas",
-        f"-I{cuda_api.emulator_headers()}",
+        *cuda_api.HEADERS,
         f"-I{cuda_api.ROOT / 'csrc'}",  # (a set includes the package's own headers of the seam)
         str(path),
     ]
@@ -168,7 +169,7 @@ def test_the_host_header_is_plain_c(tmp_path):
             "-Wall",
             "-Wextra",
             "-Werror",
-            f"-I{cuda_api.emulator_headers()}",
+            *cuda_api.HEADERS,
             str(source),
             "-o",
             str(program),
@@ -216,7 +217,7 @@ int main(void) {
 def test_a_variant_needs_code_for_its_capability_alone(tmp_path):
     """What the build has no code for is refused before the launch, also on the right chip."""
     (tmp_path / "main.c").write_text(CHECK)
-    folders = ("csrc/emulator/include", "csrc/runtime", "csrc/kernels", "csrc")
+    folders = ("csrc/emulator/include", "csrc/emulator/seam", "csrc/runtime", "csrc/kernels", "csrc")
     line = ["cc", "-std=c11", *(f"-I{cuda_api.ROOT / path}" for path in folders), "-o", str(tmp_path / "check")]
     subprocess.run([*line, str(tmp_path / "main.c"), str(cuda_api.ROOT / "csrc/runtime/check.c")], check=True)
     run = subprocess.run([tmp_path / "check"], capture_output=True, text=True, check=True)

@@ -1,5 +1,5 @@
 // Below the seam, GPU side: asynchronous copies from global to shared memory (PTX: cp.async), from compute capability
-// 8.0 on. The emulator has a file of the same name and meaning (csrc/emulator/include/async_copy.cuh).
+// 8.0 on. The emulator has a file of the same name and meaning (csrc/emulator/seam/async_copy.cuh).
 //
 //     cp_async<16>(&tile[i], &matrix[j], bytes_left);   // begins a copy; past the end it writes zeros
 //     cp_async_commit();                                // the copies since the last commit become a group

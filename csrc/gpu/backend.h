@@ -1,4 +1,4 @@
-// Functions that the runtime needs in addition to CUDA's API, for a GPU. csrc/emulator/include/backend.h defines the
+// Functions that the runtime needs in addition to CUDA's API, for a GPU. csrc/emulator/seam/backend.h defines the
 // same functions for the emulator; the include path selects one of the files.
 #ifndef BACKEND_H
 #define BACKEND_H

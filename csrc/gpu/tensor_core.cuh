@@ -1,5 +1,5 @@
 // Below the seam, GPU side: a warp's operations on small matrices (PTX: ldmatrix and mma.sync), from compute
-// capability 8.0 on. The emulator has a file of the same name and meaning (csrc/emulator/include/tensor_core.cuh).
+// capability 8.0 on. The emulator has a file of the same name and meaning (csrc/emulator/seam/tensor_core.cuh).
 //
 // All 32 lanes of a warp take part. In what follows, g = lane / 4 and t = lane % 4. A result of 16 x 8 elements lies
 // in four registers per lane:

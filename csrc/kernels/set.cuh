@@ -12,9 +12,13 @@
 
 #include <cuda_runtime.h>
 
-#include "backend.h"
 #include "parameters.cuh"
 #include "set.h"
+
+#ifndef CK_BACKEND // compile() defines it: a user's folder may have a backend.h
+#include "backend.h"
+#define CK_BACKEND backend_name()
+#endif
 
 // An error code to return to cudakern's runtime, which uses another instance of the CUDA runtime. This instance's
 // last error is cleared, so that a later call does not report it.
@@ -57,7 +61,7 @@ constexpr ck_set_kernel ck_describe(const char *name, int (*handle)(void *, cuda
     __attribute__((visibility("default"))) extern const ck_set_table cudakern_set;                                   \
     const ck_set_table cudakern_set = {                                                                              \
         CK_ABI_VERSION,                                                                                              \
-        backend_name(),                                                                                              \
+        CK_BACKEND,                                                                                                  \
         NULL,                                                                                                        \
         0,                                                                                                           \
         ck_kernels_of_the_set,                                                                                       \

@@ -12,7 +12,7 @@ KB = 1024
 
 
 class Multiprocessor(NamedTuple):
-    """Resources of a multiprocessor of a compute capability, and their allocation; emulator_chips.h has the sources."""
+    """Resources of a multiprocessor of a compute capability, and their allocation; emulator/chips.h has the sources."""
 
     warps: int  #: at most, at once
     blocks: int  #: at most, at once
@@ -34,7 +34,7 @@ class Chip(NamedTuple):
     multiprocessors: int
 
 
-_LINES = re.findall(r"^(CAPABILITY|CHIP)\((.*)\)$", (HEADERS / "emulator_chips.h").read_text(encoding="utf-8"), re.M)
+_LINES = re.findall(r"^(CAPABILITY|CHIP)\((.*)\)$", (HEADERS / "emulator/chips.h").read_text(encoding="utf-8"), re.M)
 _ENTRIES = [(kind, ast.literal_eval(f"({numbers})")) for kind, numbers in _LINES]
 
 

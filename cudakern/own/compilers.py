@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
-from .._installed import HEADERS, KERNELS, LIBRARY
+from .._installed import KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
 from . import cache, dependencies, host_source, nvrtc
 
@@ -25,7 +25,16 @@ _MACROS = "cudakern_flags"  #: the file of the caller's -D
 RESULT, READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 #: Errors are limited because each shows its line, and a line may be long.
-_FLAGS = ["-include", "set.cuh", "-D__CUDACC__", "-D__NVCC__", "-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
+_FLAGS = [
+    "-include",
+    "kernels/set.cuh",
+    '-DCK_BACKEND="emulator"',
+    "-D__CUDACC__",
+    "-D__NVCC__",
+    "-g1",
+    "-fdiagnostics-color=never",
+    "-fmax-errors=100",
+]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
 _ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
 _UNKNOWN = re.compile(
@@ -170,8 +179,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
     options = [
-        *_driver.users_options(shlex.join(cxx), HEADERS, LIBRARY),
-        f"-idirafter{KERNELS}",
+        *_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY),
         "-x",
         "none",
         *flags,
@@ -227,14 +235,14 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
     code = "sm" if unit.arch == unit.chip else "compute"  # for another chip: PTX, which the driver translates
     exact = "a" * (unit.arch == unit.chip >= 900)
     options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}"]
-    ours = [path for path in (unit.folder, KERNELS, KERNELS.parent / "gpu") if path]
+    ours = [path for path in (unit.folder, KERNELS, SOURCES / "gpu") if path]
     macros, flags = _macros(unit.flags)
     options += [f"--include-path={path}" for path in (*ours, *nvrtc.headers())] + flags
     before = (
         'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {',
         'extern "C" __device__ ck_variable_type ck_described_variables[] = {',
     )
-    text = f'#include "parameters.cuh"\n{macros}#line 1\n{unit.text}'
+    text = f'#include "{KERNELS}/parameters.cuh"\n{macros}#line 1\n{unit.text}'
     may_read = functools.partial(dependencies.reachable, text, flags, ours, "", nvrtc.headers())
     while True:
         whole = names.listed(text, before, "ck_signature<decltype(&{})>::of,", "ck_variable_of<decltype({})>(),", "")

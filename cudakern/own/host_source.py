@@ -93,9 +93,9 @@ def rewritten(text: str, folder: Path | None, flags: Iterable[str]) -> tuple[str
         return _INCLUDE.sub(line, own[header.path])
 
     files = {copies[h.path]: f"#line 1 {_string(h.path)}\n{lines(h, True)}" for h in others if h.path in copies}
-    options = ["-include", "device_dynamic.h"] if "__shared__" in everything else []
+    options = ["-include", "emulator/device_dynamic.h"] if "__shared__" in everything else []
     if ptx.has_asm(everything):
-        options += ["-include", "device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in everything else [])]
+        options += ["-include", "emulator/device_ptx.h", *(["-DEMULATOR_PTX_HALF"] if "f16" in everything else [])]
     return lines(source, False), files, options
 
 

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .. import _driver
-from .._installed import HEADERS, KERNELS, LIBRARY
+from .._installed import KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
 from . import cache, compilers, dependencies
 
@@ -112,7 +112,7 @@ def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
 def _object(cxx: list[str], name: str, source: str, operation: str, mode: str) -> Path:
     files = {name: source, "operations.inc": _driver.table_of([operation])}
     command = [*cxx, *_driver.options(shlex.join(cxx), mode), *_driver.OF_PACKAGE, "-g1"]
-    line = [*command, f"-I{HEADERS}", f"-I{KERNELS.parent}", "-I.", "-c", name, "-o", compilers.RESULT]
+    line = [*command, *_driver.headers(SOURCES), f"-I{SOURCES}", "-I.", "-c", name, "-o", compilers.RESULT]
     line += ["-MD", "-MF", compilers.READ]
     key = cache.key(line, files, compilers.identity(cxx), dependencies.environment())
     build = functools.partial(compilers.run, line, files, kind=compilers.OBJECT_KIND)

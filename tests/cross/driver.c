@@ -1,10 +1,10 @@
 // Every variant of every operation, without Python: for processors that the test suite itself cannot run on.
 //
 // It is built with a cross compiler, with the emulator's core, the runtime and the kernels in one program, and run
-// under an emulator of that processor (.ci/record, step aarch64). Its one argument is a file of write_cases.py: inputs,
-// and the results that the suite's own machine has for them. Integers must be the same; floating point too, but for
-// what another order of additions and another library of functions may change. Prints a line a variant; exit status 1 if
-// one is wrong.
+// under an emulator of that processor (.ci/record, step aarch64). Its one argument is a file of write_cases.py:
+// inputs, and the results that the suite's own machine has for them. Integers must be the same; floating point too,
+// but for what another order of additions and another library of functions may change. Prints a line a variant; exit
+// status 1 if one is wrong.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

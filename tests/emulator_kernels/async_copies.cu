@@ -1,10 +1,11 @@
-// Asynchronous copies: cp.async in groups, and what happens where a wait is missing. test_async_copies.py has the model.
+// Asynchronous copies: cp.async in groups, and what happens where a wait is missing. test_async_copies.py has the
+// model.
 #include "kernels.h"
 
 #include "async_copy.cuh"
 
-// Each thread copies `count` words of BYTES in groups of one, zeros from `inside` on, and waits for all but WAIT groups. Then
-// it stores what it can rely on, and -1 in place of words that may still be missing.
+// Each thread copies `count` words of BYTES in groups of one, zeros from `inside` on, and waits for all but WAIT
+// groups. Then it stores what it can rely on, and -1 in place of words that may still be missing.
 template <int BYTES, int WAIT> __global__ void copies(const int *in, int count, int inside, int *out) {
     DYNAMIC_SHARED(int, tile);
     constexpr int WORDS = BYTES / 4;

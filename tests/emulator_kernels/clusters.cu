@@ -1,5 +1,5 @@
-// Clusters: shared memory of other blocks, their barrier, arrivals at another block's mbarrier, copies to several blocks.
-// test_clusters.py has the models.
+// Clusters: shared memory of other blocks, their barrier, arrivals at another block's mbarrier, copies to several
+// blocks. test_clusters.py has the models.
 #include "kernels.h"
 
 #include "cluster.cuh"
@@ -18,7 +18,8 @@ ENTRY run_ranks(const Shape *shape, int *out) {
     return launch(shape, ranks, out);
 }
 
-// Every thread writes a static and a dynamic variable of its block, and then reads those of each block of the cluster.
+// Every thread writes a static and a dynamic variable of its block, and then reads those of each block of the
+// cluster.
 __global__ void exchange(int *out) {
     __shared__ int fixed[64];
     DYNAMIC_SHARED(int, dynamic);
@@ -122,7 +123,8 @@ ENTRY run_share_rows(const Shape *shape, const int *in, int height, int *out) {
     return code ? code : launch(shape, share_rows, map, out);
 }
 
-// Block r loads rows 8 r ... 8 r + 7 for the blocks in masks[r] alone. A block waits for `expected[r]` boxes; others keep its -1.
+// Block r loads rows 8 r ... 8 r + 7 for the blocks in masks[r] alone. A block waits for `expected[r]` boxes; others
+// keep its -1.
 __global__ void share_with(const __grid_constant__ tensor_map map, const int *masks, const int *expected, int *out) {
     DYNAMIC_SHARED(unsigned char, bytes);
     int *const rows = reinterpret_cast<int *>(bytes + (1024 - reinterpret_cast<size_t>(bytes) % 1024) % 1024);

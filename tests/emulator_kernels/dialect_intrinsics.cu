@@ -1,5 +1,5 @@
-// Intrinsic functions of doubles and of integers in words, and special functions; test_dialect_intrinsics.py numbers the
-// columns in the same way.
+// Intrinsic functions of doubles and of integers in words, and special functions; test_dialect_intrinsics.py numbers
+// the columns in the same way.
 #include "kernels.h"
 
 #define AT(i, n)                                                                                                     \
@@ -178,8 +178,8 @@ ENTRY run_norms(const Shape *shape, const double *x, double *wide, float *narrow
     return launch(shape, norms, x, wide, narrow, n);
 }
 
-// --- kinds of memory: of dynamic and static shared memory, a local variable, and a device's variable, whether each is
-// global, shared or local; addresses of shared memory, whose distances and contents are kept
+// --- kinds of memory: of dynamic and static shared memory, a local variable, and a device's variable, whether each
+// is global, shared or local; addresses of shared memory, whose distances and contents are kept
 __device__ int everywhere;
 __device__ unsigned *kinds(const void *address, unsigned *out) {
     out[0] = __isGlobal(address), out[1] = __isShared(address), out[2] = __isLocal(address);

@@ -1,5 +1,5 @@
-// Half precision and bfloat16: conversions both ways by CUDA's names, arithmetic, and CUDA's functions of them. An entry a
-// conversion; numbers of 16 bits travel as their bits.
+// Half precision and bfloat16: conversions both ways by CUDA's names, arithmetic, and CUDA's functions of them. An
+// entry a conversion; numbers of 16 bits travel as their bits.
 #include "kernels.h"
 
 #include <cuda_bf16.h>

@@ -79,7 +79,8 @@ ENTRY run_copy(const Shape *shape, const void *array, const tensor_map_shape *ma
     }
 }
 
-// Two stores in two groups, from boxes that are filled one after the other; the first is read when the second is begun.
+// Two stores in two groups, from boxes that are filled one after the other; the first is read when the second is
+// begun.
 __global__ void two_stores(const __grid_constant__ tensor_map map, int *out) {
     char *memory = boxes();
     int *box = reinterpret_cast<int *>(memory);
@@ -107,8 +108,8 @@ ENTRY run_two_stores(const Shape *shape, int *out) {
 
 // --- Products -----------------------------------------------------------------------------------------------------
 
-// sums (64 x N, in place) += or = a * b, in steps of 128 bytes along k. GROUPS: each 32 bytes of k are a group of their own.
-// a: 64 x depth (A_TRANSPOSED: depth x 64); b: N x depth (B_TRANSPOSED: depth x N).
+// sums (64 x N, in place) += or = a * b, in steps of 128 bytes along k. GROUPS: each 32 bytes of k are a group of
+// their own. a: 64 x depth (A_TRANSPOSED: depth x 64); b: N x depth (B_TRANSPOSED: depth x N).
 template <typename T, int N, bool A_TRANSPOSED, bool B_TRANSPOSED, bool GROUPS>
 __global__ void product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map, int depth,
                         int add, wgmma_total<T> *sums) {
@@ -184,7 +185,8 @@ MULTIPLY(bfloat16, __nv_bfloat16, 40)
 MULTIPLY(bfloat16, __nv_bfloat16, 56)
 MULTIPLY(bfloat16, __nv_bfloat16, 80)
 MULTIPLY(bfloat16, __nv_bfloat16, 112)
-// The same with A in registers, from global memory: sums += or = a * b, where a has 64 x depth and depth is a multiple of 64.
+// The same with A in registers, from global memory: sums += or = a * b, where a has 64 x depth and depth is a
+// multiple of 64.
 template <typename T, int N, bool B_TRANSPOSED>
 __global__ void product_of_registers(const __grid_constant__ tensor_map b_map, const unsigned short *a, int depth,
                                      int add, float *sums) {
@@ -333,8 +335,8 @@ ENTRY run_store_matrices(const Shape *shape, const unsigned *in, unsigned *out) 
 
 constexpr int STAGES = 3;
 
-// Warpgroup 0 loads tiles of 8 x 32 numbers; each thread of the other two adds one number of each tile. In the end the
-// consumers exchange their sums.
+// Warpgroup 0 loads tiles of 8 x 32 numbers; each thread of the other two adds one number of each tile. In the end
+// the consumers exchange their sums.
 __global__ void __launch_bounds__(384, 1) pipeline(const __grid_constant__ tensor_map map, int tiles, float *out) {
     float *stage = reinterpret_cast<float *>(boxes());
     __shared__ mbarrier full[STAGES], empty[STAGES];
@@ -400,8 +402,8 @@ ENTRY run_turns(const Shape *shape, int *out) {
     return launch(shape, turns, out);
 }
 
-// Turns at numbered barriers: each half of the block waits at its own barrier, and arrives at that of the other half. Nobody waits for the
-// last arrival.
+// Turns at numbered barriers: each half of the block waits at its own barrier, and arrives at that of the other half.
+// Nobody waits for the last arrival.
 __global__ void turns_of_parts(int *out) {
     __shared__ int count;
     const int threads = static_cast<int>(blockDim.x), half = threads / 2, own = static_cast<int>(threadIdx.x) / half;

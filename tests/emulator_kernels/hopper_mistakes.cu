@@ -1,4 +1,5 @@
-// Mistakes with Hopper's instructions that the emulator reveals. test_hopper.py has what it says, or what arrays show.
+// Mistakes with Hopper's instructions that the emulator reveals. test_hopper.py has what it says, or what arrays
+// show.
 #include "hopper.h"
 
 // `out` holds 64 x 64 numbers; as an array of 64 x 64 floats it is what maps describe.
@@ -329,7 +330,8 @@ __global__ void later_group(const __grid_constant__ tensor_map, float *out) {
 }
 BROKEN(later_group)
 
-// Two boxes with the number 2, and their stores, each a group of its own, of the left and the right upper quarter of `out`.
+// Two boxes with the number 2, and their stores, each a group of its own, of the left and the right upper quarter of
+// `out`.
 __device__ __forceinline__ float *store_two(const tensor_map *map) {
     float *box = reinterpret_cast<float *>(boxes());
     for (int i = threadIdx.x; i < 2048; i += blockDim.x) box[i] = 2;

@@ -9,8 +9,8 @@ ENTRY run_add_one(const Shape *shape, const int *in, int *out, int n) {
     return launch(shape, add_one, in, out, n);
 }
 
-// Counts in one word of the host's. Of the device's scope: one of the system's is promised in the host's memory only where
-// cudaDevAttrHostNativeAtomicSupported is 1, and memcheck calls it an invalid access elsewhere.
+// Counts in one word of the host's. Of the device's scope: one of the system's is promised in the host's memory only
+// where cudaDevAttrHostNativeAtomicSupported is 1, and memcheck calls it an invalid access elsewhere.
 __global__ void count_up(unsigned *word) {
     atomicAdd(word, 1u);
 }

@@ -1,6 +1,6 @@
-// A tool of the emulator: subscribes to all events, counts them, and writes each one as a line of text. test_events.py builds
-// it against the installed headers, and reads the lines.
-#include <emulator_events.h>
+// A tool of the emulator: subscribes to all events, counts them, and writes each one as a line of text.
+// test_events.py builds it against the installed headers, and reads the lines.
+#include <emulator/events.h>
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 // Copies that a thread begins and waits for later (cp.async).
 //
 //   cp_async --.           .-> [copy][copy] group 0 --.
-//   cp_async --+-> commit -+                          +-> cp_async_wait<1>: group 0 is copied, group 1 may be unfinished
+//   cp_async --+-> commit -+                          +-> cp_async_wait<1>: group 0 is copied, group 1 may not be
 //   cp_async --'           '-> [copy]       group 1 --'
 //
-// A copy is carried out in the wait that it must be finished by, as late as the rules allow. Until then its destination
-// contains NaN bytes. Copies that no wait covers are dropped when their block ends.
+// A copy is carried out in the wait that it must be finished by, as late as the rules allow. Until then its
+// destination contains NaN bytes. Copies that no wait covers are dropped when their block ends.
 //
 // Invariant: a thread's copies are in the order in which they began, so those of the earliest groups come first.
 #include "block.h"

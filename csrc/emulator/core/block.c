@@ -8,9 +8,9 @@
 // where it waited, or begins on an idle fiber. A kernel that never waits therefore never switches. When the last live
 // thread arrives at a barrier, all threads are ready again, in order.
 //
-// Invariants: the barrier opens when arrived == live, which is checked when a thread arrives and when one exits. A live
-// thread that is neither running nor ready nor in a warp operation nor at an mbarrier waits at the barrier. All of them
-// wait at the same one (site_file, site_line).
+// Invariants: the barrier opens when arrived == live, which is checked when a thread arrives and when one exits. A
+// live thread that is neither running nor ready nor in a warp operation nor at an mbarrier waits at the barrier. All
+// of them wait at the same one (site_file, site_line).
 #include "block.h"
 
 #include <sched.h>
@@ -64,8 +64,8 @@ emu_fiber *emu_block_first_fiber(emu_block *block, emu_thread *thread) {
     return thread->fiber;
 }
 
-// No thread is ready. If lanes wait at __activemask, all of them have arrived by now, so they get their result. If threads
-// wait for copies, these are carried out now. Otherwise the block is deadlocked.
+// No thread is ready. If lanes wait at __activemask, all of them have arrived by now, so they get their result. If
+// threads wait for copies, these are carried out now. Otherwise the block is deadlocked.
 emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned from) {
     if (block->asking && emu_warp_answer_asking(block)) return emu_block_take(block, from);
     if (block->leave)
@@ -94,7 +94,8 @@ void emu_block_be_late(emu_block *block) {
     emu_block_switch(block, block->slot + 1);
 }
 
-// They continue in turn. The first one often leads the others, so what it does too early happens before they have continued.
+// They continue in turn. The first one often leads the others, so what it does too early happens before they have
+// continued.
 int emu_block_let_late(emu_block *block) {
     const int count = block->thread_count, seeded = block->grid->order == EMU_ORDER_SEEDED;
     for (int i = 0; block->late && i < count; ++i) {
@@ -168,11 +169,13 @@ static void check_shared(const emu_block *block) {
 
 // --- Running ------------------------------------------------------------------------------------------------------
 
-// The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another fiber.
+// The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another
+// fiber.
 static void fiber_main(void) {
     emu_fiber_begun();
     emu_block *block = emu_current;
-    // The loop begins a cache line: without this, the time of an empty thread depends by 30% on the code before this function.
+    // The loop begins a cache line: without this, the time of an empty thread depends by 30% on the code before this
+    // function.
     __asm__ volatile(".p2align 6");
     for (;;) {
         emu_thread *self = block->current;
@@ -387,9 +390,9 @@ void emu_fail(const char *what, const char *file, int line) {
 
 // --- Small services for device code -------------------------------------------------------------------------------
 
-// A thread may wait for another one by repeated attempts (at a lock, a flag). If the other thread is in the same block,
-// it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most failed
-// attempts are due to other blocks.
+// A thread may wait for another one by repeated attempts (at a lock, a flag). If the other thread is in the same
+// block, it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most
+// failed attempts are due to other blocks.
 void emu_spin(void) {
     if (++emu_current->spins % 16 == 0) emu_yield();
 }

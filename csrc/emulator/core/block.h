@@ -12,8 +12,8 @@
 //      '-- stacks      fibers; those without a thread are in idle[]
 //
 // Invariants: exactly one thread of a block runs. A thread is running, ready (its bit is set), waiting (at a barrier,
-// an mbarrier or a warp operation) or has exited. A ready thread without a fiber has not begun. `live` counts threads that have not
-// exited.
+// an mbarrier or a warp operation) or has exited. A ready thread without a fiber has not begun. `live` counts threads
+// that have not exited.
 #ifndef EMULATOR_BLOCK_H
 #define EMULATOR_BLOCK_H
 
@@ -25,7 +25,7 @@
 #include <setjmp.h>
 
 #include "core.h"
-#include "device_core.h"
+#include "emulator/device_core.h"
 #include "driver_types.h"
 #include "fiber.h"
 #include "tools.h"
@@ -99,7 +99,8 @@ typedef struct emu_warp_state {
     uint8_t width[EMU_WARP];
 } emu_warp_state;
 
-// State of a file that serves device code: of one block, and kept for the OS thread's next one. In the order of their reports.
+// State of a file that serves device code: of one block, and kept for the OS thread's next one. In the order of their
+// reports.
 enum emu_service {
     EMU_REGISTERS,
     EMU_WAITS,
@@ -197,16 +198,16 @@ typedef struct emu_block {
     emu_stacks stacks;
 } emu_block;
 
-// This OS thread's block. Like threadIdx and similar variables it is in static TLS, which is accessed without a call and
-// is small enough for the reserve that the system keeps for libraries loaded at run time.
+// This OS thread's block. Like threadIdx and similar variables it is in static TLS, which is accessed without a call
+// and is small enough for the reserve that the system keeps for libraries loaded at run time.
 extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // --- block.c
 emu_block *emu_block_here(void);                        // this OS thread's, created on first use; NULL: no memory
 int emu_block_attach(emu_block *block, emu_grid *grid); // before the grid's blocks run here; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
-// The parts of emu_block_run: sets the block up; runs it until its threads have ended, it leaves, or it is abandoned; discards what an
-// abandoned block has left, and reports its error.
+// The parts of emu_block_run: sets the block up; runs it until its threads have ended, it leaves, or it is abandoned;
+// discards what an abandoned block has left, and reports its error.
 void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index);
 void emu_block_enter(emu_block *block);
 void emu_block_discard(emu_block *block);
@@ -284,11 +285,13 @@ static inline size_t emu_shared_room(const emu_shared *shared) { // from the fir
 // Makes room for so many bytes that begin `first` bytes after a multiple of `align`. -1: no memory.
 int emu_shared_place(emu_shared *shared, size_t bytes, size_t align, size_t first);
 void emu_shared_free(emu_shared *shared);
-// Whether canaries before or behind the block's variables have changed, and in which words: "wrote beyond the end of ...".
+// Whether canaries before or behind the block's variables have changed, and in which words: "wrote beyond the end of
+// ...".
 int emu_shared_damage(const emu_block *block, int behind, char *text, size_t size);
 // What is at an address near shared memory, in words: "12 bytes beyond the end of ...". Returns 0 if it is not near.
 int emu_shared_explain(const emu_block *block, uintptr_t address, char *text, size_t size);
-// Before an OS thread runs blocks of the grid, with its own block: places the static variables; -1: no memory. And afterwards.
+// Before an OS thread runs blocks of the grid, with its own block: places the static variables; -1: no memory. And
+// afterwards.
 int emu_shared_enter(emu_block *block);
 void emu_shared_leave(emu_block *block);
 char *emu_statics_of(const emu_block *block, size_t *bytes);
@@ -300,7 +303,8 @@ void emu_cluster_run(emu_block *block, uint64_t number, emu_dim3 first);
 emu_block *emu_cluster_block(int rank, const char *call, const char *file, int line);
 // A block of the same cluster, which may have ended.
 emu_block *emu_cluster_member(emu_block *block, int rank);
-// The address in `block` of the variable that the running block has at `address`, as `block` itself sees it; and where that is now.
+// The address in `block` of the variable that the running block has at `address`, as `block` itself sees it; and
+// where that is now.
 void *emu_cluster_peer(const emu_block *block, const void *address);
 void *emu_cluster_address(const emu_block *block, const void *address);
 
@@ -329,7 +333,8 @@ void emu_mbarrier_promise(emu_delivery *delivery, const char *file, int line);
 void emu_fault_catch(void);          // before kernels run: installs the handler unless it is in place
 void emu_fault_prepare_thread(void); // the same, for the calling OS thread: its signal stack
 void emu_fault_fork(void);
-// If the block that the OS thread runs is to stop: abandons it at once if it executes the kernel's code, otherwise when it returns there.
+// If the block that the OS thread runs is to stop: abandons it at once if it executes the kernel's code, otherwise
+// when it returns there.
 void emu_fault_interrupt(pthread_t thread);
 // The end of a failed `assert` (device_assert.h).
 EMU_API _Noreturn void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function);

@@ -1,4 +1,4 @@
-// The chips that the emulator can present itself as. Their data is in emulator_chips.h, which Python reads too.
+// The chips that the emulator can present itself as. Their data is in emulator/chips.h, which Python reads too.
 #include "host.h"
 
 #include <stdio.h>
@@ -10,21 +10,21 @@
 // clang-format off
 #define CAPABILITY(number, ...) OF_##number, // its index in MULTIPROCESSORS
 enum {
-#include "emulator_chips.h"
+#include "emulator/chips.h"
 };
 #undef CAPABILITY
 
 #define CAPABILITY(number, warps, blocks, shared, by_opt_in, reserved, piece, registers, of_block, partitions, f32, f64) \
     {number, warps, blocks, KB(shared), KB(by_opt_in), KB(reserved), piece, registers << 10, of_block << 10, f32, f64},
 static const emu_multiprocessor MULTIPROCESSORS[] = {
-#include "emulator_chips.h"
+#include "emulator/chips.h"
 };
 #undef CAPABILITY
 
 #define CHIP(name, full_name, capability, count, clock, memory_clock, bus, memory, l2, engines) \
     {name, full_name, &MULTIPROCESSORS[OF_##capability], count, clock, memory_clock, bus, MB(memory), MB(l2), engines},
 static const emu_chip CHIPS[] = {
-#include "emulator_chips.h"
+#include "emulator/chips.h"
 };
 #undef CHIP
 // clang-format on

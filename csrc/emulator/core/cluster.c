@@ -4,14 +4,16 @@
 //   a fiber of block 0:                             its threads run ... none is ready -^      (or: all have ended)
 //   a fiber of block 1:                                                                  its threads run ...
 //
-// The blocks of a cluster take turns on one OS thread: one runs until none of its threads can continue. So no lock is needed, and a
-// deadlock is found as within a block. Dynamic shared memory is each block's own. Static shared variables are thread-local, i.e. the OS
-// thread has them once: those of the block that runs are there, and those of the others are copies.
+// The blocks of a cluster take turns on one OS thread: one runs until none of its threads can continue. So no lock is
+// needed, and a deadlock is found as within a block. Dynamic shared memory is each block's own. Static shared
+// variables are thread-local, i.e. the OS thread has them once: those of the block that runs are there, and those of
+// the others are copies.
 //
-// Copies that report to an mbarrier land when no thread of the whole cluster can continue, as late as the rules allow.
+// Copies that report to an mbarrier land when no thread of the whole cluster can continue, as late as the rules
+// allow.
 //
-// Invariants: `here` is the block whose static variables are in place. The cluster's barrier opens when as many threads have arrived as
-// are live, which is checked when a thread arrives and when one exits.
+// Invariants: `here` is the block whose static variables are in place. The cluster's barrier opens when as many
+// threads have arrived as are live, which is checked when a thread arrives and when one exits.
 #include "block.h"
 
 #include <stdlib.h>
@@ -28,7 +30,8 @@ typedef struct emu_cluster {
     unsigned phase;
 } emu_cluster;
 
-// --- Which block runs -----------------------------------------------------------------------------------------------
+// --- Which block runs
+// -----------------------------------------------------------------------------------------------
 
 static int has_ready(const emu_block *block) {
     for (int w = 0; w < block->words; ++w)
@@ -95,8 +98,8 @@ static int waits_at_cluster(const emu_block *block) {
     return 0;
 }
 
-// No block can continue: the one that reports it. A block that waits for something of its own explains more than one that only waits for
-// the other blocks.
+// No block can continue: the one that reports it. A block that waits for something of its own explains more than one
+// that only waits for the other blocks.
 static emu_block *to_report(const emu_cluster *cluster) {
     emu_block *some = NULL;
     for (int i = 0; i < cluster->count; ++i) {
@@ -141,7 +144,8 @@ static void run_blocks(emu_cluster *cluster) {
     }
 }
 
-// --- The barrier ----------------------------------------------------------------------------------------------------
+// --- The barrier
+// ----------------------------------------------------------------------------------------------------
 
 static __attribute__((noinline)) void tell(emu_block *block, emu_barrier_stage stage, const char *file, int line) {
     emu_where at = emu_tool_where(block, file, line, NULL);
@@ -229,7 +233,8 @@ void emu_cluster_wait(const char *file, int line) {
     if (EMU_UNLIKELY(block->tool != NULL)) tell(block, EMU_BARRIER_LEAVES, file, line);
 }
 
-// --- Shared memory of other blocks ----------------------------------------------------------------------------------
+// --- Shared memory of other blocks
+// ----------------------------------------------------------------------------------
 
 int emu_cluster_rank(void) {
     return emu_current->cluster ? emu_current->rank : 0;
@@ -282,7 +287,8 @@ void *emu_cluster_map(const void *address, int rank, const char *file, int line)
     return emu_cluster_address(block, emu_cluster_peer(block, address));
 }
 
-// --- Running --------------------------------------------------------------------------------------------------------
+// --- Running
+// --------------------------------------------------------------------------------------------------------
 
 // Memory for the static variables of a block.
 static int reserve_statics(emu_block *block, const emu_cluster *cluster) {

@@ -5,7 +5,8 @@
 //   emu_configure("order", ...)  --'
 //
 // Invariant: a published emu_config never changes and is never freed, so a grid can read it without a lock. Each
-// change publishes a new one. emu_configure() waits for running work, so a setting affects only work that starts later.
+// change publishes a new one. emu_configure() waits for running work, so a setting affects only work that starts
+// later.
 #define _GNU_SOURCE
 #include "host.h"
 

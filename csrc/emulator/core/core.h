@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emulator_core.h"
+#include "emulator/core.h"
 
 enum { EMU_WARP = 32, EMU_MAX_THREADS = 1024, EMU_MAX_CLUSTER = 8, EMU_MESSAGE = 1024 };
 
@@ -30,8 +30,8 @@ const emu_config *emu_current_config(void);
 // --- system.c: services of the operating system for both sides ----------------------------------------------------
 int emu_start_thread(void *(*entry)(void *), void *argument); // detached; 0 or an errno
 uint64_t emu_now_ns(void);
-// Guard pages split mappings, of which a process may have 65,530 by default. Stacks may use a quarter of them for guard pages,
-// and so may device memory: two for each page.
+// Guard pages split mappings, of which a process may have 65,530 by default. Stacks may use a quarter of them for
+// guard pages, and so may device memory: two for each page.
 int emu_guard_pages(void);
 // Keeps the library that contains the address loaded until the process ends. Returns 0 if no library contains it.
 int emu_keep_loaded(const void *address);
@@ -80,13 +80,13 @@ typedef struct emu_grid_error {
     uintptr_t address;         // that must not be accessed; 0: the error is not about one
 } emu_grid_error;
 
-// Returns 0 or a cudaError_t. `cancel` is polled at block starts, thread starts, barriers and warp operations; once it is nonzero, the
-// grid is abandoned and the call returns EMU_CANCELLED.
+// Returns 0 or a cudaError_t. `cancel` is polled at block starts, thread starts, barriers and warp operations; once
+// it is nonzero, the grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
 
-// Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that they have
-// called returns. Returns how many OS threads run such kernels.
+// Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that
+// they have called returns. Returns how many OS threads run such kernels.
 int emu_grid_interrupt(const atomic_int *cancel);
 
 // Called in the child of a fork(), where the worker threads no longer exist.

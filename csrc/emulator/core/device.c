@@ -2,8 +2,8 @@
 //
 //   settings (chip, devices, memory) --> chips.c --> properties, attributes; launch.c: occupancy, checks
 //
-// Invariant: each limit is defined once, in emulator_chips.h or in EMU_LIMITS below. Properties, attributes, occupancy
-// and the checks of launches read it there. All emulated devices have the same chip.
+// Invariant: each limit is defined once, in emulator/chips.h or in EMU_LIMITS below. Properties, attributes,
+// occupancy and the checks of launches read it there. All emulated devices have the same chip.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -265,7 +265,8 @@ int emu_versions(int *driver, int *runtime) {
     return emu_error(cudaErrorInvalidValue, "cudaDriverGetVersion: the pointer for the result is NULL");
 }
 
-// --- peers: the memory of all emulated devices is host memory, so each device can access the others' -----------------
+// --- peers: the memory of all emulated devices is host memory, so each device can access the others'
+// -----------------
 int emu_device_peers(int *can, int device, int peer) {
     int code = emu_check_device(device, "cudaDeviceCanAccessPeer");
     if (!code) code = emu_check_device(peer, "cudaDeviceCanAccessPeer");

@@ -3,8 +3,8 @@
 //   failing call --emu_error--> code    --> cudaGetLastError (clears), cudaPeekAtLastError
 //                               message --> emu_error_detail
 //
-// Invariant: a call that fails records exactly the code that it returns, with a message of its own. A call that succeeds
-// changes neither. So, as in CUDA, an error stays visible until cudaGetLastError clears it.
+// Invariant: a call that fails records exactly the code that it returns, with a message of its own. A call that
+// succeeds changes neither. So, as in CUDA, an error stays visible until cudaGetLastError clears it.
 #include "host.h"
 
 #include <pthread.h>

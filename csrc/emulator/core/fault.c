@@ -1,17 +1,17 @@
-// Faults in kernels: a wild access, a division by zero, a stack that overflows. They fail the block and not the process. And
-// loops that do not end: a signal ends them when the kernel is canceled.
+// Faults in kernels: a wild access, a division by zero, a stack that overflows. They fail the block and not the
+// process. And loops that do not end: a signal ends them when the kernel is canceled.
 //
 //   a kernel's thread, on its fiber:  loads from a wild address
 //        '-> signal, on the OS thread's signal stack: on_fault --> emu_block_abandon --> the OS thread's own stack
 //   any other code:                   on_fault --> the handler that was installed before, or the process ends
 //
-// The handler notes what happened and leaves by the switch to the OS thread's own stack, where the block is discarded and
-// its error composed. Nothing must be restored: the signal is not blocked in the handler (SA_NODEFER), and the system
-// considers a signal stack free as soon as no code runs on it.
+// The handler notes what happened and leaves by the switch to the OS thread's own stack, where the block is discarded
+// and its error composed. Nothing must be restored: the signal is not blocked in the handler (SA_NODEFER), and the
+// system considers a signal stack free as soon as no code runs on it.
 //
-// Other libraries install handlers too (Python's faulthandler, a sanitizer). Every launch checks that ours is in place and
-// remembers what it replaces. Such a handler may reinstall ours and raise the signal again, so a fault that is passed on
-// a second time goes to the handler that was there first.
+// Other libraries install handlers too (Python's faulthandler, a sanitizer). Every launch checks that ours is in
+// place and remembers what it replaces. Such a handler may reinstall ours and raise the signal again, so a fault that
+// is passed on a second time goes to the handler that was there first.
 #include "block.h"
 
 #include <dlfcn.h>
@@ -56,8 +56,8 @@ static uintptr_t stack_pointer(const void *context) {
 #endif
 }
 
-// The instruction that called the function in which the thread is, if that function has not used its stack yet (memcpy and
-// others in the C library).
+// The instruction that called the function in which the thread is, if that function has not used its stack yet
+// (memcpy and others in the C library).
 static uintptr_t caller(const void *context, const emu_fiber *fiber) {
 #if defined(__aarch64__)
     (void)fiber;
@@ -95,7 +95,8 @@ static void end_process(int number, const siginfo_t *info) {
     if (info->si_code <= 0) raise(number); // it was sent; otherwise the instruction is repeated after the return
 }
 
-// A handler may return without having done anything (faulthandler's, once it is disabled), and the same fault comes again.
+// A handler may return without having done anything (faulthandler's, once it is disabled), and the same fault comes
+// again.
 static int useless_handlers(const siginfo_t *info) {
     static _Atomic(void *) address;
     static atomic_int repeats;
@@ -124,7 +125,8 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     }
 }
 
-// --- Faults of kernels -----------------------------------------------------------------------------------------------
+// --- Faults of kernels
+// -----------------------------------------------------------------------------------------------
 
 // The error of a wild access; returns its code.
 static int describe_access(emu_block *block, const siginfo_t *info, const void *context) {
@@ -175,14 +177,16 @@ static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     emu_block_abandon(block);
 }
 
-// --- Loops that do not end -------------------------------------------------------------------------------------------
+// --- Loops that do not end
+// -------------------------------------------------------------------------------------------
 
-// The signal to a thread that is to stop. Its default action is to ignore it, so one that comes too late does nothing.
+// The signal to a thread that is to stop. Its default action is to ignore it, so one that comes too late does
+// nothing.
 enum { STOP = SIGURG };
 static struct sigaction other_stop; // what our handler replaced
 
-// Where a function that the kernel has called returns to, if the kernel is to stop. (It returns there without a call, so the
-// stack is not aligned as after one.)
+// Where a function that the kernel has called returns to, if the kernel is to stop. (It returns there without a call,
+// so the stack is not aligned as after one.)
 #if defined(__x86_64__)
 #define UNALIGNED __attribute__((force_align_arg_pointer))
 #else
@@ -234,8 +238,8 @@ static int is_return(const emu_code *kernel, uintptr_t address) {
 #endif
 }
 
-// A function that the kernel has called, of the core or the C library, may hold a lock, so it is not left but goes on until it
-// returns: of the return addresses on the stack, the first one that is in the kernel's code is replaced.
+// A function that the kernel has called, of the core or the C library, may hold a lock, so it is not left but goes on
+// until it returns: of the return addresses on the stack, the first one that is in the kernel's code is replaced.
 static UNCHECKED void stop_on_return(const emu_block *block, ucontext_t *at) {
     const emu_code *kernel = &block->grid->launch->code;
     const emu_fiber *fiber = block->current->fiber;
@@ -275,10 +279,11 @@ void emu_fault_interrupt(pthread_t thread) {
     pthread_kill(thread, STOP);
 }
 
-// --- The handler of faults -------------------------------------------------------------------------------------------
+// --- The handler of faults
+// -------------------------------------------------------------------------------------------
 
-// A system call costs a tenth of a launch, so the handlers of the other signals are checked only every 16th time, unless that
-// of the first has been replaced: other libraries replace all of them.
+// A system call costs a tenth of a launch, so the handlers of the other signals are checked only every 16th time,
+// unless that of the first has been replaced: other libraries replace all of them.
 void emu_fault_catch(void) {
     struct sigaction now, ours = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     static atomic_uint launches;
@@ -330,7 +335,8 @@ void emu_fault_prepare_thread(void) {
     munmap(memory, SIGNAL_STACK);
 }
 
-// --- assert ----------------------------------------------------------------------------------------------------------
+// --- assert
+// ----------------------------------------------------------------------------------------------------------
 
 void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function) {
     emu_block *block = emu_current;

@@ -27,9 +27,9 @@ static const uint64_t CANARY = 0xc0ffee5eedfacade;
 
 #if defined(__x86_64__) && !defined(EMU_FIBER_UCONTEXT)
 // The function ends with a jump, not with `ret`. For `ret` the processor predicts a return to the caller in the fiber
-// that left, which is wrong whenever that fiber arrived at one barrier and the next continues from the barrier before.
-// The prediction of a jump learns from history. For the same reason callers should jump here, by making the call the
-// last thing they do: every `ret` after the switch would be mispredicted.
+// that left, which is wrong whenever that fiber arrived at one barrier and the next continues from the barrier
+// before. The prediction of a jump learns from history. For the same reason callers should jump here, by making the
+// call the last thing they do: every `ret` after the switch would be mispredicted.
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl emu_fiber_switch\n"
@@ -110,8 +110,8 @@ static void give_guard(void) {
 }
 
 // Stacks are a power of two apart. If their tops were too, the active frames of all fibers would map to the same few
-// cache sets. Therefore each stack begins at another one of a page's 64 cache lines. They advance by 7 lines, which is
-// what a waiting thread of a typical kernel uses; 7 and 64 have no common divisor, so all 64 lines are used.
+// cache sets. Therefore each stack begins at another one of a page's 64 cache lines. They advance by 7 lines, which
+// is what a waiting thread of a typical kernel uses; 7 and 64 have no common divisor, so all 64 lines are used.
 static size_t color(int index) {
     return (size_t)index * 7 % 64 * 64;
 }

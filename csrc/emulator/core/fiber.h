@@ -7,11 +7,12 @@
 //
 //   [guard page or nothing] [canary if no guard] [ ... free ... <- sp | frames ] [color: unused, of varying length]
 //
-// The lowest stack of a slab always has its guard page, so endless recursion ends there at the latest, and has overwritten
-// only stacks of its own block.
+// The lowest stack of a slab always has its guard page, so endless recursion ends there at the latest, and has
+// overwritten only stacks of its own block.
 //
-// Invariants: a fiber always runs on the OS thread that first ran it, because compilers keep addresses of thread-local
-// variables in registers across calls. The x87 and MXCSR control words are not switched: kernels do not set them.
+// Invariants: a fiber always runs on the OS thread that first ran it, because compilers keep addresses of
+// thread-local variables in registers across calls. The x87 and MXCSR control words are not switched: kernels do not
+// set them.
 #ifndef EMULATOR_FIBER_H
 #define EMULATOR_FIBER_H
 

@@ -4,13 +4,13 @@
 //                          |                                                         |
 //                        tasks: grid, grid, ...  <--- pool threads help, block by block --> waits for its helpers
 //
-// OS threads draw a grid's blocks (or clusters, cluster.c) from one counter, in the order set by the configuration. Several streams may run grids
-// at once; the pool's threads help all of them. All blocks of a cooperative grid must be resident, so each block has an
-// OS thread of its own.
+// OS threads draw a grid's blocks (or clusters, cluster.c) from one counter, in the order set by the configuration.
+// Several streams may run grids at once; the pool's threads help all of them. All blocks of a cooperative grid must
+// be resident, so each block has an OS thread of its own.
 //
 // Invariants (under pool.lock): idle >= the number of helpers that cooperative grids still lack, because that many
-// threads are started when the grid is queued, and no thread takes another task while a cooperative grid lacks helpers.
-// A task is in the list while its caller runs blocks; helpers are active in it until their last block ends.
+// threads are started when the grid is queued, and no thread takes another task while a cooperative grid lacks
+// helpers. A task is in the list while its caller runs blocks; helpers are active in it until their last block ends.
 #include "block.h"
 
 #include <errno.h>
@@ -75,8 +75,8 @@ static int cores(void) {
 
 // --- The order of blocks ------------------------------------------------------------------------------------------
 
-// A bijection of [0, total) that depends on the seed: a Feistel network over the next power of four, repeated while the
-// result is not below `total`. It needs no memory, even for a grid of 2^60 blocks.
+// A bijection of [0, total) that depends on the seed: a Feistel network over the next power of four, repeated while
+// the result is not below `total`. It needs no memory, even for a grid of 2^60 blocks.
 static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     unsigned half = 1;
     while (half < 32 && (uint64_t)1 << (2 * half) < total) ++half;

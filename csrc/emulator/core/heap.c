@@ -4,8 +4,9 @@
 //   size[]   of the block that begins at a unit, negative if it is free; 0 where no block begins
 //   first[]  where the block begins that ends at a unit
 //
-// A unit is 16 bytes. The tables are beside the memory, so a kernel that writes beyond a block cannot break them. Invariants: blocks
-// cover the whole heap, no two free blocks are adjacent, and free blocks form a ring, which begins and ends at `units`.
+// A unit is 16 bytes. The tables are beside the memory, so a kernel that writes beyond a block cannot break them.
+// Invariants: blocks cover the whole heap, no two free blocks are adjacent, and free blocks form a ring, which begins
+// and ends at `units`.
 #define _GNU_SOURCE
 #include "block.h"
 #include "host.h"

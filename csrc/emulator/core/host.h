@@ -1,7 +1,7 @@
 // Shared declarations of the host side. README.md lists its files; stream.h declares the internals of the queues.
 //
-// Locks: a file has at most one lock (the files around stream.h share one), and no function takes a lock while it holds
-// another. fork() takes all of them (life.c), so that a child never inherits a lock that another thread holds.
+// Locks: a file has at most one lock (the files around stream.h share one), and no function takes a lock while it
+// holds another. fork() takes all of them (life.c), so that a child never inherits a lock that another thread holds.
 #ifndef EMULATOR_CORE_HOST_H
 #define EMULATOR_CORE_HOST_H
 
@@ -110,7 +110,8 @@ int emu_find_allocation(const void *pointer, emu_allocation *result); // the one
 void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
 // --- table.c (table.h) -------------------------------------------------------------------------------------------
-// After a kernel: whether canaries around the allocations that its arguments point to were overwritten, which `text` then says.
+// After a kernel: whether canaries around the allocations that its arguments point to were overwritten, which `text`
+// then says.
 int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t size);
 // For calls that wait: checks more allocations, and records and returns the error of one that was damaged.
 int emu_memory_problem(int device);

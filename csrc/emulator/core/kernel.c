@@ -4,9 +4,9 @@
 //                                                address of the handle --+--> emu_kernel: function, signature,
 //   cudaLaunchKernelExC(config, handle or tile<16>, ...) ----------------'    shared memory allowed, name
 //
-// A lookup takes no lock, because every launch does one: a slot of the table is written once, its key last, and a table
-// that has become too small is kept unchanged next to the larger one. Only adding a kernel repeats the lookup under the
-// lock.
+// A lookup takes no lock, because every launch does one: a slot of the table is written once, its key last, and a
+// table that has become too small is kept unchanged next to the larger one. Only adding a kernel repeats the lookup
+// under the lock.
 //
 // Invariant: a kernel stays in the table until the process ends, and its library stays loaded, so no address in the
 // table can be reused for something else. A kernel that is known only by its address has no signature yet: its

@@ -1,7 +1,7 @@
 // Launches: checks a launch against the limits of kernel and device, and adds it to the stream's queue.
 //
 //   cudaFuncSetAttribute --> emu_kernel (kernel.c) --.
-//   emulator_chips.h, EMU_LIMITS (device.c) ---------+--> check_launch --> emu_launch_kernel --> the stream's queue
+//   emulator/chips.h, EMU_LIMITS (device.c) ---------+--> check_launch --> emu_launch_kernel --> the stream's queue
 //                                                                                |
 //   arguments[0], [1], ...: pointers  ------------- copied, by the signature ----'
 //
@@ -14,7 +14,8 @@
 #include <string.h>
 
 // The number of blocks that a multiprocessor of the chip holds at once, by threads and shared memory (registers are
-// unknown). The rules are those of cudakern/measure/occupancy.py; tests compare both. Shared memory is allocated in pieces.
+// unknown). The rules are those of cudakern/measure/occupancy.py; tests compare both. Shared memory is allocated in
+// pieces.
 static int chip_occupancy(int threads, size_t dynamic_shared) {
     const emu_multiprocessor *has = emu_chip_now()->each;
     if (threads < 1 || threads > EMU_LIMITS.block_threads || dynamic_shared > has->shared_per_block) return 0;
@@ -33,8 +34,8 @@ static long cooperative_limit(int threads, size_t dynamic_shared) {
     return (long)chip_occupancy(threads, dynamic_shared) * emu_chip_now()->multiprocessors;
 }
 
-// Programs compute the size of a cooperative grid as this number times the number of multiprocessors, which is the most
-// that such a launch may have.
+// Programs compute the size of a cooperative grid as this number times the number of multiprocessors, which is the
+// most that such a launch may have.
 int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared) {
     const char *call = "cudaOccupancyMaxActiveBlocksPerMultiprocessor";
     emu_kernel *kernel;
@@ -47,8 +48,8 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
     return cudaSuccess;
 }
 
-// The same search as in CUDA's header: in whole warps from the largest block down. The block size with the most resident
-// threads wins, and among equals the largest.
+// The same search as in CUDA's header: in whole warps from the largest block down. The block size with the most
+// resident threads wins, and among equals the largest.
 int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit) {
     if (!grid || !block || limit < 0)
         return emu_error(

@@ -1,5 +1,5 @@
-// What concerns the whole emulator: changes of settings, a device's reset, fork(). This file uses all other files of the
-// host side, so that none of them needs to know which others keep state.
+// What concerns the whole emulator: changes of settings, a device's reset, fork(). This file uses all other files of
+// the host side, so that none of them needs to know which others keep state.
 #define _GNU_SOURCE
 #include "host.h"
 

@@ -1,15 +1,16 @@
-// Barriers for parts of a block: mbarriers, which also count the bytes of copies, and numbered barriers of some warps.
+// Barriers for parts of a block: mbarriers, which also count the bytes of copies, and numbered barriers of some
+// warps.
 //
 //   tensor_load --> [delivery][delivery] ...        bytes that are to come
 //                        |
-//   mbarrier_wait: the thread waits ... no thread can go on --> land --> the phase is complete: all its threads are ready
-//   mbarrier_arrive ----------------------------------------------------^
+//   mbarrier_wait: the thread waits ... no thread can go on --> land --> the phase is complete: all its threads are
+//   ready mbarrier_arrive ----------------------------------------------------^
 //
-// An mbarrier's 64 bits hold its state. A copy lands as late as the rules allow: when no other thread of the block can go
-// on, a thread waits for the phase, and all arrivals of the phase are there.
+// An mbarrier's 64 bits hold its state. A copy lands as late as the rules allow: when no other thread of the block
+// can go on, a thread waits for the phase, and all arrivals of the phase are there.
 //
-// Invariants: a thread in the state EMU_AT_MBARRIER waits for the phase in which its mbarrier is. Deliveries are in the order
-// in which they were begun.
+// Invariants: a thread in the state EMU_AT_MBARRIER waits for the phase in which its mbarrier is. Deliveries are in
+// the order in which they were begun.
 #include "block.h"
 
 #include <stdio.h>
@@ -216,7 +217,8 @@ void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
     if (parity != 0 && parity != 1)
         emu_block_fail(file, line, "mbarrier_wait: the parity of a phase is 0 or 1, not %d", parity);
     if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
-    // Another phase may have been completed before this thread runs again; the hardware would wait on, and so does this.
+    // Another phase may have been completed before this thread runs again; the hardware would wait on, and so does
+    // this.
     while (state_of(block, own, barrier, "mbarrier_wait", file, line).parity == (unsigned)parity) {
         self->file = file;
         self->line = line;

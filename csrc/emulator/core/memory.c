@@ -4,9 +4,9 @@
 //
 // Invariant: used[d] is the sum of device d's allocations, each rounded up to EMU_GRAIN.
 //
-// Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes are
-// 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten memory
-// shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
+// Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes
+// are 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten
+// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"

@@ -3,8 +3,8 @@
 //   kernel's printf --> piece -> piece -> piece  --a wait, a copy that waits, cudaDeviceReset--> standard output
 //                       (at most LIMIT bytes in all: the oldest pieces are dropped)
 //
-// All devices share one buffer. Invariant: a piece is the text of one call and is written as a whole. Pieces are written
-// in the order in which they were printed, whichever thread synchronizes.
+// All devices share one buffer. Invariant: a piece is the text of one call and is written as a whole. Pieces are
+// written in the order in which they were printed, whichever thread synchronizes.
 #include "block.h"
 #include "host.h"
 

@@ -6,11 +6,13 @@
 //                                          |
 //                                          '-> [sums]: their values, aside; the lanes' registers contain NaN (or -1)
 //
-// Each warp has its own 16 rows and its own list. A product reads shared memory in the wait that it must be finished by, as
-// late as the rules allow: when no other thread can continue. Sums return to the lanes' registers when no product of theirs is left.
-// Products that no wait covers are dropped when their block ends. Registers become sums only after a fence.
+// Each warp has its own 16 rows and its own list. A product reads shared memory in the wait that it must be finished
+// by, as late as the rules allow: when no other thread can continue. Sums return to the lanes' registers when no
+// product of theirs is left. Products that no wait covers are dropped when their block ends. Registers become sums
+// only after a fence.
 //
-// Invariants: a warp's products are in the order in which they began. A `sums` in use belongs to a product in the list.
+// Invariants: a warp's products are in the order in which they began. A `sums` in use belongs to a product in the
+// list.
 #include "block.h"
 
 #include <stdlib.h>
@@ -120,10 +122,11 @@ static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int column
     return idle;
 }
 
-// --- Events ---------------------------------------------------------------------------------------------------------
+// --- Events
+// ---------------------------------------------------------------------------------------------------------
 
-// Reports a read of neighboring bytes of an operand, whose place a swizzle of 128 bytes exchanges in pieces of 16: within a
-// line they stay together if their number is a power of two and divides their address.
+// Reports a read of neighboring bytes of an operand, whose place a swizzle of 128 bytes exchanges in pieces of 16:
+// within a line they stay together if their number is a power of two and divides their address.
 static void tell_line(const emu_where *at, uintptr_t address, unsigned bytes, unsigned kind, uint64_t operation) {
     const unsigned piece = (bytes & (bytes - 1)) || address % bytes ? 16 : bytes;
     for (unsigned i = 0; i < bytes; i += piece) {

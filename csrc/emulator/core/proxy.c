@@ -1,12 +1,13 @@
 // What asynchronous operations (TMA and wgmma) see of a block's dynamic shared memory.
 //
-//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----.
-//   a tensor_load lands --> both     '--------------------------------------+--> tensor_store and wgmma read: NaN where they differ
+//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----. a tensor_load lands --> both
+//   '--------------------------------------+--> tensor_store and wgmma read: NaN where they differ
 //
-// On a GPU, what threads have written is visible to asynchronous operations only after a fence.proxy.async, and nobody may overwrite what
-// an operation still reads. Here there is a copy, the view, which is brought up to date when the first operation begins after a fence. 16
-// bytes that differ in the two have been written without a fence, or since the operation began, and it sees NaN (0xff) in their place. A
-// fence by any thread of the cluster counts for all, whenever: one that only some of the writers call, or too early, is not noticed.
+// On a GPU, what threads have written is visible to asynchronous operations only after a fence.proxy.async, and
+// nobody may overwrite what an operation still reads. Here there is a copy, the view, which is brought up to date
+// when the first operation begins after a fence. 16 bytes that differ in the two have been written without a fence,
+// or since the operation began, and it sees NaN (0xff) in their place. A fence by any thread of the cluster counts
+// for all, whenever: one that only some of the writers call, or too early, is not noticed.
 //
 // Invariant: where a view exists, bytes that loads have brought are equal in both.
 #include "block.h"

@@ -4,18 +4,21 @@
 //   [canaries, 256 to 1024]  [the allocation ....] [slack: canaries]  [guard page: any access is a fault]
 //                            multiple of 256        less than 256
 //
-// Guard pages split mappings, of which a process may have 65,530 by default. Beyond a quarter of them, a region ends in 256
-// more bytes of canaries instead.
+// Guard pages split mappings, of which a process may have 65,530 by default. Beyond a quarter of them, a region ends
+// in 256 more bytes of canaries instead.
 //
-// A freed region is kept as a spare for the next allocation of a similar size, because new pages cost more than a kernel on
-// small arrays. Its first PROTECTED bytes become 0xFF, so that its old values are not read by mistake. If it is still free
-// when the host has waited and then a kernel begins, they become inaccessible. (A program that allocates and frees for each of
-// its kernels needs no system calls, and one that frees many regions at once only a few.)
+// A freed region is kept as a spare for the next allocation of a similar size, because new pages cost more than a
+// kernel on small arrays. Its first PROTECTED bytes become 0xFF, so that its old values are not read by mistake. If
+// it is still free when the host has waited and then a kernel begins, they become inaccessible. (A program that
+// allocates and frees for each of its kernels needs no system calls, and one that frees many regions at once only a
+// few.)
 //
-//   spares:  oldest ... | the last AT_ONCE are protected | settled_count: freed before the last wait ... | spare_count
+//   spares:  oldest ... | the last AT_ONCE are protected | settled_count: freed before the last wait ... |
+//   spare_count
 //
-// A canary's value depends on its address, so that it changes even if it is overwritten by another one, and most canaries
-// change in arithmetic: three of four floats, and every other double, are signaling NaN, and the rest NaN or 1e305.
+// A canary's value depends on its address, so that it changes even if it is overwritten by another one, and most
+// canaries change in arithmetic: three of four floats, and every other double, are signaling NaN, and the rest NaN or
+// 1e305.
 #define _GNU_SOURCE
 #include "region.h"
 
@@ -57,7 +60,8 @@ static void unpoison(const char *from, const char *to) {
     if (__asan_unpoison_memory_region) __asan_unpoison_memory_region(from, (size_t)(to - from));
 }
 
-// --- Canaries --------------------------------------------------------------------------------------------------------
+// --- Canaries
+// --------------------------------------------------------------------------------------------------------
 
 typedef struct pair { // the canaries of 16 bytes
     uint64_t word[2];
@@ -101,7 +105,8 @@ UNCHECKED const char *emu_canaries_check(const char *from, const char *to, size_
     return first;
 }
 
-// --- Regions ---------------------------------------------------------------------------------------------------------
+// --- Regions
+// ---------------------------------------------------------------------------------------------------------
 
 static size_t page(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
@@ -194,8 +199,8 @@ static int map(emu_region *region, size_t bytes) {       // lock held
             unmap(region); // too many mappings: try again without a guard page
             continue;
         }
-        // Otherwise the guard page would be merged with a protected spare and be split off again, which takes three times as
-        // long as changing the protection alone.
+        // Otherwise the guard page would be merged with a protected spare and be split off again, which takes three
+        // times as long as changing the protection alone.
         if (guarded) madvise(region->low + room, page(), MADV_DONTDUMP);
         return 0;
     }

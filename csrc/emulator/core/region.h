@@ -21,12 +21,12 @@ void emu_region_settle_spares(void);
 void emu_region_protect_spares(void);
 size_t emu_region_was_freed(
     uintptr_t address); // the size of the freed allocation that contained the address; 0: none is known
-// Whether canaries have been overwritten: the offset of the first byte from the allocation's beginning, and the number of
-// bytes up to the last one. Restores the canaries.
+// Whether canaries have been overwritten: the offset of the first byte from the allocation's beginning, and the
+// number of bytes up to the last one. Restores the canaries.
 int emu_region_damage(const emu_region *region, ptrdiff_t *offset, size_t *count);
 
-// Canaries in [from, to); `to` is a multiple of 16. The check returns the first byte that has changed (NULL: none), and counts
-// bytes up to the last one.
+// Canaries in [from, to); `to` is a multiple of 16. The check returns the first byte that has changed (NULL: none),
+// and counts bytes up to the last one.
 void emu_canaries_write(char *from, char *to);
 const char *emu_canaries_check(const char *from, const char *to, size_t *count);
 

@@ -1,9 +1,10 @@
 // Registers that a block's warps give up and get (setmaxnreg).
 //
-//   launch: each thread has 65536 / threads of the block --> give_up_registers<40> --> left --> get_registers<232>: waits for enough
+//   launch: each thread has 65536 / threads of the block --> give_up_registers<40> --> left --> get_registers<232>:
+//   waits for enough
 //
-// The number at the launch is what a compiler assigns under __launch_bounds__(threads, 1): the host compiler does not say how many a
-// kernel would have on a GPU. All numbers are per thread, and those of a warp's threads are equal.
+// The number at the launch is what a compiler assigns under __launch_bounds__(threads, 1): the host compiler does not
+// say how many a kernel would have on a GPU. All numbers are per thread, and those of a warp's threads are equal.
 //
 // Invariant: every waiting warp lacks more than is left.
 #include "block.h"

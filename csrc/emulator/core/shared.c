@@ -1,16 +1,17 @@
-// Shared memory: a mapping for the dynamic one of each block, and for each OS thread one for the static variables of a library.
+// Shared memory: a mapping for the dynamic one of each block, and for each OS thread one for the static variables of
+// a library.
 //
 //   map          map + GUARD         begin        begin + bytes    end
 //   [guard pages][ ... ][canaries]   [variables]  [canaries]       [guard pages]
 //
-// Static shared variables are thread-local ones of the kernel's library, because a block runs on one OS thread. The C library would
-// place them within the heap of the process, where a write beyond an array destroys what malloc keeps there, for all
-// kernels of a library at once, and without a way to report that no memory is left. Therefore the library's code asks
-// emu_find_variable (device_memory.h), and finds them here while the OS thread runs its kernels. Where compilers find
-// variables in another way, they are where the C library places them.
+// Static shared variables are thread-local ones of the kernel's library, because a block runs on one OS thread. The C
+// library would place them within the heap of the process, where a write beyond an array destroys what malloc keeps
+// there, for all kernels of a library at once, and without a way to report that no memory is left. Therefore the
+// library's code asks emu_find_variable (device_memory.h), and finds them here while the OS thread runs its kernels.
+// Where compilers find variables in another way, they are where the C library places them.
 //
-// The canaries behind the variables are checked when a block ends, and those before them when the OS thread has run its last one.
-// Invariant: they are intact when an OS thread begins to run a grid's blocks.
+// The canaries behind the variables are checked when a block ends, and those before them when the OS thread has run
+// its last one. Invariant: they are intact when an OS thread begins to run a grid's blocks.
 #include "block.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ enum { GUARD = 64 << 10, FRONT = 256 };
 
 EMU_API __thread emu_statics emu_placed_statics STATIC_TLS;
 
-// --- A mapping -------------------------------------------------------------------------------------------------------
+// --- A mapping
+// -------------------------------------------------------------------------------------------------------
 
 void emu_shared_free(emu_shared *shared) {
     if (shared->map) munmap(shared->map, shared->room + 2 * GUARD);
@@ -95,7 +97,8 @@ int emu_shared_explain(const emu_block *block, uintptr_t address, char *text, si
            (block->statics && explain(block->statics, NAMES[1], address, text, size));
 }
 
-// --- Static variables ------------------------------------------------------------------------------------------------
+// --- Static variables
+// ------------------------------------------------------------------------------------------------
 
 void *emu_other_variable(const emu_variable *variable) {
     extern void *__tls_get_addr(const emu_variable *); // the C library's

@@ -1,12 +1,12 @@
 // Streams: their handles, the order of operations, and the thread that runs queued operations. (Diagram: stream.h.)
 //
-// As on a GPU, work on the legacy default stream (NULL) of a device runs after all work that was queued before it on the
-// device's blocking streams, and their later work runs after it. Streams created with cudaStreamNonBlocking are exempt.
-// A thread's own default stream (cudaStreamPerThread) is a blocking stream. Each thread has one per device, created when
-// the thread first uses it.
+// As on a GPU, work on the legacy default stream (NULL) of a device runs after all work that was queued before it on
+// the device's blocking streams, and their later work runs after it. Streams created with cudaStreamNonBlocking are
+// exempt. A thread's own default stream (cudaStreamPerThread) is a blocking stream. Each thread has one per device,
+// created when the thread first uses it.
 //
-// An operation is run by the stream's own thread, which is started when first needed, or "here", by the calling thread,
-// which queues it and waits for its turn. On an idle stream the latter needs no switch of threads.
+// An operation is run by the stream's own thread, which is started when first needed, or "here", by the calling
+// thread, which queues it and waits for its turn. On an idle stream the latter needs no switch of threads.
 #define _GNU_SOURCE
 #include "stream.h"
 
@@ -229,8 +229,8 @@ void emu_finish(emu_stream *s) {
 }
 
 // --- the stream's thread -----------------------------------------------------------------------------------------
-// Whether the kernel must be skipped: an earlier kernel, which may write its input, failed or was skipped, and this has not
-// been reported yet. If so, copies that report's error.
+// Whether the kernel must be skipped: an earlier kernel, which may write its input, failed or was skipped, and this
+// has not been reported yet. If so, copies that report's error.
 static int inherits_failure(const emu_stream *s, emu_op *o) { // lock held
     if (o->kind != OP_KERNEL) return 0;
     for (const emu_op *r = s->reports; r; r = r->next) {
@@ -464,8 +464,9 @@ int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
 }
 
 // --- fork --------------------------------------------------------------------------------------------------------
-// In the child only the thread that forked exists. Its queues are emptied: queued operations are dropped, except frees,
-// which are executed. Streams stay usable and get new threads when needed, except the per-thread streams of other threads.
+// In the child only the thread that forked exists. Its queues are emptied: queued operations are dropped, except
+// frees, which are executed. Streams stay usable and get new threads when needed, except the per-thread streams of
+// other threads.
 static void forget_all(emu_op **reports) {
     for (emu_op *r; (r = *reports);) {
         *reports = r->next;

@@ -13,9 +13,10 @@
 //     ticket" is true, it stays true, even after the handle is destroyed. A stale handle is recognized without
 //     dereferencing it.
 //
-// After a kernel's failure, later kernels of the stream are skipped, because their input is wrong, until the failure has been
-// reported. A kernel that failed or was skipped stays in its stream's list `reports` until its launcher has been told; wait.c
-// has a picture. (On a GPU nothing works after such an error until the process ends; here the stream stays usable.)
+// After a kernel's failure, later kernels of the stream are skipped, because their input is wrong, until the failure
+// has been reported. A kernel that failed or was skipped stays in its stream's list `reports` until its launcher has
+// been told; wait.c has a picture. (On a GPU nothing works after such an error until the process ends; here the
+// stream stays usable.)
 #ifndef EMULATOR_STREAM_H
 #define EMULATOR_STREAM_H
 
@@ -115,7 +116,8 @@ int emu_can_run_now(const emu_stream *s, emu_op *o);                // `o` is no
 int emu_queue_later(emu_stream *s, emu_op *o); // for the stream's thread, which frees `o`; on failure the caller does
 void emu_enqueue(emu_stream *s, emu_op *o);    // only adds it to the queue; the caller must run it
 void emu_finish(emu_stream *s);                // removes the head after it has run
-// The calling thread's number, which is never reused. A thread that has not found a stream has launched nothing: UINT64_MAX.
+// The calling thread's number, which is never reused. A thread that has not found a stream has launched nothing:
+// UINT64_MAX.
 uint64_t emu_thread_number(void);
 static inline void emu_forget(emu_op *report) {
     emu_queues.report_count--;
@@ -135,7 +137,8 @@ static inline uint64_t emu_ask_at(void) { // the time of the next call of `inter
 // Waits until `t` advances, or shorter; calls `interrupted` when it is due. Nonzero: the wait is interrupted.
 int emu_wait_and_ask(emu_stream *t, uint64_t *ask, emu_interrupted interrupted, void *argument);
 void emu_give_up(void); // cancels operations up to each stream's `reach`
-// What a wait reports to the calling thread: of several failures, the earliest of its own launches, else the earliest one.
+// What a wait reports to the calling thread: of several failures, the earliest of its own launches, else the earliest
+// one.
 typedef struct emu_failure {
     int code, is_own;
     uint64_t order;

@@ -12,8 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread), except those that fault.c uses
-// (SIGURG ends a loop) and those of faults: a fault whose signal is blocked ends the process without running a handler (faulthandler's, a sanitizer's).
+// Signals are left to the program's own threads (Python handles Ctrl-C in its main thread), except those that fault.c
+// uses (SIGURG ends a loop) and those of faults: a fault whose signal is blocked ends the process without running a
+// handler (faulthandler's, a sanitizer's).
 int emu_start_thread(void *(*entry)(void *), void *argument) {
     static const int OPEN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGURG};
     sigset_t blocked, before;

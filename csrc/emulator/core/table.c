@@ -1,9 +1,10 @@
-// The table of all allocations by address, with which invalid uses are refused as by CUDA, and errors contain the sizes.
+// The table of all allocations by address, with which invalid uses are refused as by CUDA, and errors contain the
+// sizes.
 //
 //   entries, sorted by address:  [device 0, 4096 B] [pinned host] [device 1, 64 B] [registered host] [symbol] ...
 //
-// Invariants: entries never overlap; one whose release has been requested (`dying`) is invalid in every call, although it
-// remains until its stream reaches the release.
+// Invariants: entries never overlap; one whose release has been requested (`dying`) is invalid in every call,
+// although it remains until its stream reaches the release.
 //
 // Device memory has canaries around it (region.c). A kernel's writes to them are found when it has ended, around the
 // allocations that its arguments point to, and around others when a thread waits or frees them.

@@ -1,7 +1,8 @@
 // Copies of boxes between arrays in global memory and shared memory (TMA).
 //
-//   tensor_load ---> NaN bytes in the box ... mbarrier.c: a thread waits for the bytes, and nothing else can go on --> data
-//   tensor_store --> [store][store] commit ... the wait until it is read (when no other thread can continue): reads the box
+//   tensor_load ---> NaN bytes in the box ... mbarrier.c: a thread waits for the bytes, and nothing else can go on
+//   --> data tensor_store --> [store][store] commit ... the wait until it is read (when no other thread can
+//   continue): reads the box
 //                                      '------ the other wait, or the block ends: writes the array
 //
 // Invariant: stores are in the order in which they began, so those of a thread's earliest groups come first.
@@ -88,7 +89,8 @@ static void next_row(const box *b, uint32_t index[5]) {
     for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
 }
 
-// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared memory.
+// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared
+// memory.
 static void move_box(const box *b, const char *data) {
     const tensor_map_shape *shape = &b->map.shape;
     const size_t width = row_bytes(b), rows = rows_of(b);
@@ -111,8 +113,8 @@ static void move_box(const box *b, const char *data) {
     }
 }
 
-// Reports accesses to the rows of a box, 0: to none. Its address in shared memory is as `of`, whose memory it is, sees it. (A
-// swizzle moves bytes within a row.)
+// Reports accesses to the rows of a box, 0: to none. Its address in shared memory is as `of`, whose memory it is,
+// sees it. (A swizzle moves bytes within a row.)
 static __attribute__((noinline)) void tell_rows(const emu_where *at, const emu_block *of, const box *b,
                                                 unsigned of_array, unsigned of_shared, emu_agent by,
                                                 uint64_t operation) {
@@ -355,7 +357,8 @@ void emu_tensor_store_commit(void) {
         tell((emu_async_event){.stage = EMU_ASYNC_COMMITS}, __builtin_return_address(0));
 }
 
-// The first store from `link` on, of those that the calling thread waits for, that has not been read, or only not been written.
+// The first store from `link` on, of those that the calling thread waits for, that has not been read, or only not
+// been written.
 static store **awaited(store **link, const stores *own, int groups, int read) {
     const int id = emu_current->current->id;
     for (; *link; link = &(*link)->next) {

@@ -1,5 +1,5 @@
-// The value of a texture read: from coordinates to elements, and from elements to a value. Where the programming guide's
-// section "Texture Fetching" is silent, the rule was fitted to results of an H200 (some of them are in
+// The value of a texture read: from coordinates to elements, and from elements to a value. Where the programming
+// guide's section "Texture Fetching" is silent, the rule was fitted to results of an H200 (some of them are in
 // tests/data/texture_filter_h200.json).
 //
 //   x in elements    the coordinate. A normalized one is floored to 21 fractional bits (22 along an axis of more
@@ -8,8 +8,8 @@
 //   point filter     the element that contains x
 //   linear filter    xB = x - 0.5, rounded to 256ths (to nearest, ties up); i = floor(xB), a = xB - i: T[i] and
 //                    T[i + 1] have weights 256 - a and a, in 256ths
-//   outside          clamp: the nearest element (xB is limited to the centers of the outermost elements); wrap, mirror:
-//                    the element that they repeat there; border: the border's value
+//   outside          clamp: the nearest element (xB is limited to the centers of the outermost elements); wrap,
+//                    mirror: the element that they repeat there; border: the border's value
 //
 // Several axes: weights stay in 256ths and add up to 256. They are divided along z, then x, then y. When a weight is
 // divided, one part is a product, rounded to nearest, ties up, and the other part is the remainder: weigh().
@@ -21,30 +21,30 @@
 // the address mode of y is border, this half is multiplied with the border's value.
 //
 // Floats, the sum: in each plane (z), elements with a nonzero weight are truncated towards zero to 28 bits below the
-// power of two above the largest; their products and sum are then exact: plane_sum(). Of two planes, the smaller one is
-// rounded down to a multiple of a power 2^(4k + 2), the first one at or below 36 bits under the larger's power:
+// power of two above the largest; their products and sum are then exact: plane_sum(). Of two planes, the smaller one
+// is rounded down to a multiple of a power 2^(4k + 2), the first one at or below 36 bits under the larger's power:
 // together(). The total is rounded once, to nearest, ties away from zero: rounded().
 //
-// Special floats: subnormal numbers count as zeros of the same sign, and a subnormal sum becomes such a zero. Zeros that
-// are all negative give -0. Infinities and NaN give the result that IEEE 754 defines for their sum. They, and the signs
-// of zeros, count if the element's weight along each axis is not 0, even if the product of these weights is rounded to
-// 0.
+// Special floats: subnormal numbers count as zeros of the same sign, and a subnormal sum becomes such a zero. Zeros
+// that are all negative give -0. Infinities and NaN give the result that IEEE 754 defines for their sum. They, and
+// the signs of zeros, count if the element's weight along each axis is not 0, even if the product of these weights is
+// rounded to 0.
 //
 // Halves: likewise, but with 15 bits below the power above the largest, the sum is rounded to a half, and subnormal
 // halves keep their values, as elements and as results.
 //
 // Shares (8- and 16-bit integers that are read as floats): the products and their sum are exact integers. The sum is
-// converted to 65535ths (signed: 32767ths), rounded once, ties up, and limited to -1 from below; only then it becomes a
-// float. 8-bit sums are widened by repeating their bits: unsigned s + s / 2^8; signed s + s / 2^7 + s / 2^15, each
-// rounded down to an eighth before the total is rounded: filtered_shares(). For both filters, the border's value is such
-// an integer too: NaN is 0, values beyond the range are its ends, the product with the largest integer is computed as a
-// float, and ties are rounded towards zero: border_number().
+// converted to 65535ths (signed: 32767ths), rounded once, ties up, and limited to -1 from below; only then it becomes
+// a float. 8-bit sums are widened by repeating their bits: unsigned s + s / 2^8; signed s + s / 2^7 + s / 2^15, each
+// rounded down to an eighth before the total is rounded: filtered_shares(). For both filters, the border's value is
+// such an integer too: NaN is 0, values beyond the range are its ends, the product with the largest integer is
+// computed as a float, and ties are rounded towards zero: border_number().
 //
-// This reproduces the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of halves.
-// Cases that were not recorded are guesses: ties between integers of a border (only three, positive, were recorded), a
-// border with halves (taken unchanged), a sum that is rounded up to the smallest normal number (kept), and a NaN of
-// halves under a point filter. The axis length from which a normalized coordinate has 22 bits is a guess too: recorded
-// are 4097 elements, with 21 bits, and 30000, with 22.
+// This reproduces the H200's bits in all of 17,791,869 recorded reads of float32, 517,600 of shares and 19,165 of
+// halves. Cases that were not recorded are guesses: ties between integers of a border (only three, positive, were
+// recorded), a border with halves (taken unchanged), a sum that is rounded up to the smallest normal number (kept),
+// and a NaN of halves under a point filter. The axis length from which a normalized coordinate has 22 bits is a guess
+// too: recorded are 4097 elements, with 21 bits, and 30000, with 22.
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -184,8 +184,8 @@ typedef struct sum {
     int unit; // the exponent of its unit, a power of two; INT_MIN: an empty sum
 } sum;
 
-// The sum of a plane's four products. A value of weight 0 must be 0. Of each value, `bits` bits below the power of two
-// above the largest value are kept.
+// The sum of a plane's four products. A value of weight 0 must be 0. Of each value, `bits` bits below the power of
+// two above the largest value are kept.
 static sum plane_sum(const double values[4], const int weights[4], int bits) {
     int top = INT_MIN; // all values are below 2^top
     for (int i = 0; i < 4; i++) {

@@ -5,8 +5,8 @@
 //
 //   handle = generation << 32 | index + 1       entry: chunks[index / CHUNK][index % CHUNK]
 //
-// Invariants: a chunk never moves and is never freed, so a fetch needs no lock. When a texture is destroyed, its entry
-// gets a new generation, so the old handle is recognized as invalid.
+// Invariants: a chunk never moves and is never freed, so a fetch needs no lock. When a texture is destroyed, its
+// entry gets a new generation, so the old handle is recognized as invalid.
 #define _GNU_SOURCE
 #include "texture.h"
 

@@ -1,14 +1,14 @@
-// How events reach the tool that has subscribed: include/emulator_events.h explains them, tools.c implements this.
+// How events reach the tool that has subscribed: include/emulator/events.h explains them, tools.c implements this.
 //
-// Whoever reports an event tests first whether there is a tool: a block's `tool`, or emu_tool_acquire(). The functions here
-// test only whether the tool wants this kind of event.
+// Whoever reports an event tests first whether there is a tool: a block's `tool`, or emu_tool_acquire(). The
+// functions here test only whether the tool wants this kind of event.
 #ifndef EMULATOR_TOOLS_H
 #define EMULATOR_TOOLS_H
 
 #include <stdatomic.h>
 
 #include "core.h"
-#include "emulator_events.h"
+#include "emulator/events.h"
 
 typedef struct emu_subscriber {
     emu_events events;
@@ -45,8 +45,8 @@ void emu_tool_launch_end(const struct emu_grid *grid, int code); // and the rele
 void emu_tool_block_begin(struct emu_block *block);              // sets the block's `tool`
 void emu_tool_block_end(struct emu_block *block, int complete);
 
-// Events of a block whose `tool` is not NULL.
-// The current thread, or no thread in particular if there is none. Of `file` and `after` (a return address) one may be NULL.
+// Events of a block whose `tool` is not NULL. The current thread, or no thread in particular if there is none. Of
+// `file` and `after` (a return address) one may be NULL.
 emu_where emu_tool_where(struct emu_block *block, const char *file, int line, const void *after);
 emu_where emu_tool_at(struct emu_block *block,
                       const struct emu_thread *thread); // a thread, at the call where it waits

@@ -2,23 +2,24 @@
 //
 //   kernel fails ------.--> report for its launcher --.--> wait by the launcher: returned and removed
 //                      |     (one per stream and       |
-//   later kernel of ---'      launcher is enough)      '--> wait by another thread: returned if not reported before; kept for
-//   any thread skipped                                      the launcher while that thread exists, else removed
+//   later kernel of ---'      launcher is enough)      '--> wait by another thread: returned if it is new; kept
+//   any thread skipped                                      for the launcher while that thread exists, else removed
 //
-// So every thread is told of its launches that failed or were skipped, whichever thread waits first. (A wait is one on the
-// stream, the device, the NULL stream for a blocking stream, or an event for what was queued before it.) Kernels queued after
-// the failed one are skipped until its report has been returned to any thread. Those of a thread that has a report itself are
-// skipped until it has been returned to this thread, or to another one by a wait on the stream itself, if that is not the NULL
-// stream. A skipped kernel counts as not reported before, so no thread takes its output for a result. A thread that waits for a
-// stream that has itself waited for an event of another one is told of its own launches there, too: its copy may read their
-// output.
+// So every thread is told of its launches that failed or were skipped, whichever thread waits first. (A wait is one
+// on the stream, the device, the NULL stream for a blocking stream, or an event for what was queued before it.)
+// Kernels queued after the failed one are skipped until its report has been returned to any thread. Those of a thread
+// that has a report itself are skipped until it has been returned to this thread, or to another one by a wait on the
+// stream itself, if that is not the NULL stream. A skipped kernel counts as not reported before, so no thread takes
+// its output for a result. A thread that waits for a stream that has itself waited for an event of another one is
+// told of its own launches there, too: its copy may read their output.
 #define _GNU_SOURCE
 #include "stream.h"
 
 #include <stdio.h>
 #include <time.h>
 
-// A stream with pending work that a wait on `s` covers; `s` NULL: any stream of `device` (-1: of any device). Lock held.
+// A stream with pending work that a wait on `s` covers; `s` NULL: any stream of `device` (-1: of any device). Lock
+// held.
 static emu_stream *unfinished(const emu_stream *s, int device, uint64_t order) {
     for (emu_stream *t = emu_queues.streams; t; t = t->next)
         if (emu_pending_before(t, order) && emu_covers(s, device, t)) return t;
@@ -210,9 +211,9 @@ static emu_stream *settling(void) {
 }
 
 // Cancels what this thread launched among the operations before each stream's `reach` and all that these wait for.
-// Running kernels end at once (emu_grid_interrupt), and queued ones are dropped; events still fire, and pending frees are
-// executed. Returns when none of the canceled operations runs any more. Other threads' work continues, even if it comes later
-// in a stream and reads outputs that the canceled operations did not write.
+// Running kernels end at once (emu_grid_interrupt), and queued ones are dropped; events still fire, and pending frees
+// are executed. Returns when none of the canceled operations runs any more. Other threads' work continues, even if it
+// comes later in a stream and reads outputs that the canceled operations did not write.
 void emu_give_up(void) {
     const uint64_t self = emu_thread_number();
     for (int grown = 1; grown;) {

@@ -7,7 +7,8 @@
 //
 // Invariants: a lane waits in at most one meeting, and every meeting has a waiting lane, so 32 meetings suffice. The
 // masks of two meetings may share lanes ({0,5} before {0,6}). The results of all lanes are written before any lane
-// continues, because a lane may overwrite its operand when it does. Lanes that a short last warp lacks count as exited.
+// continues, because a lane may overwrite its operand when it does. Lanes that a short last warp lacks count as
+// exited.
 #include "block.h"
 
 #include <stdarg.h>
@@ -31,9 +32,9 @@ static emu_thread *thread_of(emu_block *block, const emu_warp_state *warp, unsig
 
 // --- The operations: compute each lane's result from value[] and argument[] of all lanes --------------------------
 
-// The lane that `lane` reads from. If that would be outside the segment of `width` lanes, the lane reads its own value,
-// except that xor may reach back into an earlier segment. Only the low five bits of the argument count. The hardware
-// behaves in the same way.
+// The lane that `lane` reads from. If that would be outside the segment of `width` lanes, the lane reads its own
+// value, except that xor may reach back into an earlier segment. Only the low five bits of the argument count. The
+// hardware behaves in the same way.
 static unsigned shuffle_source(emu_warp_kind kind, unsigned lane, unsigned argument, unsigned width) {
     unsigned first = lane & ~(width - 1), last = first | (width - 1), by = argument & 31;
     switch (kind) {
@@ -176,9 +177,9 @@ static void complete(emu_block *block, emu_warp_state *warp, emu_meeting *meetin
     FOR_LANES(lane, others) emu_block_make_ready(block, thread_of(block, warp, lane));
 }
 
-// The slot from which to search for the next thread after a wait in a warp operation. A ready lane of the same warp is
-// preferred: the others wait for it, and its data is in the cache. (The slots of a warp are adjacent, unless the order
-// is seeded.)
+// The slot from which to search for the next thread after a wait in a warp operation. A ready lane of the same warp
+// is preferred: the others wait for it, and its data is in the cache. (The slots of a warp are adjacent, unless the
+// order is seeded.)
 static inline unsigned where_next(const emu_block *block) {
     unsigned slot = block->slot;
     uint64_t ready = block->ready[slot >> 6];
@@ -242,9 +243,9 @@ void emu_warp_lane_exits(emu_block *block, emu_thread *thread) {
 }
 
 // CUDA does not define which lanes run together. Here they are the lanes that wait at the same __activemask when no
-// other thread of the block can continue, so lanes that took the same branch are in one mask. "The same" means the same
-// instruction and not the same line: two branches may be on one line, and the lanes in a mask must take part in the
-// operations that follow.
+// other thread of the block can continue, so lanes that took the same branch are in one mask. "The same" means the
+// same instruction and not the same line: two branches may be on one line, and the lanes in a mask must take part in
+// the operations that follow.
 unsigned emu_activemask(const char *file, int line) {
     emu_block *block = emu_current;
     emu_thread *self = block->current;

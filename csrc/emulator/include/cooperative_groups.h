@@ -1,7 +1,7 @@
 // Cooperative groups: block, grid, tiles of a warp, coalesced lanes, and partitions of these.
 //
-// A group within a warp is a mask of lanes, and its operations are the warp's operations with this mask (core/warp.c), so
-// lanes that never arrive are reported in the same way. Ranks are counted within the mask.
+// A group within a warp is a mask of lanes, and its operations are the warp's operations with this mask
+// (core/warp.c), so lanes that never arrive are reported in the same way. Ranks are counted within the mask.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_H
 #define EMULATOR_COOPERATIVE_GROUPS_H
 
@@ -344,7 +344,8 @@ __device__ coalesced_group labeled_partition(const thread_block_tile<Size, Paren
     return detail::labeled(group, detail::bits_of(label), file, line);
 }
 
-// --- functions of any group -----------------------------------------------------------------------------------------
+// --- functions of any group
+// -----------------------------------------------------------------------------------------
 template <typename Group> __device__ inline void sync(const Group &group, EMU_SITE) {
     group.sync(file, line);
 }

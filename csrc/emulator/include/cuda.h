@@ -1,5 +1,5 @@
-// For programs that include the driver API's header although they only use the runtime API. The emulator has no driver
-// API.
+// For programs that include the driver API's header although they only use the runtime API. The emulator has no
+// driver API.
 #ifndef EMULATOR_CUDA_H
 #define EMULATOR_CUDA_H
 

@@ -10,7 +10,7 @@ typedef struct __attribute__((aligned(4))) __nv_bfloat162_raw {
 } __nv_bfloat162_raw;
 
 #ifdef __cplusplus
-#include "device_half_pairs.h"
+#include "emulator/device_half_pairs.h"
 
 struct EMU_VISIBLE __nv_bfloat16 : emu::short_float<__nv_bfloat16, __nv_bfloat16_raw, 8> {
     using short_float::short_float;

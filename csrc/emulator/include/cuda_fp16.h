@@ -10,7 +10,7 @@ typedef struct __attribute__((aligned(4))) __half2_raw {
 } __half2_raw;
 
 #ifdef __cplusplus
-#include "device_half_pairs.h"
+#include "emulator/device_half_pairs.h"
 
 struct EMU_VISIBLE __half : emu::short_float<__half, __half_raw, 5> {
     using short_float::short_float;

@@ -1,16 +1,16 @@
 // CUDA's host API on the emulator: the C part, with CUDA's names, numbers and meaning.
 //
-// Each function is a thin inline wrapper of the core's emu_* function (emulator_core.h). A program that is built with
-// this header neither exports nor imports cuda* symbols, so the same process can also use a real CUDA runtime. Programs
-// that use functions that are missing here fail to compile, which is better than failing later. cuda_runtime.h adds the
-// C++ part.
+// Each function is a thin inline wrapper of the core's emu_* function (emulator/core.h). A program that is built with
+// this header neither exports nor imports cuda* symbols, so the same process can also use a real CUDA runtime.
+// Programs that use functions that are missing here fail to compile, which is better than failing later.
+// cuda_runtime.h adds the C++ part.
 #ifndef EMULATOR_CUDA_RUNTIME_API_H
 #define EMULATOR_CUDA_RUNTIME_API_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emulator_core.h"
+#include "emulator/core.h"
 #include "driver_types.h"
 
 #define CUDART_VERSION 13000
@@ -212,9 +212,10 @@ EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_wait(event, NULL, 
 EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
          emu_event_elapsed(milliseconds, start, end))
 
-// Kernels, by their handle (a cudaKernel_t) or the address of their host function. An address alone does not determine
-// the kernel's parameters. The overloads of cuda_runtime.h, which take kernels of any type, register them. For a kernel
-// that was never passed to one of these, cudaGetKernel, cudaFuncGetParamInfo and launches return an error.
+// Kernels, by their handle (a cudaKernel_t) or the address of their host function. An address alone does not
+// determine the kernel's parameters. The overloads of cuda_runtime.h, which take kernels of any type, register them.
+// For a kernel that was never passed to one of these, cudaGetKernel, cudaFuncGetParamInfo and launches return an
+// error.
 EMU_CUDA(cudaGetKernel, (cudaKernel_t * kernel, const void *function),
          emu_get_kernel((void **)kernel, function, NULL))
 static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,

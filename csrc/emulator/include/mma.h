@@ -1,5 +1,5 @@
-// CUDA's header of nvcuda::wmma, which the emulator does not have: one error, in place of hundreds in the toolkit's file of
-// this name. (cudakern.compile shows this one alone.)
+// CUDA's header of nvcuda::wmma, which the emulator does not have: one error, in place of hundreds in the toolkit's
+// file of this name. (cudakern.compile shows this one alone.)
 #ifndef EMULATOR_MMA_H
 #define EMULATOR_MMA_H
 

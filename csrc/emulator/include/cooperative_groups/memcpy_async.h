@@ -1,5 +1,5 @@
-// Copies by a group to shared memory, which its threads wait for later. Each thread copies pieces of up to 16 bytes by
-// cp.async: until the wait, the destination contains NaN.
+// Copies by a group to shared memory, which its threads wait for later. Each thread copies pieces of up to 16 bytes
+// by cp.async: until the wait, the destination contains NaN.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #define EMULATOR_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 

@@ -1,4 +1,5 @@
-// reduce() of tiles and coalesced groups. The order of the operations is that of a GPU, so sums of floats have the same bits.
+// reduce() of tiles and coalesced groups. The order of the operations is that of a GPU, so sums of floats have the
+// same bits.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_REDUCE_H
 #define EMULATOR_COOPERATIVE_GROUPS_REDUCE_H
 

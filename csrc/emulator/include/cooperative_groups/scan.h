@@ -1,5 +1,5 @@
-// inclusive_scan and exclusive_scan of tiles and coalesced groups, in log2(size) steps as on a GPU. As there, an operation
-// gets the later value first.
+// inclusive_scan and exclusive_scan of tiles and coalesced groups, in log2(size) steps as on a GPU. As there, an
+// operation gets the later value first.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_SCAN_H
 #define EMULATOR_COOPERATIVE_GROUPS_SCAN_H
 

@@ -1,0 +1,170 @@
+// The emulator core's interface: a small, versioned, untyped C interface to one shared library.
+//
+// Every library of kernels that is built for the emulator loads the same core, so all of them share its devices and
+// memory. cuda_runtime_api.h (C) and cuda_runtime.h (C++), in the same folder, implement CUDA's names and types with
+// these functions; other code should not need to call them directly. The interface depends neither on Python nor on
+// cudakern's build.
+#ifndef EMULATOR_CORE_H
+#define EMULATOR_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EMU_INTERFACE_VERSION 5
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EMU_API __attribute__((visibility("default")))
+
+typedef struct emu_dim3 {
+    unsigned x, y, z;
+} emu_dim3;
+
+// Called once for each emulated thread, after threadIdx and similar variables are set: calls the kernel with its
+// arguments, whose layout the signature describes.
+typedef void (*emu_trampoline)(const void *function, const void *arguments);
+
+typedef struct emu_parameter {
+    size_t offset, size; // bytes
+} emu_parameter;
+
+// What the core must know about a kernel's type. It is stored in the library that names the kernel, which then stays
+// loaded. The layout of the parameters is CUDA's: each is at the next multiple of its own alignment.
+typedef struct emu_signature {
+    uint32_t interface_version; // EMU_INTERFACE_VERSION
+    uint32_t count;             // number of parameters
+    emu_trampoline trampoline;
+    size_t bytes, align; // of all parameters together
+    const emu_parameter *parameters;
+    void *(*variable)(void); // the address of a thread-local variable of the library, where its code finds it
+} emu_signature;
+
+typedef struct emu_launch {
+    uint32_t interface_version; // EMU_INTERFACE_VERSION
+    const void *kernel;         // a kernel's handle or host function
+    void *const *arguments;     // a pointer to each argument; the core copies them before the call returns
+    emu_dim3 grid, block;
+    size_t dynamic_shared; // bytes
+    void *stream;
+    const void *attributes; // struct cudaLaunchAttribute_st
+    unsigned attribute_count;
+} emu_launch;
+
+// --- Functions for the host --------------------------------------------------------------------------------------
+// Codes are the numbers of cudaError_t (0: success). Every call that fails records its code for cudaGetLastError and
+// a message for emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; as a
+// stream, NULL and 1 are the current device's default stream, and 2 is the calling thread's default stream. Structs
+// are passed with their size, so that callers that were compiled with an older, shorter struct still work.
+
+// An extension to CUDA: waits can be interrupted. `interrupted` is NULL, or a function that the waiting thread calls
+// every 50 ms, without holding a lock. Once it returns nonzero, everything that this thread has launched and now
+// waits for, in any stream, is canceled, and the wait returns EMU_INTERRUPTED. Other threads' work continues.
+enum { EMU_INTERRUPTED = -4 };
+typedef int (*emu_interrupted)(void *argument);
+
+// Errors
+EMU_API int emu_last_error(int reset);
+EMU_API const char *emu_error_name(int code);
+EMU_API const char *emu_error_text(int code);
+EMU_API size_t emu_error_detail(char *buffer, size_t size); // the message of this thread's last error; its length
+EMU_API int emu_note_error(int code, const char *detail);   // for checks in headers: records both, returns code
+
+// Settings: devices, memory, chip, order, workers, stack, print, fail_allocation. They affect work that starts
+// afterwards.
+EMU_API int emu_configure(const char *key, const char *value);
+
+// Devices
+EMU_API int emu_device_count(int *count);
+EMU_API int emu_get_device(int *device);
+EMU_API int emu_set_device(int device);
+EMU_API int emu_device_properties(void *properties, size_t size, int device); // struct cudaDeviceProp
+EMU_API int emu_device_attribute(int *value, int attribute, int device);
+EMU_API int emu_device_bus_id(char *text, int size, int device);
+EMU_API int emu_device_wait(emu_interrupted interrupted, void *argument);
+EMU_API int emu_device_settle(void); // an extension to CUDA: waits, and leaves errors for a later call to report
+EMU_API int emu_device_peers(int *can, int device, int peer);             // whether `device` can access `peer`
+EMU_API int emu_device_enable_peer(int peer, unsigned flags, int enable); // from the current device
+EMU_API int emu_device_reset(void);
+EMU_API int emu_limit(int which, size_t *value, int set); // cudaLimit
+EMU_API int emu_versions(int *driver, int *runtime);
+
+// Memory
+EMU_API int emu_malloc(void **pointer, size_t bytes);
+EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
+EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream); // pool NULL: the default one
+EMU_API int emu_free(void *pointer);
+EMU_API int emu_free_async(void *pointer, void *stream);
+EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
+EMU_API int emu_free_host(void *pointer);
+EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
+EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
+EMU_API int emu_unregister(void *pointer);
+EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
+                       size_t size); // address or bytes may be NULL
+EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
+EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
+EMU_API int emu_default_pool(void **pool, int device);
+EMU_API int emu_pool_create(void **pool, int device);
+EMU_API int emu_pool_destroy(void *pool);
+EMU_API int emu_pool_attribute(void *pool, int attribute, void *value, int set);
+EMU_API int emu_pool_trim(void *pool, size_t keep);
+
+// Copies: rows of `width` bytes, `height` of them; a linear copy has one row. `kind` is cudaMemcpyKind's number.
+EMU_API int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                     int kind, void *stream, int async);
+EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream,
+                          int async);
+// Copies to or from a symbol, from its byte `offset` on; `other` is the other end. `size`: the symbol's bytes (0: it
+// is registered already).
+EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
+                            int to_symbol, void *stream, int async);
+EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
+
+// Arrays and textures. Positions, extents and descriptors are those of CUDA.
+EMU_API int emu_array_create(void **array, const void *channels, size_t width, size_t height, size_t depth,
+                             unsigned flags);
+EMU_API int emu_array_free(void *array);
+EMU_API int emu_array_info(void *channels, void *extent, unsigned *flags, const void *array);
+EMU_API int emu_array_copy(const void *parameters, void *stream, int async); // struct cudaMemcpy3DParms
+EMU_API int emu_array_copy_2d(void *array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                              size_t height, int kind, void *stream, int async); // width and x in bytes
+EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
+                               const void *view);
+EMU_API int emu_texture_destroy(uint64_t texture);
+EMU_API int emu_texture_info(void *resource, void *description, uint64_t texture); // either may be NULL
+
+// Streams and events
+EMU_API int emu_stream_create(void **stream, unsigned flags, int priority);
+EMU_API int emu_stream_destroy(void *stream);
+EMU_API int emu_stream_query(void *stream);
+EMU_API int emu_stream_wait(void *stream, emu_interrupted interrupted, void *argument);
+EMU_API int emu_stream_id(void *stream, unsigned long long *id);
+EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
+EMU_API int emu_stream_wait_event(void *stream, void *event);
+EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
+EMU_API int emu_event_create(void **event, unsigned flags);
+EMU_API int emu_event_destroy(void *event);
+EMU_API int emu_event_record(void *event, void *stream);
+EMU_API int emu_event_query(void *event);
+EMU_API int emu_event_wait(void *event, emu_interrupted interrupted, void *argument);
+EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
+
+// Kernels. `function` is a kernel's address or its handle, which all libraries of the process can use until the
+// process ends. emu_get_kernel creates a handle from a signature; if the signature is NULL, it finds an existing
+// handle.
+EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signature *signature);
+EMU_API int emu_launch_kernel(const emu_launch *launch);
+EMU_API int emu_function_set(const void *function, int attribute, int value);
+EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);
+EMU_API int emu_function_name(const char **name, const void *function);
+EMU_API int emu_function_parameter(size_t *offset, size_t *size, const void *function, size_t index);
+EMU_API int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared);
+EMU_API int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit);
+EMU_API int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

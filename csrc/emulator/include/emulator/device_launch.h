@@ -1,0 +1,160 @@
+// Kernels by their type: their parameters, and launches with arguments of any type that converts to these.
+//
+//   cudaLaunchKernelEx(config, kernel, 1, x) --> cudaGetKernel(&handle, kernel): signature<int, float *> to the core
+//                                            --> cudaLaunchKernelExC(config, handle, {&int, &float *}): bytes, queued
+//   a stream's thread, for each thread of the grid:  run<int, float *>(kernel, bytes)  ->  kernel(*(int *)bytes, ...)
+//
+// What depends on a kernel's type is static, because libraries in one process may have different types of the same
+// name.
+#ifndef EMULATOR_DEVICE_LAUNCH_H
+#define EMULATOR_DEVICE_LAUNCH_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "../cuda_runtime_api.h"
+#include "device_core.h"
+
+namespace emu {
+
+template <size_t Count> struct layout {
+    emu_parameter at[Count + 1]; // one more than there are parameters, because no array may be empty
+    size_t bytes, align;
+};
+template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
+    static_assert((std::is_trivially_copyable<P>::value && ...),
+                  "a kernel's parameters must be trivially copyable, because they are copied as bytes");
+    const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
+    layout<sizeof...(P)> result = {};
+    result.align = 1;
+    for (size_t i = 0; i < sizeof...(P); ++i) {
+        result.at[i] = {(result.bytes + aligns[i] - 1) / aligns[i] * aligns[i], sizes[i]};
+        result.bytes = result.at[i].offset + sizes[i];
+        if (aligns[i] > result.align) result.align = aligns[i];
+    }
+    return result;
+}
+template <typename... P> static constexpr layout<sizeof...(P)> parameters = lay_out<P...>();
+
+template <typename... P, size_t... I>
+static __forceinline__ void call(void (*kernel)(P...), const void *with, std::index_sequence<I...>) {
+    (void)with;
+    kernel(*reinterpret_cast<const P *>(static_cast<const char *>(with) + parameters<P...>.at[I].offset)...);
+}
+
+template <typename... P> static void run(const void *function, const void *with) {
+    const auto kernel = reinterpret_cast<void (*)(P...)>(reinterpret_cast<uintptr_t>(function));
+#if __cpp_exceptions
+    // A GPU has no exceptions. emu_fail does not return, so it is called outside of the handler, which must end.
+    try {
+        call(kernel, with, std::index_sequence_for<P...>());
+        return;
+    } catch (...) {}
+    emu_fail("a C++ exception left the kernel; device code cannot throw", nullptr, 0);
+#else
+    call(kernel, with, std::index_sequence_for<P...>());
+#endif
+}
+
+// (It has no bytes, or others that are written beyond an array could remain unnoticed.)
+__attribute__((visibility("hidden"))) inline void *own_variable() {
+    __extension__ static __thread char variable[0];
+    return &variable;
+}
+
+template <typename... P>
+static constexpr emu_signature signature = {
+    EMU_INTERFACE_VERSION,  sizeof...(P),        run<P...>,   parameters<P...>.bytes,
+    parameters<P...>.align, parameters<P...>.at, own_variable};
+
+} // namespace emu
+
+template <typename... P> static inline cudaError_t cudaGetKernel(cudaKernel_t *handle, void (*kernel)(P...)) {
+    return static_cast<cudaError_t>(emu_get_kernel(reinterpret_cast<void **>(handle),
+                                                   reinterpret_cast<const void *>(kernel), &emu::signature<P...>));
+}
+
+namespace emu {
+// A kernel as the C functions take it, registered in the core with its parameters. (If that fails, so does the call
+// that uses the result.)
+template <typename... P> static const void *known(void (*kernel)(P...)) {
+    cudaKernel_t handle;
+    return cudaGetKernel(&handle, kernel) == cudaSuccess ? handle : reinterpret_cast<const void *>(kernel);
+}
+inline const void *known(const void *kernel) {
+    return kernel;
+}
+} // namespace emu
+
+template <typename... Parameters, typename... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
+                                             Arguments &&...arguments) {
+    static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                  "the launch must have as many arguments as the kernel has parameters");
+    return [&](Parameters... converted) {
+        void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&converted))..., nullptr};
+        return cudaLaunchKernelExC(config, emu::known(kernel), pointers);
+    }(std::forward<Arguments>(arguments)...);
+}
+// Launches a kernel by its handle, which has no type: the arguments must have exactly the types of the parameters.
+template <typename... Arguments>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, cudaKernel_t kernel,
+                                             Arguments &&...arguments) {
+    void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
+    return cudaLaunchKernelExC(config, kernel, pointers);
+}
+template <typename... P>
+static inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
+                                           size_t shared = 0, cudaStream_t stream = nullptr) {
+    return cudaLaunchKernel(emu::known(kernel), grid, block, arguments, shared, stream);
+}
+template <typename... P>
+static inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(P...), dim3 grid, dim3 block, void **arguments,
+                                                      size_t shared = 0, cudaStream_t stream = nullptr) {
+    return cudaLaunchCooperativeKernel(emu::known(kernel), grid, block, arguments, shared, stream);
+}
+
+// The C functions for kernels, overloaded for kernels of any type.
+template <typename... P>
+static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), enum cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute(emu::known(kernel), attribute, value);
+}
+template <typename... P>
+static inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, void (*kernel)(P...)) {
+    return cudaFuncGetAttributes(attributes, emu::known(kernel));
+}
+template <typename... P> static inline cudaError_t cudaFuncGetName(const char **name, void (*kernel)(P...)) {
+    return cudaFuncGetName(name, emu::known(kernel));
+}
+template <typename... P>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(P...),
+                                                                        int block_size, size_t shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, emu::known(kernel), block_size, shared);
+}
+template <typename... P>
+static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void (*kernel)(P...), int blocks,
+                                                                    int block_size) {
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, emu::known(kernel), blocks, block_size);
+}
+template <typename Function>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, Function function,
+                                                             size_t shared = 0, int limit = 0) {
+    return static_cast<cudaError_t>(emu_occupancy_block(grid, block, emu::known(function), shared, limit));
+}
+template <typename T> inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
+    return cudaMalloc(reinterpret_cast<void **>(pointer), bytes);
+}
+template <typename T> inline cudaError_t cudaMallocHost(T **pointer, size_t bytes) {
+    return cudaMallocHost(reinterpret_cast<void **>(pointer), bytes);
+}
+template <typename T> inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
+    return cudaMallocAsync(reinterpret_cast<void **>(pointer), bytes, stream);
+}
+template <typename T> inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+    return cudaMallocPitch(reinterpret_cast<void **>(pointer), pitch, width, height);
+}
+
+#endif

@@ -1,0 +1,87 @@
+// Texture reads: tex1Dfetch, tex1D, tex2D and tex3D for CUDA's element types, implemented by the core's
+// emu_texture_read.
+//
+// The template argument must match the texture: a type of floats if it returns floats (float textures, and integers
+// read as normalized floats), a type of integers otherwise, and with at most as many channels as the texture has. On
+// a GPU, another type gives garbage; here it is an error with kernel, line, block and thread.
+#ifndef EMULATOR_DEVICE_TEXTURE_H
+#define EMULATOR_DEVICE_TEXTURE_H
+
+#include <string.h>
+
+#include <type_traits>
+
+#include "device_core.h"
+#include "device_qualifiers.h"
+#include "../texture_types.h"
+#include "../vector_types.h"
+
+namespace emu {
+
+template <typename T> struct texel {
+    using element = T;
+    static constexpr int channels = 1;
+};
+#define EMU_TEXELS(name, type)                                                                                       \
+    template <> struct texel<name##1> {                                                                              \
+        using element = type;                                                                                        \
+        static constexpr int channels = 1;                                                                           \
+    };                                                                                                               \
+    template <> struct texel<name##2> {                                                                              \
+        using element = type;                                                                                        \
+        static constexpr int channels = 2;                                                                           \
+    };                                                                                                               \
+    template <> struct texel<name##4> {                                                                              \
+        using element = type;                                                                                        \
+        static constexpr int channels = 4;                                                                           \
+    };
+EMU_TEXELS(char, signed char)
+EMU_TEXELS(uchar, unsigned char)
+EMU_TEXELS(short, short)
+EMU_TEXELS(ushort, unsigned short)
+EMU_TEXELS(int, int)
+EMU_TEXELS(uint, unsigned int)
+EMU_TEXELS(float, float)
+#undef EMU_TEXELS
+
+template <typename T>
+__forceinline__ T read_texture(cudaTextureObject_t texture, int axes, const float *at, int index, const char *file,
+                               int line) {
+    using element = typename texel<T>::element;
+    constexpr int channels = texel<T>::channels;
+    static_assert(sizeof(element) <= 4 && std::is_arithmetic<element>::value,
+                  "textures do not support elements of this type");
+    uint32_t words[4];
+    emu_texture_read(texture, axes, at, index, std::is_same<element, float>::value, channels, words, file, line);
+    element elements[channels];
+    for (int i = 0; i < channels; ++i) {
+        if constexpr (std::is_same<element, float>::value)
+            memcpy(&elements[i], &words[i], sizeof(float));
+        else
+            elements[i] = static_cast<element>(words[i]);
+    }
+    T result;
+    static_assert(sizeof result == sizeof elements, "a vector must consist of its elements without padding");
+    memcpy(&result, elements, sizeof result);
+    return result;
+}
+
+} // namespace emu
+
+template <typename T> __device__ __forceinline__ T tex1Dfetch(cudaTextureObject_t texture, int x, EMU_SITE) {
+    return emu::read_texture<T>(texture, 0, nullptr, x, file, line);
+}
+template <typename T> __device__ __forceinline__ T tex1D(cudaTextureObject_t texture, float x, EMU_SITE) {
+    return emu::read_texture<T>(texture, 1, &x, 0, file, line);
+}
+template <typename T> __device__ __forceinline__ T tex2D(cudaTextureObject_t texture, float x, float y, EMU_SITE) {
+    const float at[2] = {x, y};
+    return emu::read_texture<T>(texture, 2, at, 0, file, line);
+}
+template <typename T>
+__device__ __forceinline__ T tex3D(cudaTextureObject_t texture, float x, float y, float z, EMU_SITE) {
+    const float at[3] = {x, y, z};
+    return emu::read_texture<T>(texture, 3, at, 0, file, line);
+}
+
+#endif

@@ -1,0 +1,219 @@
+// Events: what kernels do and what happens to memory, for tools that watch it (a checker, counters).
+//
+//   tool --emu_subscribe(&table, tool)--> core: for each launch that begins from now on
+//
+//   launch_begin
+//      block_begin --> thread_begin ... access, barrier, warp, async ... thread_end --> block_end
+//   launch_end                                          copy, allocate, release: also when no kernel runs
+//
+// Without a tool, nothing of this costs time: barriers keep their quick path, and threads their trampoline.
+//
+// What is reported. The core reports what it does itself: barriers, operations of warps, asynchronous copies and
+// products and the memory that they read and write, texture reads, copies, allocations. The loads, stores and atomic
+// operations of a kernel's own code are reported if its library has been compiled to call emu_access() for each of
+// them.
+//
+// When. One tool can subscribe at a time. It hears of launches that begin after emu_subscribe() has returned, not of
+// those that run already. emu_unsubscribe() waits for the launches that it hears of; afterwards, no callback runs. A
+// kernel that is skipped, because one before it in its stream failed, does not begin.
+//
+// From which thread. launch_begin and launch_end come from the stream's thread, the first before and the last after
+// all other events of the launch. The events of a block, or of the blocks of a cluster, come from one OS thread, one
+// after another, in the order in which things happen there. Several blocks may run at once, on different OS threads.
+// A copy comes from the thread that carries it out, just before it does; `allocate` before the allocating call
+// returns, and `release` before the memory can be used again.
+//
+// What a callback may do. It runs on the stack of the emulated thread, which has 128 KB and is the kernel's too, so
+// it should use no more than a few KB. It may call emu_source_lines() and emu_memory_at(), and the functions of the C
+// library. In `access`, if the access is EMU_BY_THREAD, and in `barrier` at EMU_BARRIER_ARRIVES, it may also call
+// emu_fail(), which ends the kernel with an error and does not return, and in the former emu_yield(), which lets
+// other threads run. It must call no other function of the core. A fault in a callback is reported as the kernel's.
+//
+// An unfinished thread (its kernel failed or was canceled) has no thread_end; its block has a block_end all the same.
+#ifndef EMULATOR_EVENTS_H
+#define EMULATOR_EVENTS_H
+
+#include "device_core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// --- Where ---------------------------------------------------------------------------------------------------------
+
+typedef struct emu_launch_event { // stays at its address from launch_begin to launch_end
+    uint64_t number;              // 1, 2, ... of the launches that tools have heard of
+    const char *kernel;           // its name: "tiled<float, 16>"
+    const void *function;
+    const void *arguments; // the arguments' bytes; parameters[i] says where each is
+    const emu_parameter *parameters;
+    unsigned parameter_count;
+    emu_dim3 grid, block, cluster;
+    size_t dynamic_shared; // bytes
+    int cooperative, device;
+    unsigned long long stream; // as cudaStreamGetId
+    void *own;                 // the tool's, NULL at first
+} emu_launch_event;
+
+// Addresses in shared memory: each block has its own ones in all events, also the blocks of a cluster, whose code
+// finds static shared variables at one and the same address. An access to another block's memory has that block's
+// address.
+typedef struct emu_block_event { // stays at its address from block_begin to block_end
+    emu_launch_event *launch;
+    uint64_t number; // x + grid.x * (y + grid.y * z)
+    emu_dim3 index;
+    int rank;                          // in its cluster
+    const char *shared, *statics;      // dynamic shared memory; the static shared variables of the kernel's library
+    size_t shared_bytes, static_bytes; //
+    void *own;                         // the tool's, NULL at first
+} emu_block_event;
+
+typedef struct emu_where {
+    emu_block_event *block;
+    int thread;       // its linear index in the block; -1: no thread in particular
+    int line;         // in `file`
+    const char *file; // NULL: unknown
+    uintptr_t code;   // if the file is unknown: an address in the instruction, for emu_source_lines(); 0: unknown
+} emu_where;
+
+// --- What ----------------------------------------------------------------------------------------------------------
+
+typedef enum emu_space { EMU_SPACE_GLOBAL, EMU_SPACE_SHARED, EMU_SPACE_LOCAL, EMU_SPACES } emu_space;
+
+typedef enum emu_agent { // who accesses memory
+    EMU_BY_THREAD,       // the kernel's code
+    EMU_BY_COPY,         // cp.async
+    EMU_BY_TENSOR_LOAD,  // TMA
+    EMU_BY_TENSOR_STORE, //
+    EMU_BY_PRODUCT,      // wgmma
+    EMU_BY_MATRIX,       // ldmatrix, stmatrix: the rows of each lane
+    EMU_BY_MBARRIER,     // an operation on the mbarrier at that address
+    EMU_BY_TEXTURE,      // the elements that a texture read takes into account
+    EMU_BY_PRINT,        // printf: its format
+    EMU_AGENTS
+} emu_agent;
+
+typedef struct emu_access_event {
+    uintptr_t address;
+    size_t bytes;
+    unsigned kind; // emu_access_kind
+    emu_space space;
+    emu_agent by;
+    uint64_t operation; // of an asynchronous operation: its number; else 0
+} emu_access_event;
+
+typedef enum emu_barrier_stage {
+    EMU_BARRIER_STARTS,  // of an mbarrier: it is initialized
+    EMU_BARRIER_ARRIVES, // the thread has come
+    EMU_BARRIER_OPENS,   // all that must come have come; reported once, before the first one leaves
+    EMU_BARRIER_LEAVES,  // the thread, which has waited, continues
+    EMU_BARRIER_STAGES
+} emu_barrier_stage;
+
+typedef struct emu_barrier_event {
+    emu_barrier kind;
+    emu_barrier_stage stage;
+    uintptr_t object; // the mbarrier; else 0
+    int number; // of a numbered barrier; EMU_BARRIER_LEAVES of an mbarrier: the parity of the phase that is complete
+    int count;  // of a numbered barrier: its threads; EMU_BARRIER_STARTS: the arrivals per phase
+    int bytes;  // EMU_BARRIER_ARRIVES at an mbarrier: how many bytes of copies its phase waits for
+} emu_barrier_event;
+
+typedef struct emu_warp_event { // all lanes have come; before the operation
+    emu_warp_kind kind;
+    const char *name;     // "__shfl_sync", "mma.sync"
+    unsigned mask, lanes; // the lanes that it names, and those of them that take part
+} emu_warp_event;
+
+typedef enum emu_async_stage {
+    EMU_ASYNC_BEGINS,  // an operation
+    EMU_ASYNC_COMMITS, // the thread's operations so far are a group
+    EMU_ASYNC_WAITS,   // until at most `groups` of the thread's groups are unfinished
+    EMU_ASYNC_ENDS,    // an operation has been carried out
+    EMU_ASYNC_FENCES,  // EMU_BY_PRODUCT: wgmma_fence; EMU_BY_TENSOR_STORE: fence_async_proxy
+    EMU_ASYNC_STAGES
+} emu_async_stage;
+
+// The operation of a warp (EMU_BY_PRODUCT) is reported for one of its threads. An operation for which nobody waits
+// has no end.
+typedef struct emu_async_event {
+    emu_async_stage stage;
+    emu_agent by;
+    uint64_t operation; // EMU_ASYNC_BEGINS, EMU_ASYNC_ENDS: its number, unique within the launch
+    uintptr_t mbarrier; // that counts its bytes; 0: none
+    int groups;         // EMU_ASYNC_WAITS
+    int reads_only;     // EMU_ASYNC_WAITS: until a tensor_store has read shared memory; it writes its array later
+} emu_async_event;
+
+typedef struct emu_copy_event { // `height` rows of `width` bytes
+    void *to;
+    const void *from; // NULL: all bytes become `value`
+    size_t to_pitch, from_pitch, width, height;
+    int value;
+    unsigned long long stream; // as cudaStreamGetId
+} emu_copy_event;
+
+typedef enum emu_memory_kind {
+    EMU_MEMORY_DEVICE,
+    EMU_MEMORY_PINNED,
+    EMU_MEMORY_REGISTERED, // host memory by cudaHostRegister
+    EMU_MEMORY_SYMBOL,     // a __device__ or __constant__ variable, from its first use by the host on
+    EMU_MEMORY_HEAP,       // malloc in a kernel
+    EMU_MEMORY_KINDS
+} emu_memory_kind;
+
+typedef struct emu_memory_event {
+    uintptr_t address;
+    size_t bytes; // 0 if a kernel frees memory
+    emu_memory_kind kind;
+    int device;          // of EMU_MEMORY_DEVICE
+    const emu_where *at; // of EMU_MEMORY_HEAP: the thread; else NULL
+} emu_memory_event;
+
+// --- The table -----------------------------------------------------------------------------------------------------
+
+// A callback that is NULL is not called. Later versions add callbacks at the end; `size` tells which of them the tool
+// knows.
+typedef struct emu_events {
+    size_t size; // sizeof(emu_events)
+    void (*launch_begin)(void *tool, emu_launch_event *launch);
+    void (*launch_end)(void *tool, emu_launch_event *launch, int code); // 0, a cudaError_t, or -1: canceled
+    int (*block_begin)(void *tool, emu_block_event *block); // 0: no events of this block but its end, at full speed
+    void (*block_end)(void *tool, emu_block_event *block, int complete); // 0: it failed or was canceled
+    void (*thread_begin)(void *tool, const emu_where *at);
+    void (*thread_end)(void *tool, const emu_where *at);
+    void (*access)(void *tool, const emu_where *at, const emu_access_event *access);
+    void (*barrier)(void *tool, const emu_where *at, const emu_barrier_event *barrier);
+    void (*warp)(void *tool, const emu_where *at, const emu_warp_event *warp); // at: one of the lanes
+    void (*async)(void *tool, const emu_where *at, const emu_async_event *async);
+    void (*copy)(void *tool, const emu_copy_event *copy);
+    void (*allocate)(void *tool, const emu_memory_event *memory);
+    void (*release)(void *tool, const emu_memory_event *memory);
+} emu_events;
+
+// A cudaError_t, as all functions for the host. The core copies the table.
+EMU_API int emu_subscribe(const emu_events *events, void *tool);
+EMU_API int emu_unsubscribe(void *tool);
+
+// The allocation that contains an address, also one that was made before the tool subscribed; 0: there is none. (Not
+// those of malloc in kernels.)
+EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
+
+// For libraries of kernels that report what their own code does: the calling thread accesses these bytes. `after` is
+// the address of the instruction after the access, as __builtin_return_address(0) gives it in a function that is
+// called for it.
+EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const void *after);
+
+// The source lines of instructions, as far as debug information (-g1) and binutils' addr2line are there; line 0:
+// unknown. Of inlined functions, it is the innermost call that is not in the emulator's headers. One process is
+// started per library, however many addresses there are.
+typedef struct emu_line {
+    int line;
+    char file[200];
+} emu_line;
+EMU_API void emu_source_lines(const uintptr_t *code, size_t count, emu_line *lines);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
