@@ -5,6 +5,8 @@
 
 #include <emulator_events.h>
 
+#include "tensor_core.cuh"
+
 #define CALLBACK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
 #define ACCESSES(bytes)                                                                                              \
     CALLBACK __tsan_read##bytes(void *address) {                                                                     \
@@ -18,6 +20,12 @@ ACCESSES(2)
 ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
+CALLBACK __tsan_read_range(void *address, size_t bytes) {
+    emu_access(address, bytes, EMU_READS, __builtin_return_address(0));
+}
+CALLBACK __tsan_write_range(void *address, size_t bytes) {
+    emu_access(address, bytes, EMU_WRITES, __builtin_return_address(0));
+}
 CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(void *) {}
 CALLBACK __tsan_func_exit() {}
@@ -31,6 +39,19 @@ __global__ void neighbors(const int *in, int *out) {
 }
 ENTRY run_neighbors(const Shape *shape, const int *in, int *out) {
     return launch(shape, neighbors, in, out);
+}
+
+// The core reports the rows that ldmatrix reads; the code that reads them, for all lanes at once, must not.
+__global__ void matrix(unsigned *out) {
+    __shared__ __align__(16) unsigned tile[32];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    unsigned words[1];
+    ldmatrix<1, false>(words, tile + threadIdx.x % 8 * 4);
+    out[threadIdx.x] = words[0];
+}
+ENTRY run_matrix(const Shape *shape, unsigned *out) {
+    return launch(shape, matrix, out);
 }
 
 __global__ void blocks_of_the_heap(int *out) {
