@@ -8,13 +8,15 @@
 #include "tensor_core.cuh"
 
 #define CALLBACK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
-#define ACCESSES(bytes)                                                                                              \
-    CALLBACK __tsan_read##bytes(void *address) {                                                                     \
-        emu_access(address, bytes, EMU_READS, __builtin_return_address(0));                                          \
-    }                                                                                                                \
-    CALLBACK __tsan_write##bytes(void *address) {                                                                    \
-        emu_access(address, bytes, EMU_WRITES, __builtin_return_address(0));                                         \
+#define ACCESS(name, bytes, kind)                                                                                    \
+    CALLBACK __tsan_##name##bytes(void *address) {                                                                   \
+        emu_access(address, bytes, kind, __builtin_return_address(0));                                               \
     }
+#define ACCESSES(bytes)                                                                                              \
+    ACCESS(read, bytes, EMU_READS)                                                                                   \
+    ACCESS(write, bytes, EMU_WRITES)                                                                                 \
+    ACCESS(unaligned_read, bytes, EMU_READS) /* these are clang's */                                                 \
+    ACCESS(unaligned_write, bytes, EMU_WRITES)
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)

@@ -272,7 +272,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     emu_watched_launch watched;
     *error = (emu_grid_error){.message = ""};
     emu_fault_catch();
-    if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched);
+    if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched, emu_block_run_watched);
     const int code = run_grid(&grid, config->workers > 0 ? config->workers : cores());
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_end(&grid, code);
     pthread_cond_destroy(&grid.all_here);
