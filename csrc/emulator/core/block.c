@@ -172,7 +172,7 @@ static void check_shared(const emu_block *block) {
 
 // --- Running ------------------------------------------------------------------------------------------------------
 
-void emu_block_run_watched(const void *function, const void *arguments) {
+void emu_block_watch_thread(const void *function, const void *arguments) {
     emu_block *block = emu_current;
     const int is_watched = block->tool != NULL;
     if (is_watched) {
@@ -218,7 +218,6 @@ static void fiber_main(void) {
                 check_shared(block);
                 for (int i = 0; i < EMU_SERVICES; ++i)
                     if (block->hooks[i] && block->hooks[i]->end) block->hooks[i]->end(block);
-                if (EMU_UNLIKELY(block->grid->tool != NULL)) emu_tool_block_end(block, 1);
                 block->idle[block->idle_count++] = fiber;
                 emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // reached when the next block uses this fiber
@@ -333,9 +332,18 @@ void emu_block_enter(emu_block *block) {
 
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_block_prepare(block, number, index);
-    if (EMU_UNLIKELY(block->grid->tool != NULL)) emu_tool_block_begin(block);
     emu_block_enter(block);
     if (EMU_UNLIKELY(block->abandoned)) emu_block_discard(block);
+}
+
+void emu_block_run_watched(emu_block *block, uint64_t number, emu_dim3 index) {
+    emu_block_prepare(block, number, index);
+    emu_tool_block_begin(block);
+    emu_block_enter(block);
+    if (block->abandoned)
+        emu_block_discard(block);
+    else
+        emu_tool_block_end(block, 1);
 }
 
 void emu_block_discard(emu_block *block) {

@@ -208,6 +208,7 @@ extern const char *const emu_barrier_names[];           // of the kinds of emu_s
 emu_block *emu_block_here(void);                        // this OS thread's, created on first use; NULL: no memory
 int emu_block_attach(emu_block *block, emu_grid *grid); // before the grid's blocks run here; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
+void emu_block_run_watched(emu_block *block, uint64_t number, emu_dim3 index); // of a grid that a tool watches
 // The parts of emu_block_run: sets the block up; runs it until its threads have ended, it leaves, or it is abandoned; discards what an
 // abandoned block has left, and reports its error.
 void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index);
@@ -231,7 +232,7 @@ _Noreturn void emu_block_fail(const char *file, int line, const char *format, ..
 _Noreturn void emu_block_fail_as(int code, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
-void emu_block_run_watched(const void *function, const void *arguments); // a trampoline that reports the thread
+void emu_block_watch_thread(const void *function, const void *arguments); // a trampoline that reports the thread
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {

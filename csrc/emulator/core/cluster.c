@@ -137,6 +137,7 @@ static void run_blocks(emu_cluster *cluster) {
         cluster->last = next->rank;
         emu_block_enter(next);
         if (next->abandoned) return;
+        if (!next->live && next->grid->tool) emu_tool_block_end(next, 1);
         if (has_ready(next)) settle_safely(cluster); // a thread waits by attempts
     }
 }
