@@ -5,6 +5,7 @@ import ctypes
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -248,6 +249,29 @@ def test_a_launch_that_began_before(tool, reported):
     assert not unsubscribing.is_alive()
     assert tool.events()[-1].name == "launch_end"
     reported.check("api_free_host", flags)
+
+
+@pytest.mark.forks
+def test_a_fork_while_a_launch_is_reported(tool, reported):
+    """In the child, where the launch does not run, nothing waits for it."""
+    flags = ctypes.c_void_p()
+    reported.check("api_malloc_host", ctypes.byref(flags), ctypes.c_size_t(8))
+    begun, go = (ctypes.c_int * 2).from_address(flags.value), ctypes.c_void_p(flags.value + 4)
+    begun[0] = begun[1] = 0
+    assert tool.raw.log_begin(-1, -1, 0) == 0
+    reported.start("run_meet_the_host", flags, go)
+    while not begun[0]:
+        time.sleep(0.001)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(tool.raw.log_end() or tool.raw.log_other(ctypes.c_size_t(8 * 14)))
+    status = os.waitpid(child, 0)[1]
+    begun[1] = 1
+    reported.check("api_stream_synchronize", None)
+    assert tool.raw.log_end() == 0
+    reported.check("api_free_host", flags)
+    assert status == 0
 
 
 def test_subscribing(tool):
