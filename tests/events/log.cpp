@@ -1,5 +1,5 @@
-// A tool of the emulator: subscribes to all events, counts them, and writes each one as a line of text. test_events.py builds
-// it against the installed headers, and reads the lines.
+// A tool of the emulator: subscribes to all events, counts them, and writes each one as a line of text.
+// test_events.py builds it against the installed headers, and reads the lines.
 #include <emulator_events.h>
 
 #include <stdarg.h>

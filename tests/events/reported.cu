@@ -1,6 +1,6 @@
-// Kernels whose own loads and stores are reported: with -fsanitize=thread, g++ calls a function for each of them, and those
-// here call the emulator's emu_access(). test_events.py compiles this file so. (Callbacks for atomic operations would also have
-// to carry these out.)
+// Kernels whose own loads and stores are reported: with -fsanitize=thread, g++ calls a function for each of them, and
+// those here call the emulator's emu_access(). test_events.py compiles this file so. (Callbacks for atomic operations
+// would also have to carry these out.)
 #include "kernels.h"
 
 #include <emulator_events.h>

@@ -4,11 +4,11 @@
 //   thread 1 arrives --+--> arrived == live: the barrier opens, and all threads are ready again, in their order
 //   thread 2 exits   --'
 //
-// A missing barrier is found here if threads wait at different ones: check_site(). If some threads wait here and others
-// elsewhere, no thread is ready: emu_block_nothing_ready() in block.c.
+// A missing barrier is found here if threads wait at different ones: check_site(). If some threads wait here and
+// others elsewhere, no thread is ready: emu_block_nothing_ready() in block.c.
 //
-// Invariants: the barrier opens when arrived == live, which is checked when a thread arrives and when one exits (block.c).
-// All threads that wait here wait at the same barrier (site_file, site_line).
+// Invariants: the barrier opens when arrived == live, which is checked when a thread arrives and when one exits
+// (block.c). All threads that wait here wait at the same barrier (site_file, site_line).
 #include "block.h"
 
 #include <string.h>
@@ -108,9 +108,9 @@ static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barr
         emu_block_switch(block, from);
 }
 
-// The usual case, which takes most of the emulator's time: the thread is neither the first nor the last to arrive, and
-// the thread in the next slot can continue. Nothing remains to be done after the switch, so the compiler turns it into
-// a jump and this function saves no registers.
+// The usual case, which takes most of the emulator's time: the thread is neither the first nor the last to arrive,
+// and the thread in the next slot can continue. Nothing remains to be done after the switch, so the compiler turns it
+// into a jump and this function saves no registers.
 void emu_sync_block(const char *file, int line) {
     emu_block *block = emu_current;
     int arrived = block->arrived + 1;

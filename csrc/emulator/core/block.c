@@ -187,7 +187,8 @@ void emu_block_watch_thread(const void *function, const void *arguments) {
 static void fiber_main(void) {
     emu_fiber_begun();
     emu_block *block = emu_current;
-    // The loop begins a cache line: without this, the time of an empty thread depends by 30% on the code before this function.
+    // The loop begins a cache line: without this, the time of an empty thread depends by 30% on the code before this
+    // function.
     __asm__ volatile(".p2align 6");
     for (;;) {
         emu_thread *self = block->current;

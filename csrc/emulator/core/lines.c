@@ -1,10 +1,11 @@
-// Source lines of instructions: asked of binutils' addr2line, one process per library, however many addresses there are.
+// Source lines of instructions: asked of binutils' addr2line, one process per library, however many addresses there
+// are.
 //
 //   emu_source_lines: addresses --dladdr--> by library: addr2line -a -i -e LIBRARY < file of offsets
-//                                                         '--> for each offset: "0x12a9", then FILE:LINE, innermost first
+//                                                         '--> for each offset: "0x12a9", then FILE:LINE ...
 //
-// Tools and faults of kernels (block.c) ask. A kernel that fails again and again asks for the same address, so the answer
-// to the last single question is kept.
+// Tools and faults of kernels (block.c) ask. A kernel that fails again and again asks for the same address, so the
+// answer to the last single question is kept.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -21,8 +22,8 @@
 #include "core.h"
 #include "emulator_events.h"
 
-// Whether a function of this file, inlined into a kernel, hides the line of the kernel: a header of the emulator, or of
-// the host's C library, whose memcpy is inline where the compiler checks sizes (_FORTIFY_SOURCE).
+// Whether a function of this file, inlined into a kernel, hides the line of the kernel: a header of the emulator, or
+// of the host's C library, whose memcpy is inline where the compiler checks sizes (_FORTIFY_SOURCE).
 static int is_header(const char *file) {
     static const char library[] = "/usr/include/";
     char path[700];

@@ -120,10 +120,10 @@ static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int column
     return idle;
 }
 
-// --- Events ---------------------------------------------------------------------------------------------------------
+// --- Events -------------------------------------------------------------------------------------------------------
 
-// Reports a read of neighboring bytes of an operand, whose place a swizzle of 128 bytes exchanges in pieces of 16: within a
-// line they stay together if their number is a power of two and divides their address.
+// Reports a read of neighboring bytes of an operand, whose place a swizzle of 128 bytes exchanges in pieces of 16: within
+// a line they stay together if their number is a power of two and divides their address.
 static void tell_line(const emu_where *at, uintptr_t address, unsigned bytes, unsigned kind, uint64_t operation) {
     const unsigned piece = (bytes & (bytes - 1)) || address % bytes ? 16 : bytes;
     for (unsigned i = 0; i < bytes; i += piece) {

@@ -1,4 +1,4 @@
-// To which memory an address belongs; accesses that a library reports; and 32-bit addresses of shared memory, as PTX has them.
+// To which memory an address belongs; accesses that a library reports; 32-bit addresses of shared memory, as in PTX.
 //
 //   0 ... STATIC      static shared variables, which are thread-local ones of the kernel's library
 //   STATIC ...        the block's dynamic shared memory

@@ -88,7 +88,8 @@ static void next_row(const box *b, uint32_t index[5]) {
     for (int i = 1; i < shape->axes && ++index[i] == shape->box[i]; ++i) index[i] = 0;
 }
 
-// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared memory.
+// Moves what is inside of the array: from `data`, the box's bytes row after row without swizzle; NULL: to shared
+// memory.
 static void move_box(const box *b, const char *data) {
     const tensor_map_shape *shape = &b->map.shape;
     const size_t width = row_bytes(b), rows = rows_of(b);
@@ -111,8 +112,8 @@ static void move_box(const box *b, const char *data) {
     }
 }
 
-// Reports accesses to the rows of a box, 0: to none. Its address in shared memory is as `of`, whose memory it is, sees it. (A
-// swizzle moves bytes within a row.)
+// Reports accesses to the rows of a box, 0: to none. Its address in shared memory is as `of`, whose memory it is, sees
+// it. (A swizzle moves bytes within a row.)
 static __attribute__((noinline)) void tell_rows(const emu_where *at, const emu_block *of, const box *b,
                                                 unsigned of_array, unsigned of_shared, emu_agent by,
                                                 uint64_t operation) {

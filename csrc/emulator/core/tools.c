@@ -3,8 +3,9 @@
 //   emu_subscribe --> emu_tool_now --acquired by--> a grid, while it runs --> its blocks: block->tool
 //                                  '-------------> a copy, an allocation: for the time of the callback
 //
-// A block without a tool (there is none, or block_begin has returned 0) tests nothing where it is quick: emu_sync_block is
-// slow where there is a tool because block->slow is set, and threads are reported by another trampoline.
+// A block without a tool (there is none, or block_begin has returned 0) tests nothing where it is quick:
+// emu_sync_block is slow where there is a tool because block->slow is set, and threads are reported by another
+// trampoline.
 //
 // Invariant: `users` counts the acquisitions of the subscriber, which is not replaced before they have been released.
 #include "tools.h"

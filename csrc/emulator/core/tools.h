@@ -1,7 +1,7 @@
 // How events reach the tool that has subscribed: include/emulator_events.h explains them, tools.c implements this.
 //
-// Whoever reports an event tests first whether there is a tool: a block's `tool`, or emu_tool_acquire(). The functions here
-// test only whether the tool wants this kind of event.
+// Whoever reports an event tests first whether there is a tool: a block's `tool`, or emu_tool_acquire(). The
+// functions here test only whether the tool wants this kind of event.
 #ifndef EMULATOR_TOOLS_H
 #define EMULATOR_TOOLS_H
 
@@ -47,7 +47,8 @@ void emu_tool_block_end(struct emu_block *block, int complete);
 
 // Events of a block whose `tool` is not NULL.
 void emu_tool_thread(struct emu_block *block, int begins); // the current thread begins or ends
-// The current thread, or no thread in particular if there is none. Of `file` and `after` (a return address) one may be NULL.
+// The current thread, or no thread in particular if there is none. Of `file` and `after` (a return address) one may
+// be NULL.
 emu_where emu_tool_where(struct emu_block *block, const char *file, int line, const void *after);
 emu_where emu_tool_at(struct emu_block *block,
                       const struct emu_thread *thread); // a thread, at the call where it waits

@@ -8,25 +8,26 @@
 //
 // Without a tool, nothing of this costs time: barriers keep their quick path, and threads their trampoline.
 //
-// What is reported. The core reports what it does itself: barriers, operations of warps, asynchronous copies and products
-// and the memory that they read and write, texture reads, copies, allocations. The loads, stores and atomic operations of a
-// kernel's own code are reported if its library has been compiled to call emu_access() for each of them.
+// What is reported. The core reports what it does itself: barriers, operations of warps, asynchronous copies and
+// products and the memory that they read and write, texture reads, copies, allocations. The loads, stores and atomic
+// operations of a kernel's own code are reported if its library has been compiled to call emu_access() for each of
+// them.
 //
-// When. One tool can subscribe at a time. It hears of launches that begin after emu_subscribe() has returned, not of those
-// that run already. emu_unsubscribe() waits for the launches that it hears of; afterwards, no callback runs. A kernel that is
-// skipped, because one before it in its stream failed, does not begin.
+// When. One tool can subscribe at a time. It hears of launches that begin after emu_subscribe() has returned, not of
+// those that run already. emu_unsubscribe() waits for the launches that it hears of; afterwards, no callback runs. A
+// kernel that is skipped, because one before it in its stream failed, does not begin.
 //
-// From which thread. launch_begin and launch_end come from the stream's thread, the first before and the last after all
-// other events of the launch. The events of a block, or of the blocks of a cluster, come from one OS thread, one after
-// another, in the order in which things happen there. Several blocks may run at once, on different OS threads. A copy comes
-// from the thread that carries it out, just before it does; `allocate` before the allocating call returns, and `release`
-// before the memory can be used again.
+// From which thread. launch_begin and launch_end come from the stream's thread, the first before and the last after
+// all other events of the launch. The events of a block, or of the blocks of a cluster, come from one OS thread, one
+// after another, in the order in which things happen there. Several blocks may run at once, on different OS threads.
+// A copy comes from the thread that carries it out, just before it does; `allocate` before the allocating call
+// returns, and `release` before the memory can be used again.
 //
-// What a callback may do. It runs on the stack of the emulated thread, which has 128 KB and is the kernel's too, so it should
-// use no more than a few KB. It may call emu_source_lines() and emu_memory_at(), and the functions of the C library. In
-// `access`, if the access is EMU_BY_THREAD, and in `barrier` at EMU_BARRIER_ARRIVES, it may also call emu_fail(), which ends the
-// kernel with an error and does not return, and in the former emu_yield(), which lets other threads run. It must call no
-// other function of the core. A fault in a callback is reported as the kernel's.
+// What a callback may do. It runs on the stack of the emulated thread, which has 128 KB and is the kernel's too, so
+// it should use no more than a few KB. It may call emu_source_lines() and emu_memory_at(), and the functions of the C
+// library. In `access`, if the access is EMU_BY_THREAD, and in `barrier` at EMU_BARRIER_ARRIVES, it may also call
+// emu_fail(), which ends the kernel with an error and does not return, and in the former emu_yield(), which lets
+// other threads run. It must call no other function of the core. A fault in a callback is reported as the kernel's.
 //
 // An unfinished thread (its kernel failed or was canceled) has no thread_end; its block has a block_end all the same.
 #ifndef EMULATOR_EVENTS_H
@@ -54,8 +55,9 @@ typedef struct emu_launch_event { // stays at its address from launch_begin to l
     void *own;                 // the tool's, NULL at first
 } emu_launch_event;
 
-// Addresses in shared memory: each block has its own ones in all events, also the blocks of a cluster, whose code finds
-// static shared variables at one and the same address. An access to another block's memory has that block's address.
+// Addresses in shared memory: each block has its own ones in all events, also the blocks of a cluster, whose code
+// finds static shared variables at one and the same address. An access to another block's memory has that block's
+// address.
 typedef struct emu_block_event { // stays at its address from block_begin to block_end
     emu_launch_event *launch;
     uint64_t number; // x + grid.x * (y + grid.y * z)
@@ -132,7 +134,8 @@ typedef enum emu_async_stage {
     EMU_ASYNC_STAGES
 } emu_async_stage;
 
-// The operation of a warp (EMU_BY_PRODUCT) is reported for one of its threads. An operation for which nobody waits has no end.
+// The operation of a warp (EMU_BY_PRODUCT) is reported for one of its threads. An operation for which nobody waits
+// has no end.
 typedef struct emu_async_event {
     emu_async_stage stage;
     emu_agent by;
@@ -169,7 +172,8 @@ typedef struct emu_memory_event {
 
 // --- The table -----------------------------------------------------------------------------------------------------
 
-// A callback that is NULL is not called. Later versions add callbacks at the end; `size` tells which of them the tool knows.
+// A callback that is NULL is not called. Later versions add callbacks at the end; `size` tells which of them the tool
+// knows.
 typedef struct emu_events {
     size_t size; // sizeof(emu_events)
     void (*launch_begin)(void *tool, emu_launch_event *launch);
@@ -191,17 +195,18 @@ typedef struct emu_events {
 EMU_API int emu_subscribe(const emu_events *events, void *tool);
 EMU_API int emu_unsubscribe(void *tool);
 
-// The allocation that contains an address, also one that was made before the tool subscribed; 0: there is none. (Not those
-// of malloc in kernels.)
+// The allocation that contains an address, also one that was made before the tool subscribed; 0: there is none. (Not
+// those of malloc in kernels.)
 EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
 
-// For libraries of kernels that report what their own code does: the calling thread accesses these bytes. `after` is the
-// address of the instruction after the access, as __builtin_return_address(0) gives it in a function that is called for it.
+// For libraries of kernels that report what their own code does: the calling thread accesses these bytes. `after` is
+// the address of the instruction after the access, as __builtin_return_address(0) gives it in a function that is
+// called for it.
 EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const void *after);
 
-// The source lines of instructions, as far as debug information (-g1) and binutils' addr2line are there; line 0: unknown.
-// Of inlined functions, it is the innermost call that is not in the emulator's headers. One process is started per library,
-// however many addresses there are.
+// The source lines of instructions, as far as debug information (-g1) and binutils' addr2line are there; line 0:
+// unknown. Of inlined functions, it is the innermost call that is not in the emulator's headers. One process is
+// started per library, however many addresses there are.
 typedef struct emu_line {
     int line;
     char file[200];
