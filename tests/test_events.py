@@ -5,6 +5,7 @@ import ctypes
 import itertools
 import os
 import shutil
+import signal
 import subprocess
 import threading
 import time
@@ -176,6 +177,14 @@ def stages(events):
     return counts
 
 
+def test_every_arrival_at_a_barrier(tool):
+    """Eight barriers of 64 threads, most of whose arrivals would take the quick path."""
+    library = cuda_api.load("emulator", "async_copies")
+    data, out = library.buffer(np.zeros((4, 64), np.float32)), library.buffer(np.zeros(64, np.float32))
+    found = stages(tool.watch(lambda: library.launch("run_pipeline", data, 4, out, block=64)))
+    assert found == {"sync": {"arrives": 8 * 64, "opens": 8, "leaves": 8 * 64}}
+
+
 def test_votes_at_a_barrier(tool):
     library = cuda_api.load("emulator", "blocks")
     out = library.buffer(np.zeros(3 * 64, np.int32))
@@ -240,6 +249,29 @@ def test_a_launch_that_began_before(tool, reported):
     assert not unsubscribing.is_alive()
     assert tool.events()[-1].name == "launch_end"
     reported.check("api_free_host", flags)
+
+
+@pytest.mark.forks
+def test_a_fork_while_a_launch_is_reported(tool, reported):
+    """In the child, where the launch does not run, nothing waits for it."""
+    flags = ctypes.c_void_p()
+    reported.check("api_malloc_host", ctypes.byref(flags), ctypes.c_size_t(8))
+    begun, go = (ctypes.c_int * 2).from_address(flags.value), ctypes.c_void_p(flags.value + 4)
+    begun[0] = begun[1] = 0
+    assert tool.raw.log_begin(-1, -1, 0) == 0
+    reported.start("run_meet_the_host", flags, go)
+    while not begun[0]:
+        time.sleep(0.001)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit(tool.raw.log_end() or tool.raw.log_other(ctypes.c_size_t(8 * 14)))
+    status = os.waitpid(child, 0)[1]
+    begun[1] = 1
+    reported.check("api_stream_synchronize", None)
+    assert tool.raw.log_end() == 0
+    reported.check("api_free_host", flags)
+    assert status == 0
 
 
 def test_subscribing(tool):
@@ -390,19 +422,26 @@ def test_operands_of_products(tool, layout, columns):
                 assert ranges(of_a) == set(range(begin + warp * 16 * 128, begin + (warp + 1) * 16 * 128))
             of_b = [e for e in reads if e.thread // 32 == warp and e.address >= begin + 64 * 128]
             assert sum(e.bytes for e in of_b) == len(ranges(of_b)) == columns * 128
+            if (
+                layout == 0
+            ):  # product i of the warp reads pieces 2 i and 2 i + 1 of each row, where the swizzle has put them
+                own = sorted({e.operation for e in of_a})
+                for e in of_a + of_b:
+                    row, i = (e.address - begin) // 128, own.index(e.operation)
+                    assert (e.bytes, (e.address - begin) % 128 // 16) == (32, (2 * i ^ row % 8) & ~1)
         sums = [e for e in events["access"] if e.by == "product" and e.kind == "rw" + pending]
         assert {e.space for e in sums} == {"local"}
         assert collections.Counter(e.thread for e in sums) == dict.fromkeys(range(128), 4)
 
 
 # --- what else the core reads and writes -----------------------------------------------------------------------------
-@pytest.mark.parametrize("linear, elements", [(0, {5}), (1, {0, 1, 4, 5})])
-def test_texture_reads(tool, linear, elements):
-    """A 2-D texture of 4 x 4 floats, read at (1, 1): a point, or the four elements around it."""
+@pytest.mark.parametrize("linear, x, elements", [(0, 1, [5]), (1, 1, [0, 1, 4, 5]), (1, 1.5, [1, 5])])
+def test_texture_reads(tool, linear, x, elements):
+    """A 2-D texture of 4 x 4 floats, read at (x, 1): a point, or the elements around it that have a weight."""
     from test_textures import ARRAY, FLOAT, Handles, Recipe
 
     library = cuda_api.load("emulator", "textures")
-    data, at = library.buffer(np.zeros((4, 4), np.float32)), library.buffer(np.ones(3, np.float32))
+    data, at = library.buffer(np.zeros((4, 4), np.float32)), library.buffer(np.array([x, 1, 0], np.float32))
     out, handles = library.buffer(np.zeros(1, np.float32)), Handles()
     recipe = Recipe(ARRAY, (32, 0, 0, 0), FLOAT, 4, 4, 0, 16, (1, 1, 1), linear)
 
@@ -414,7 +453,7 @@ def test_texture_reads(tool, linear, elements):
     events = tool.watch(run)
     (memory,), (freed,) = events["allocate"], events["release"]
     assert (memory.address, memory.kind, memory.bytes) == (freed.address, "device", 64)
-    assert {(e.address - memory.address) // 4 for e in events["access"]} == elements
+    assert [(e.address - memory.address) // 4 for e in events["access"]] == elements
     assert {(e.bytes, e.kind, e.by, e.space) for e in events["access"]} == {(4, "r", "texture", "global")}
     assert [(e.to, getattr(e, "from"), e.width, e.height) for e in events["copy"]] == [
         (memory.address, data.address.value, 16, 4)
@@ -481,7 +520,8 @@ def test_accesses_of_the_code(tool, reported):
     events = tool.watch(lambda: reported.launch("run_neighbors", source, out, block=32))
     np.testing.assert_array_equal(out.get(), data ^ 1)
     (block,) = events["block_begin"]
-    accesses = [e for e in events["access"] if e.by == "thread" and e.bytes == 4]
+    arrays = addresses(source) | addresses(out)  # (compilers also report reads of blockIdx and the like)
+    accesses = [e for e in events["access"] if e.by == "thread" and (e.space == "shared" or e.address in arrays)]
     lines = dict(zip(reported.lines("fill") + reported.lines("take"), ("fill", "take"), strict=True))
     asked = [e.code for e in accesses]
     where = {e.code: lines.get(line) for e, (_, line) in zip(accesses, source_lines(asked), strict=True)}
@@ -522,6 +562,14 @@ def test_each_block_of_a_cluster_has_its_own_addresses(tool, reported):
     assert set(arrivals.values()) == {5}
     assert sum(block == 0 for block, _ in arrivals) == 4
     assert all(object in homes[0] for block, object in arrivals if block != 0)
+
+
+def test_what_the_core_does_for_a_warp_is_reported_once(tool, reported):
+    out = reported.buffer(np.zeros(32, np.uint32))
+    events = tool.watch(lambda: reported.launch("run_matrix", out, block=32))
+    shared = [(e.thread, e.bytes, e.kind, e.by) for e in events["access"] if e.space == "shared"]
+    writes = [(thread, 4, "w", "thread") for thread in range(32)]
+    assert shared == writes + [(lane, 16, "r", "matrix") for lane in range(8)]
 
 
 def test_a_block_of_the_heap(tool, reported):

@@ -5,19 +5,29 @@
 
 #include <emulator/events.h>
 
+#include "tensor_core.cuh"
+
 #define CALLBACK extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
-#define ACCESSES(bytes)                                                                                              \
-    CALLBACK __tsan_read##bytes(void *address) {                                                                     \
-        emu_access(address, bytes, EMU_READS, __builtin_return_address(0));                                          \
-    }                                                                                                                \
-    CALLBACK __tsan_write##bytes(void *address) {                                                                    \
-        emu_access(address, bytes, EMU_WRITES, __builtin_return_address(0));                                         \
+#define ACCESS(name, bytes, kind)                                                                                    \
+    CALLBACK __tsan_##name##bytes(void *address) {                                                                   \
+        emu_access(address, bytes, kind, __builtin_return_address(0));                                               \
     }
+#define ACCESSES(bytes)                                                                                              \
+    ACCESS(read, bytes, EMU_READS)                                                                                   \
+    ACCESS(write, bytes, EMU_WRITES)                                                                                 \
+    ACCESS(unaligned_read, bytes, EMU_READS) /* these are clang's */                                                 \
+    ACCESS(unaligned_write, bytes, EMU_WRITES)
 ACCESSES(1)
 ACCESSES(2)
 ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
+CALLBACK __tsan_read_range(void *address, size_t bytes) {
+    emu_access(address, bytes, EMU_READS, __builtin_return_address(0));
+}
+CALLBACK __tsan_write_range(void *address, size_t bytes) {
+    emu_access(address, bytes, EMU_WRITES, __builtin_return_address(0));
+}
 CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(void *) {}
 CALLBACK __tsan_func_exit() {}
@@ -31,6 +41,19 @@ __global__ void neighbors(const int *in, int *out) {
 }
 ENTRY run_neighbors(const Shape *shape, const int *in, int *out) {
     return launch(shape, neighbors, in, out);
+}
+
+// The core reports the rows that ldmatrix reads; the code that reads them, for all lanes at once, must not.
+__global__ void matrix(unsigned *out) {
+    __shared__ __align__(16) unsigned tile[32];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    unsigned words[1];
+    ldmatrix<1, false>(words, tile + threadIdx.x % 8 * 4);
+    out[threadIdx.x] = words[0];
+}
+ENTRY run_matrix(const Shape *shape, unsigned *out) {
+    return launch(shape, matrix, out);
 }
 
 __global__ void blocks_of_the_heap(int *out) {

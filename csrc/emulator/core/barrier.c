@@ -14,10 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-const char *const emu_barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
-                                         "__syncthreads_or()",
-                                         "the grid's sync()"}; // the kinds of emu_sync_block_with
-
 // Called by the last of a block's threads to arrive, on behalf of all of them.
 static int grid_barrier(emu_block *block) {
     emu_grid *grid = block->grid;
@@ -60,7 +56,7 @@ static __attribute__((noinline)) void tell(emu_block *block, emu_barrier_stage s
     emu_tool_barrier(&at, (emu_barrier_event){.kind = block->barrier, .stage = stage});
 }
 
-void emu_barrier_open(emu_block *block) {
+static void open_barrier(emu_block *block) {
     if (block->barrier == EMU_SYNC_GRID && grid_barrier(block)) emu_block_abandon(block);
     if (emu_block_stopped(block)) emu_block_abandon(block);
     if (block->barrier != EMU_SYNC)
@@ -96,13 +92,14 @@ static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barr
     if (block->arrived == 0) {
         block->site_file = file, block->site_line = line, block->barrier = kind;
         block->slow = kind != EMU_SYNC || block->tool;
+        block->open = open_barrier;
     } else {
         check_site(block, kind, file, line);
     }
     unsigned from = block->slot + 1;
     if (EMU_UNLIKELY(block->tool != NULL)) tell(block, EMU_BARRIER_ARRIVES);
     if (++block->arrived == block->live) {
-        emu_barrier_open(block);
+        open_barrier(block);
         from = 0;
     }
     if (EMU_UNLIKELY(block->tool != NULL))

@@ -26,6 +26,10 @@ EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
 EMU_API __thread void *emu_dynamic_begin STATIC_TLS; // see device_dynamic.h
 __thread emu_block *emu_current;
 
+const char *const emu_barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",
+                                         "__syncthreads_or()",
+                                         "the grid's sync()"}; // the kinds of emu_sync_block_with
+
 // --- Which thread runs next ---------------------------------------------------------------------------------------
 
 emu_thread *emu_block_search(emu_block *block, unsigned from) {
@@ -169,6 +173,17 @@ static void check_shared(const emu_block *block) {
 
 // --- Running ------------------------------------------------------------------------------------------------------
 
+void emu_block_watch_thread(const void *function, const void *arguments) {
+    emu_block *block = emu_current;
+    const int is_watched = block->tool != NULL;
+    if (is_watched) {
+        block->current->quiet = 0;
+        emu_tool_thread(block, 1);
+    }
+    block->grid->trampoline(function, arguments);
+    if (is_watched) emu_tool_thread(block, 0);
+}
+
 // The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another
 // fiber.
 static void fiber_main(void) {
@@ -197,7 +212,7 @@ static void fiber_main(void) {
         if (block->exits) block->exits(block, self);
         unsigned from = self->slot + 1u;
         if (block->arrived && block->arrived == block->live) { // the others were waiting only for this thread
-            emu_barrier_open(block);
+            block->open(block);
             from = 0;
         }
         emu_thread *next = emu_block_take(block, from);
@@ -206,7 +221,6 @@ static void fiber_main(void) {
                 check_shared(block);
                 for (int i = 0; i < EMU_SERVICES; ++i)
                     if (block->hooks[i] && block->hooks[i]->end) block->hooks[i]->end(block);
-                if (EMU_UNLIKELY(block->grid->tool != NULL)) emu_tool_block_end(block, 1);
                 block->idle[block->idle_count++] = fiber;
                 emu_fiber_go(fiber, &block->main, 0, 0);
                 continue; // reached when the next block uses this fiber
@@ -321,9 +335,18 @@ void emu_block_enter(emu_block *block) {
 
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_block_prepare(block, number, index);
-    if (EMU_UNLIKELY(block->grid->tool != NULL)) emu_tool_block_begin(block);
     emu_block_enter(block);
     if (EMU_UNLIKELY(block->abandoned)) emu_block_discard(block);
+}
+
+void emu_block_run_watched(emu_block *block, uint64_t number, emu_dim3 index) {
+    emu_block_prepare(block, number, index);
+    emu_tool_block_begin(block);
+    emu_block_enter(block);
+    if (block->abandoned)
+        emu_block_discard(block);
+    else
+        emu_tool_block_end(block, 1);
 }
 
 void emu_block_discard(emu_block *block) {

@@ -153,8 +153,9 @@ typedef struct emu_block {
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp_state warps[EMU_MAX_WARPS];
     int thread_count, warp_count;
-    emu_barrier barrier; // the kind of the barrier at the site
-    emu_dim3 shape;      // the block size for which threads[] is filled in
+    emu_barrier barrier;              // the kind of the barrier at the site
+    void (*open)(struct emu_block *); // lets the threads that wait there continue; set by barrier.c
+    emu_dim3 shape;                   // the block size for which threads[] is filled in
     emu_dim3 index;
     uint64_t number, phase;
     uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
@@ -164,6 +165,7 @@ typedef struct emu_block {
     struct emu_cluster *cluster;
     void (*leave)(struct emu_block *, emu_fiber *); // lets other blocks run, and returns when a thread is ready
     void (*exits)(struct emu_block *, const emu_thread *);
+    struct emu_block *mate;          // the cluster's next block, in a ring; in a block outside of one not used
     struct emu_cluster *own_cluster; // in the OS thread's own block: memory for clusters
     void (*free_cluster)(struct emu_cluster *);
     int rank;
@@ -203,9 +205,11 @@ typedef struct emu_block {
 extern __thread emu_block *emu_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 // --- block.c
+extern const char *const emu_barrier_names[];           // of the kinds of emu_sync_block_with
 emu_block *emu_block_here(void);                        // this OS thread's, created on first use; NULL: no memory
 int emu_block_attach(emu_block *block, emu_grid *grid); // before the grid's blocks run here; -1: no memory
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index);
+void emu_block_run_watched(emu_block *block, uint64_t number, emu_dim3 index); // of a grid that a tool watches
 // The parts of emu_block_run: sets the block up; runs it until its threads have ended, it leaves, or it is abandoned;
 // discards what an abandoned block has left, and reports its error.
 void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index);
@@ -229,6 +233,7 @@ _Noreturn void emu_block_fail(const char *file, int line, const char *format, ..
 _Noreturn void emu_block_fail_as(int code, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
+void emu_block_watch_thread(const void *function, const void *arguments); // a trampoline that reports the thread
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
@@ -272,10 +277,6 @@ static inline __attribute__((always_inline)) uint64_t emu_block_switch(emu_block
     if (EMU_UNLIKELY(next == self)) return self->result;
     return emu_block_resume(block, self->fiber, next);
 }
-
-// --- barrier.c
-extern const char *const emu_barrier_names[];
-void emu_barrier_open(emu_block *block); // all live threads have arrived
 
 // --- shared.c
 enum { EMU_SHARED_GRAIN = 1024 }; // a box that is copied with a swizzle begins at a multiple of it

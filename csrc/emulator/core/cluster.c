@@ -140,6 +140,7 @@ static void run_blocks(emu_cluster *cluster) {
         cluster->last = next->rank;
         emu_block_enter(next);
         if (next->abandoned) return;
+        if (!next->live && next->grid->tool) emu_tool_block_end(next, 1);
         if (has_ready(next)) settle_safely(cluster); // a thread waits by attempts
     }
 }
@@ -193,7 +194,7 @@ static emu_cluster *cluster_of(emu_block *block) {
     cluster->count = 1;
     cluster->arrived = cluster->stuck = 0;
     cluster->phase = 0;
-    cluster->blocks[0] = cluster->here = block;
+    cluster->blocks[0] = cluster->here = block->mate = block;
     cluster->static_bytes = 0;
     for (int id = 0; id < block->thread_count; ++id) block->threads[id].arrived = 0;
     block->cluster = cluster;
@@ -327,6 +328,8 @@ static int prepare(emu_cluster *cluster, emu_block *own, uint64_t number, emu_di
         block->statics = own->statics;
         cluster->blocks[rank] = block;
     }
+    for (int rank = 0; rank < cluster->count; ++rank)
+        cluster->blocks[rank]->mate = cluster->blocks[(rank + 1) % cluster->count];
     return 0;
 }
 

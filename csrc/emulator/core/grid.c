@@ -99,6 +99,7 @@ static void run_each(emu_block *block, emu_grid *grid) {
     const emu_dim3 cluster = grid->launch->cluster;
     const int clusters = cluster.x * cluster.y * cluster.z > 1;
     emu_dim3 shape = grid->launch->grid; // in clusters, if there are any
+    void (*const run)(emu_block *, uint64_t, emu_dim3) = grid->tool ? emu_block_run_watched : emu_block_run;
     shape = (emu_dim3){shape.x / cluster.x, shape.y / cluster.y, shape.z / cluster.z};
     for (;;) {
         uint64_t position = atomic_fetch_add_explicit(&grid->next, 1, memory_order_relaxed);
@@ -113,7 +114,7 @@ static void run_each(emu_block *block, emu_grid *grid) {
             emu_cluster_run(block, number, first);
             continue;
         }
-        emu_block_run(block, number, index);
+        run(block, number, index);
         if (!grid->launch->cooperative) continue;
         pthread_mutex_lock(&grid->lock);
         ++grid->finished;
@@ -272,7 +273,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     emu_watched_launch watched;
     *error = (emu_grid_error){.message = ""};
     emu_fault_catch();
-    if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched);
+    if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched, emu_block_watch_thread);
     const int code = run_grid(&grid, config->workers > 0 ? config->workers : cores());
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_end(&grid, code);
     pthread_cond_destroy(&grid.all_here);

@@ -2,7 +2,7 @@
 // are.
 //
 //   emu_source_lines: addresses --dladdr--> by library: addr2line -a -i -e LIBRARY < file of offsets
-//                                                       '--> for each offset: "0x12a9", then FILE:LINE, inmost first
+//                                                         '--> for each offset: "0x12a9", then FILE:LINE ...
 //
 // Tools and faults of kernels (block.c) ask. A kernel that fails again and again asks for the same address, so the
 // answer to the last single question is kept.

@@ -122,8 +122,7 @@ static int find_sums(warp_products *own, void *const lanes[EMU_WARP], int column
     return idle;
 }
 
-// --- Events
-// ---------------------------------------------------------------------------------------------------------
+// --- Events -------------------------------------------------------------------------------------------------------
 
 // Reports a read of neighboring bytes of an operand, whose place a swizzle of 128 bytes exchanges in pieces of 16:
 // within a line they stay together if their number is a power of two and divides their address.

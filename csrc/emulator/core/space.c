@@ -1,4 +1,4 @@
-// To which memory an address belongs, and 32-bit addresses of shared memory, as PTX has them.
+// To which memory an address belongs; accesses that a library reports; 32-bit addresses of shared memory, as in PTX.
 //
 //   0 ... STATIC      static shared variables, which are thread-local ones of the kernel's library
 //   STATIC ...        the block's dynamic shared memory
@@ -42,4 +42,11 @@ unsigned emu_shared_offset(const void *address) {
 void *emu_shared_address(size_t offset) {
     const uintptr_t low = offset < STATIC ? statics().begin & ~(uintptr_t)ALIGNED : dynamic().begin - STATIC;
     return (void *)(low + offset);
+}
+
+void emu_access(const void *address, size_t bytes, unsigned kind, const void *after) {
+    emu_block *block = emu_current;
+    if (!block || !block->tool || !block->inside || block->current->quiet) return;
+    const emu_where at = emu_tool_where(block, NULL, 0, after);
+    emu_tool_access(&at, address, bytes, kind, EMU_BY_THREAD, 0);
 }

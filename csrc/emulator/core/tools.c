@@ -10,7 +10,6 @@
 // Invariant: `users` counts the acquisitions of the subscriber, which is not replaced before they have been released.
 #include "tools.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "block.h"
@@ -25,7 +24,9 @@ _Atomic(const emu_subscriber *) emu_tool_now;
 
 #define WANTS(of, event) ((of)->tool->events.event) // of: a grid or block
 #define TELL(of, event, ...)                                                                                         \
-    if (WANTS(of, event)) WANTS(of, event)((of)->tool->tool, __VA_ARGS__)
+    do {                                                                                                             \
+        if (WANTS(of, event)) WANTS(of, event)((of)->tool->tool, __VA_ARGS__);                                       \
+    } while (0)
 
 // --- Subscribing ---------------------------------------------------------------------------------------------------
 
@@ -36,8 +37,8 @@ int emu_subscribe(const emu_events *events, void *tool) {
                          "emu_subscribe: a table of %zu bytes; this core's has %zu, and its first member is its size",
                          events ? events->size : 0, sizeof *events);
     pthread_mutex_lock(&lock);
-    const int free = !taken;
-    if (free) {
+    const int is_free = !taken;
+    if (is_free) {
         taken = 1;
         memset(&subscriber, 0, sizeof subscriber);
         memcpy(&subscriber.events, events, events->size);
@@ -45,7 +46,7 @@ int emu_subscribe(const emu_events *events, void *tool) {
         atomic_store_explicit(&emu_tool_now, &subscriber, memory_order_relaxed);
     }
     pthread_mutex_unlock(&lock);
-    if (free) return cudaSuccess;
+    if (is_free) return cudaSuccess;
     return emu_error(cudaErrorNotPermitted,
                      "emu_subscribe: another tool has subscribed; it must call emu_unsubscribe first");
 }
@@ -111,22 +112,7 @@ void emu_tool_release_memory(const emu_memory_event *memory) {
 
 // --- Launches, blocks and threads ----------------------------------------------------------------------------------
 
-// A trampoline that reports the thread.
-static void run_thread(const void *function, const void *arguments) {
-    emu_block *block = emu_current;
-    const emu_trampoline trampoline = block->grid->trampoline;
-    if (!block->tool) {
-        trampoline(function, arguments);
-        return;
-    }
-    block->current->quiet = 0;
-    const emu_where at = emu_tool_where(block, NULL, 0, NULL);
-    TELL(block, thread_begin, &at);
-    trampoline(function, arguments);
-    TELL(block, thread_end, &at);
-}
-
-void emu_tool_launch_begin(emu_grid *grid, emu_watched_launch *to) {
+void emu_tool_launch_begin(emu_grid *grid, emu_watched_launch *to, emu_trampoline trampoline) {
     static atomic_ullong count;
     const emu_grid_launch *launch = grid->launch;
     emu_kernel_name(launch->function, to->name, sizeof to->name);
@@ -144,7 +130,7 @@ void emu_tool_launch_begin(emu_grid *grid, emu_watched_launch *to) {
                                    .device = launch->device,
                                    .stream = launch->stream};
     to->launch = *launch;
-    to->launch.trampoline = run_thread;
+    to->launch.trampoline = trampoline;
     grid->trampoline = launch->trampoline;
     grid->launch = &to->launch;
     grid->event = &to->event;
@@ -176,6 +162,14 @@ void emu_tool_block_begin(emu_block *block) {
 void emu_tool_block_end(emu_block *block, int complete) {
     TELL(block->grid, block_end, &block->event, complete);
     block->tool = NULL;
+}
+
+void emu_tool_thread(emu_block *block, int begins) {
+    const emu_where at = emu_tool_where(block, NULL, 0, NULL);
+    if (begins)
+        TELL(block, thread_begin, &at);
+    else
+        TELL(block, thread_end, &at);
 }
 
 emu_where emu_tool_where(emu_block *block, const char *file, int line, const void *after) {
@@ -212,8 +206,8 @@ static emu_space space_of(emu_block *block, int thread, const void *address) {
     if (is_shared(&block->event, address)) return EMU_SPACE_SHARED;
     const emu_fiber *fiber = thread < 0 ? NULL : block->threads[thread].fiber;
     if (fiber && is_in(address, fiber->low, fiber->size)) return EMU_SPACE_LOCAL;
-    for (int rank = 0; block->cluster && rank < emu_cluster_size(); ++rank)
-        if (is_shared(&emu_cluster_member(block, rank)->event, address)) return EMU_SPACE_SHARED;
+    for (const emu_block *mate = block->cluster ? block->mate : block; mate != block; mate = mate->mate)
+        if (is_shared(&mate->event, address)) return EMU_SPACE_SHARED;
     return EMU_SPACE_GLOBAL;
 }
 
@@ -229,13 +223,6 @@ void emu_tool_access(const emu_where *at, const void *address, size_t bytes, uns
                                     .by = by,
                                     .operation = operation};
     WANTS(block, access)(block->tool->tool, at, &event);
-}
-
-void emu_access(const void *address, size_t bytes, unsigned kind, const void *after) {
-    emu_block *block = emu_current;
-    if (!block || !block->tool || !block->inside || block->current->quiet) return;
-    const emu_where at = emu_tool_where(block, NULL, 0, after);
-    emu_tool_access(&at, address, bytes, kind, EMU_BY_THREAD, 0);
 }
 
 void emu_tool_barrier(const emu_where *at, emu_barrier_event barrier) {

@@ -31,7 +31,7 @@ void emu_tool_copy(const emu_copy_event *copy);
 void emu_tool_allocate(const emu_memory_event *memory);
 void emu_tool_release_memory(const emu_memory_event *memory);
 
-// Events of a grid whose `tool` is not NULL. It runs the copy of its launch that is in `to`, with another trampoline.
+// Events of a grid whose `tool` is not NULL. It runs the copy of its launch that is in `to`, with this trampoline.
 struct emu_grid;
 struct emu_block;
 struct emu_thread;
@@ -40,13 +40,15 @@ typedef struct emu_watched_launch {
     emu_launch_event event;
     char name[256];
 } emu_watched_launch;
-void emu_tool_launch_begin(struct emu_grid *grid, emu_watched_launch *to);
+void emu_tool_launch_begin(struct emu_grid *grid, emu_watched_launch *to, emu_trampoline trampoline);
 void emu_tool_launch_end(const struct emu_grid *grid, int code); // and the release
 void emu_tool_block_begin(struct emu_block *block);              // sets the block's `tool`
 void emu_tool_block_end(struct emu_block *block, int complete);
 
-// Events of a block whose `tool` is not NULL. The current thread, or no thread in particular if there is none. Of
-// `file` and `after` (a return address) one may be NULL.
+// Events of a block whose `tool` is not NULL.
+void emu_tool_thread(struct emu_block *block, int begins); // the current thread begins or ends
+// The current thread, or no thread in particular if there is none. Of `file` and `after` (a return address) one may
+// be NULL.
 emu_where emu_tool_where(struct emu_block *block, const char *file, int line, const void *after);
 emu_where emu_tool_at(struct emu_block *block,
                       const struct emu_thread *thread); // a thread, at the call where it waits

@@ -62,15 +62,15 @@ typedef struct emu_block_event { // stays at its address from block_begin to blo
     emu_launch_event *launch;
     uint64_t number; // x + grid.x * (y + grid.y * z)
     emu_dim3 index;
-    int rank;                          // in its cluster
-    const char *shared, *statics;      // dynamic shared memory; the static shared variables of the kernel's library
-    size_t shared_bytes, static_bytes; //
-    void *own;                         // the tool's, NULL at first
+    int rank;                     // in its cluster
+    const char *shared, *statics; // dynamic shared memory; the static shared variables of the kernel's library
+    size_t shared_bytes, static_bytes;
+    void *own; // the tool's, NULL at first
 } emu_block_event;
 
 typedef struct emu_where {
     emu_block_event *block;
-    int thread;       // its linear index in the block; -1: no thread in particular
+    int thread;       // its linear index in the block (modulo 32: its lane); -1: no thread in particular
     int line;         // in `file`
     const char *file; // NULL: unknown
     uintptr_t code;   // if the file is unknown: an address in the instruction, for emu_source_lines(); 0: unknown
