@@ -101,7 +101,7 @@ static void give_back(job *job, const ck_waiter *waiter) {
     const int host_arrays = job->request != NULL && !job_on_device(job);
     if (error->code != CK_OK && (job->written_out || (job->own != NULL && host_arrays)))
         (void)backend_wait(stream, waiter->interrupted, waiter->argument);
-    for (int i = 0; i < job->laid_out; i++) ck_operand_free(&job->operands[i], device, stream, error);
+    for (int i = 0; i < job->laid_out; i++) ck_operand_free(&job->operands[i], stream, error);
     if (error->code != CK_OK || !job->plan.leaves_workspace_clear) job->workspace.clear = 0;
     ck_pool_free(device, &job->workspace, stream, error);
     ck_pool_free(device, &job->partials, stream, error);

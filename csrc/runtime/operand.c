@@ -1,5 +1,6 @@
 // Transfers of an operand to the device and back. Its layout there, and the copies that it takes, are computed in
 // layout.c.
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/strided_copy.h"
@@ -8,6 +9,9 @@
 
 // The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
 static const int64_t LONGEST_PITCH = INT32_MAX;
+
+// This thread gathers shorter runs of bytes, or more of them that make up small pieces, faster than CUDA copies each.
+enum { LONG_RUN = 256, FEW_CALLS = 64, LARGE_PIECE = 1 << 16 };
 
 static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
@@ -69,12 +73,66 @@ static int lay_out_host_array(ck_operand *operand, int is_output, int number, co
     return CK_OK;
 }
 
-int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, int is_output, int number,
-                      const ck_layout *layout, ck_view *device, ck_error *error) {
+// The longest axis that one call can copy. Each other axis multiplies the number of calls by its length.
+static int choose_axis(const ck_blocks *blocks) {
+    int longest = -1;
+    for (int i = 0; i < blocks->axis_count; i++) {
+        const ck_axis *axis = &blocks->axes[i];
+        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
+        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
+    }
+    return longest;
+}
+
+static int is_in_many_pieces(const ck_blocks *blocks) {
+    const int chosen = choose_axis(blocks);
+    int64_t runs = 1;
+    for (int i = 0; i < blocks->axis_count; i++) runs *= blocks->axes[i].length;
+    const int64_t calls = chosen < 0 ? runs : runs / blocks->axes[chosen].length;
+    const int64_t run = (int64_t)blocks->run;
+    return runs > 1 && (run < LONG_RUN || (calls > FEW_CALLS && run * runs < calls * LARGE_PIECE));
+}
+
+// Threads of the ring gather what they copy anyway.
+static void decide_to_gather(ck_operand *operand) {
+    ck_packing *packing = &operand->packing;
+    if (ck_view_is_contiguous(operand->array)) return;
+    ck_view_pack(operand->array, packing);
+    if (!is_in_many_pieces(&packing->blocks) || ck_ring_takes(operand->owner, (int64_t)packing->bytes)) return;
+    operand->is_gathered = 1;
+    operand->seen = packing->view;
+    operand->seen.data = packing->lowest + packing->first; // as if it were gathered there; see gather()
+    operand->array = &operand->seen;
+}
+
+// The elements as one axis, from the lowest address on; not if there are gaps, or elements that share memory.
+static void see_as_one_axis(ck_operand *operand) {
+    const ck_view *array = operand->array;
+    ck_packing packing;
+    if (ck_view_is_contiguous(array)) return;
+    ck_view_pack(array, &packing);
+    for (int i = 0; i < array->ndim; i++)
+        if (array->shape[i] != 1 && (array->strides[i] == 0 || array->strides[i] != packing.view.strides[i])) return;
+    const int64_t item = (int64_t)ck_dtype_size(array->dtype);
+    operand->seen = (ck_view){.data = packing.lowest, .dtype = array->dtype, .ndim = 1, .swapped = array->swapped};
+    operand->seen.shape[0] = (int64_t)packing.bytes / item;
+    operand->seen.strides[0] = item;
+    operand->array = &operand->seen;
+}
+
+int ck_operand_layout(ck_operand *operand, ck_device *owner, const ck_view *array, int on_host, int is_output,
+                      int number, const ck_layout *layout, ck_view *device, ck_error *error) {
     operand->array = array;
+    operand->owner = owner;
     operand->device = device;
     operand->on_host = on_host;
+    operand->is_gathered = 0;
+    operand->gathered = NULL;
     operand->copy = operand->pack = (ck_block){0};
+    if (on_host && !is_output) decide_to_gather(operand);
+    if (layout->contiguous == CK_IN_ANY_ORDER) see_as_one_axis(operand);
+    array = operand->array;
+    if (array == &operand->seen) *device = *array;
     for (int i = 0; i < array->ndim && is_output; i++)
         if (is_broadcast(array, i) && !ck_view_is_empty(array))
             return ck_fail(error, CK_BAD_VALUE,
@@ -105,22 +163,22 @@ int64_t ck_operand_bytes(const ck_operand *operand) {
 }
 
 // --- memory ------------------------------------------------------------------------------------------------------
-int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
-    operand->owner = device;
+int ck_operand_allocate(ck_operand *operand, cudaStream_t stream, ck_error *error) {
     if (operand->on_host) {
-        CK_TRY(ck_pool_allocate(device, operand->copied.bytes, stream, &operand->copy, error));
+        CK_TRY(ck_pool_allocate(operand->owner, operand->copied.bytes, stream, &operand->copy, error));
         operand->landed.data = operand->device->data = (char *)operand->copy.data + operand->first;
     }
     if (operand->is_packed) {
-        CK_TRY(ck_pool_allocate(device, operand->packed.bytes, stream, &operand->pack, error));
+        CK_TRY(ck_pool_allocate(operand->owner, operand->packed.bytes, stream, &operand->pack, error));
         operand->device->data = operand->pack.data;
     }
     return CK_OK;
 }
 
-void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
-    ck_pool_free(device, &operand->copy, stream, error);
-    ck_pool_free(device, &operand->pack, stream, error);
+void ck_operand_free(ck_operand *operand, cudaStream_t stream, ck_error *error) {
+    ck_pool_free(operand->owner, &operand->copy, stream, error);
+    ck_pool_free(operand->owner, &operand->pack, stream, error);
+    free(operand->gathered);
 }
 
 int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error) {
@@ -146,17 +204,6 @@ static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t fro
         CK_CUDA(error, cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, width, (size_t)count, kind,
                                          stream));
     return CK_OK;
-}
-
-// The longest axis that one call can copy. Each other axis multiplies the number of calls by its length.
-static int choose_axis(const ck_blocks *blocks) {
-    int longest = -1;
-    for (int i = 0; i < blocks->axis_count; i++) {
-        const ck_axis *axis = &blocks->axes[i];
-        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
-        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
-    }
-    return longest;
 }
 
 int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
@@ -217,10 +264,22 @@ static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream,
 }
 
 // --- transfers ---------------------------------------------------------------------------------------------------
-int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error) {
+static int gather(ck_operand *operand, ck_error *error) {
+    const ck_packing *packing = &operand->packing;
+    operand->gathered = malloc(packing->bytes);
+    if (operand->gathered == NULL)
+        return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for an operand without gaps: %zu bytes",
+                       packing->bytes);
+    ck_gather(&packing->blocks, packing->lowest, operand->gathered);
+    operand->lowest = operand->gathered + (operand->lowest - packing->lowest);
+    return CK_OK;
+}
+
+int ck_operand_bring(ck_operand *operand, const ck_context *context, ck_error *error) {
     const ck_view *from = operand->array;
     if (ck_view_is_empty(from)) return CK_OK;
     if (operand->on_host) {
+        if (operand->is_gathered) CK_TRY(gather(operand, error));
         CK_TRY(copy_blocks(operand, 1, context->stream, error));
         CK_TRY(zero_margins(&operand->copied, operand->copy.data, context->stream, error));
         from = &operand->landed;

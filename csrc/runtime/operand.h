@@ -51,32 +51,36 @@ void ck_view_pack(const ck_view *host, ck_packing *packing);
 // --- operand.c ---------------------------------------------------------------------------------------------------
 // An operand of a call: the caller's array, and the view of it on the device that the kernel uses.
 //
-//   array on the host     --copy-->  landed  --pack, if the layout needs it-->  device
-//   array on the device   ----------------  --pack, if the layout needs it-->  device
+//   array on the host     --gather, if it lies in many pieces--copy-->  landed  --pack, if the layout needs it-->  device
+//   array on the device   -------------------------------------------  --pack, if the layout needs it-->  device
 typedef struct ck_operand {
-    const ck_view *array;
+    const ck_view *array; // the caller's, or `seen`
+    ck_view seen;         // the array in another way: gathered, or as one axis
     ck_view *device;
     ck_device *owner; // of the memory on the device
     int on_host, is_packed;
     ck_view landed;      // for host arrays: the copy on the device, before it is packed
     char *lowest;        // for host arrays: where the blocks begin
     int64_t first;       // the distance of the first element from the beginning of the copy
+    int is_gathered;     // 1: packed on the host first; lowest then is an address in `gathered`, or will be
+    ck_packing packing;  // of the array on the host, if it is gathered
+    char *gathered;      // host memory
     ck_block copy, pack; // the memory of the copy, and of the packed array
     ck_stack copied, packed;
     ck_blocks blocks;
 } ck_operand;
 
-// Determines sizes and strides, without allocating memory. `device` is `array` without its data; it becomes the view
+// Determines sizes and strides, without allocating memory and without access to the array. `device` is `array` without its data; it becomes the view
 // that the kernel receives (with data, for an array on a device that is not packed). `number`, from 0, is for
 // messages.
-int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, int is_output, int number,
-                      const ck_layout *layout, ck_view *device, ck_error *error);
-int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
+int ck_operand_layout(ck_operand *operand, ck_device *owner, const ck_view *array, int on_host, int is_output,
+                      int number, const ck_layout *layout, ck_view *device, ck_error *error);
+int ck_operand_allocate(ck_operand *operand, cudaStream_t stream, ck_error *error);
 int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, before run
-int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error); // an input, with margins
+int ck_operand_bring(ck_operand *operand, const ck_context *context, ck_error *error);       // an input, with margins
 int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_error *error); // an output, after run
 int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error);        // then back to the host
-void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error);
+void ck_operand_free(ck_operand *operand, cudaStream_t stream, ck_error *error);
 // Enqueues the copies of the blocks, through the ring if that is faster. `kind` is for CUDA's own copies.
 int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
                    enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error);
