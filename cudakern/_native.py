@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeAlias
 
 #: The version of this interface; INTERFACE_VERSION in csrc/python/module.c is the same number.
-INTERFACE = 10
+INTERFACE = 11
 
 #: Streams are integers: 0 and 1 are the default stream, 2 the thread's own, others a cudaStream_t.
 Stream = int
@@ -65,13 +65,15 @@ class Native(Protocol):
                     shapes: tuple[Ints, ...], /) -> float: ...
     def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
 
-    # Plain calls on arrays of one device. ``prepare`` makes an entry of ``memo``; ``shape`` is called if the inputs'
-    # shapes differ from the last call's; with ``out_needed``, calls without out do not fit.
-    def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, /) -> Any: ...
-    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, alike: int, shape: Any,
-                out_needed: bool, /) -> Any: ...
+    # Calls of a known kind. ``device`` is -1 for arrays on a device, and for host arrays where they go. ``prepare`` makes
+    # an entry of ``memo``; ``layouts`` (see Rule.layouts) is called if the inputs' shapes differ from the last call's;
+    # with ``out_needed``, calls without out do not fit. For host arrays, ``make`` gives a result of some shape, and
+    # ``exceeds``, or None, tells whether arrays of so many bytes may exceed the memory limit.
+    def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, device: int, /) -> Any: ...
+    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, layouts: Any, out_needed: bool,
+                make: Any, exceeds: Any, /) -> Any: ...
     def call(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, out: Any, stream: Stream,
-             /) -> Any: ...
+             device: int, /) -> Any: ...
 
     # Sets of kernels. A pointer takes a View without gaps, and writes it unless it is a pointer to const. A value is a
     # Python number or a NumPy scalar of the parameter's type (of bfloat16: the bits as uint16); a struct is any object

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .._native import Native
@@ -17,6 +18,24 @@ def remember(module: Native, key: Any, what: Any) -> None:
     if len(module.memo) >= MOST:
         module.memo.clear()
     module.memo[key] = what
+
+
+def prepare(
+    rule: Rule,
+    variant: Variant,
+    values: tuple[int, ...],
+    dtype: str,
+    own: Named,
+    module: Native,
+    key: Any,
+    make: Any = None,
+    exceeds: Any = None,
+) -> None:
+    """Remembers what C needs for more calls of this kind, whose arrays have that type."""
+    layouts = functools.partial(rule.layouts, **own)
+    out_needed = bool(variant.out_type(dtype))
+    of_kind = (rule.name, variant.name, values, dtype, layouts, out_needed, make, exceeds)
+    remember(module, key, module.prepare(*of_kind))
 
 
 def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Variant | None, tuple[int, ...]]:
