@@ -268,19 +268,6 @@ static PyObject *memory_needed(PyObject *module, PyObject *const *arguments, Py_
 }
 
 // --- questions about a variant -----------------------------------------------------------------------------------
-// Fills views (without data) from a tuple of shapes; returns their number, or -1 with an exception set.
-static int read_shapes(PyObject *shapes, ck_view *views) {
-    if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
-        PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
-                     shapes);
-        return -1;
-    }
-    const int count = (int)PyTuple_Size(shapes);
-    for (int i = 0; i < count; i++)
-        if (read_shape(PyTuple_GetItem(shapes, i), &views[i]) < 0) return -1;
-    return count;
-}
-
 static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};

@@ -129,8 +129,8 @@ static int take_host(module_state *state, PyObject *object, int writable, arrays
 }
 
 // --- the kind of a call --------------------------------------------------------------------------------------------
-// For each input its type and number of axes (0, 1, 2 or more), then the device, and whether the arrays are on the host.
-// The number of axes is not needed, but calls with matrices and with stacks of them then remember a shape each.
+// For each input its type and number of axes (0, 1, 2 or more), then the device, and whether the arrays are on the
+// host. The number of axes is not needed, but calls with matrices and with stacks of them then remember a shape each.
 enum { INTEGER = CK_DTYPE_COUNT, FLOAT }; // Python's own numbers
 enum { KIND_AXES = 5, KIND_LONG_LONG = 7, KIND_BITS = 8, DEVICE_BITS = 16 };
 _Static_assert((int)FLOAT < 1 << KIND_AXES && (CK_MAX_VIEWS - 1) * KIND_BITS + DEVICE_BITS + 1 <= 64,
@@ -232,45 +232,7 @@ static PyObject *key(PyObject *module, PyObject *const *arguments, Py_ssize_t co
     return is_known ? make_key(arguments[0], arguments[1], arguments[2], kinds) : none();
 }
 
-// --- what is prepared for a kind -----------------------------------------------------------------------------------
-static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    module_state *state = state_of(module);
-    ck_error error = {0};
-    int64_t values[CK_MAX_PARAMETERS];
-    int dtype, inputs[CK_MAX_VIEWS];
-    if (check_count("prepare(operation, variant, parameters, dtype, layouts, out_needed, make, exceeds)", count, 8) <
-        0)
-        return NULL;
-    const ck_operation *operation;
-    const ck_variant *variant = read_variant(state, arguments, &operation);
-    if (variant == NULL) return NULL;
-    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, values);
-    if (parameters < 0 || read_dtype(arguments[3], &dtype) < 0) return NULL;
-    prepared *kind = PyObject_GC_New(prepared, state->prepared_type);
-    if (kind == NULL) return NULL;
-    kind->operation = operation;
-    kind->variant = variant;
-    kind->place = NULL;
-    kind->rule = kind->name = NULL;
-    atomic_init(&kind->last, NULL);
-    for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&kind->kept[i], NULL);
-    kind->layouts = arguments[4];
-    kind->out_needed = arguments[5] == Py_True;
-    kind->make = arguments[6];
-    kind->exceeds = arguments[7];
-    Py_INCREF(kind->layouts);
-    Py_INCREF(kind->make);
-    Py_INCREF(kind->exceeds);
-    PyObject_GC_Track(kind);
-    for (int i = 0; i < operation->inputs; i++) inputs[i] = dtype;
-    if (ck_check_types(operation, variant, inputs, operation->inputs, -1, &kind->types, &error) != CK_OK ||
-        ck_check_parameters(operation, variant, values, parameters, kind->parameters, &error) != CK_OK) {
-        Py_DECREF(kind);
-        return errors_raise(state, &error);
-    }
-    return (PyObject *)kind;
-}
-
+// --- the memo ------------------------------------------------------------------------------------------------------
 static prepared *in_memo(module_state *state, PyObject *key) {
     PyObject *known = NULL;
     if (key == NULL) return NULL;
@@ -426,6 +388,52 @@ static int arrange(prepared *prepared, arrays *arrays, ck_view *result, layout *
     }
     PyMem_Free(atomic_exchange(&prepared->last, last));
     return fits;
+}
+
+// --- what is prepared for a kind -----------------------------------------------------------------------------------
+static PyObject *prepare(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    module_state *state = state_of(module);
+    ck_error error = {0};
+    int64_t values[CK_MAX_PARAMETERS];
+    int dtype, inputs[CK_MAX_VIEWS];
+    arrays arrays = {0};
+    ck_view result;
+    layout results;
+    if (check_count("prepare(operation, variant, parameters, dtype, shapes, layouts, out_needed, make, exceeds)",
+                    count, 9) < 0)
+        return NULL;
+    const ck_operation *operation;
+    const ck_variant *variant = read_variant(state, arguments, &operation);
+    if (variant == NULL) return NULL;
+    const int parameters = read_integers(arguments[2], "parameters", CK_MAX_PARAMETERS, values);
+    if (parameters < 0 || read_dtype(arguments[3], &dtype) < 0 ||
+        (arrays.count = read_shapes(arguments[4], arrays.views)) < 0)
+        return NULL;
+    prepared *kind = PyObject_GC_New(prepared, state->prepared_type);
+    if (kind == NULL) return NULL;
+    kind->operation = operation;
+    kind->variant = variant;
+    kind->place = NULL;
+    kind->rule = kind->name = NULL;
+    atomic_init(&kind->last, NULL);
+    for (int i = 0; i < CK_MAX_VIEWS; i++) atomic_init(&kind->kept[i], NULL);
+    kind->layouts = arguments[5];
+    kind->out_needed = arguments[6] == Py_True;
+    kind->make = arguments[7];
+    kind->exceeds = arguments[8];
+    Py_INCREF(kind->layouts);
+    Py_INCREF(kind->make);
+    Py_INCREF(kind->exceeds);
+    PyObject_GC_Track(kind);
+    for (int i = 0; i < operation->inputs; i++) inputs[i] = dtype;
+    if (ck_check_types(operation, variant, inputs, operation->inputs, -1, &kind->types, &error) != CK_OK ||
+        ck_check_parameters(operation, variant, values, parameters, kind->parameters, &error) != CK_OK) {
+        Py_DECREF(kind);
+        return errors_raise(state, &error);
+    }
+    // The next call most likely has the same shapes. Other shapes than an operation takes do not fit later either.
+    if (!arrange(kind, &arrays, &result, &results) && PyErr_Occurred()) Py_CLEAR(kind);
+    return (PyObject *)kind;
 }
 
 // --- numbers -------------------------------------------------------------------------------------------------------
@@ -697,8 +705,9 @@ PyMethodDef prepared_methods[] = {
                "other inputs.")},
     {"prepare", FAST(prepare),
      PyDoc_STR(
-         "prepare(operation, variant, parameters, dtype, layouts, out_needed, make, exceeds, /)\n--\n\n"
-         "An entry of memo for call. layouts is a function of the inputs' shapes. It gives the result's shape "
+         "prepare(operation, variant, parameters, dtype, shapes, layouts, out_needed, make, exceeds, /)\n--\n\n"
+         "An entry of memo for call. layouts is a function of the inputs' shapes, here shapes. It gives the result's "
+         "shape "
          "and, for each input and the result, None or a pair: the shape with which the kernel takes it, and for "
          "each of its axes the array's axis, counted from 1 (0: it is repeated).")},
     {"call", FAST(call),

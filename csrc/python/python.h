@@ -106,6 +106,7 @@ const char *read_text(PyObject *object, const char *what);
 const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation);
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // returns their number
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
+int read_shapes(PyObject *shapes, ck_view *views);                                 // of a tuple; returns their number
 int read_dtype(PyObject *object, int *dtype);
 int write_number(PyObject *object, int dtype, void *value); // 1: an int or float that the type can hold; else 0
 PyObject *make_integers(const int64_t *values, int count);  // a tuple

@@ -36,6 +36,7 @@ static int execute_on_host_arrays(job *job) {
     if (backend_wait_can_be_interrupted()) CK_TRY(wait(job, &request->waiter));
     CK_TRY(job_fetch(job));
     CK_TRY(wait(job, &request->waiter));
+    for (int i = request->operation->inputs; i < job->laid_out; i++) ck_operand_scatter(&job->operands[i]);
     const int64_t start = ck_now_ns();
     if (job->to_finish) {
         const ck_view *result = &request->views[request->operation->inputs];

@@ -10,9 +10,6 @@
 // The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
 static const int64_t LONGEST_PITCH = INT32_MAX;
 
-// This thread gathers shorter runs of bytes, or more of them that make up small pieces, faster than CUDA copies each.
-enum { LONG_RUN = 256, FEW_CALLS = 64, LARGE_PIECE = 1 << 16 };
-
 static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
 }
@@ -73,35 +70,11 @@ static int lay_out_host_array(ck_operand *operand, int is_output, int number, co
     return CK_OK;
 }
 
-// The longest axis that one call can copy. Each other axis multiplies the number of calls by its length.
-static int choose_axis(const ck_blocks *blocks) {
-    int longest = -1;
-    for (int i = 0; i < blocks->axis_count; i++) {
-        const ck_axis *axis = &blocks->axes[i];
-        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
-        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
-    }
-    return longest;
-}
-
-static int is_in_many_pieces(const ck_blocks *blocks) {
-    const int chosen = choose_axis(blocks);
-    int64_t runs = 1;
-    for (int i = 0; i < blocks->axis_count; i++) runs *= blocks->axes[i].length;
-    const int64_t calls = chosen < 0 ? runs : runs / blocks->axes[chosen].length;
-    const int64_t run = (int64_t)blocks->run;
-    return runs > 1 && (run < LONG_RUN || (calls > FEW_CALLS && run * runs < calls * LARGE_PIECE));
-}
-
-// Threads of the ring gather what they copy anyway.
-static void decide_to_gather(ck_operand *operand) {
-    ck_packing *packing = &operand->packing;
-    if (ck_view_is_contiguous(operand->array)) return;
-    ck_view_pack(operand->array, packing);
-    if (!is_in_many_pieces(&packing->blocks) || ck_ring_takes(operand->owner, (int64_t)packing->bytes)) return;
-    operand->is_gathered = 1;
+// The array is treated as if its gathered copy were at the array's lowest address.
+static void see_gathered(ck_operand *operand) {
+    const ck_packing *packing = &operand->packing;
     operand->seen = packing->view;
-    operand->seen.data = packing->lowest + packing->first; // as if it were gathered there; see gather()
+    operand->seen.data = packing->lowest + packing->first;
     operand->array = &operand->seen;
 }
 
@@ -126,10 +99,10 @@ int ck_operand_layout(ck_operand *operand, ck_device *owner, const ck_view *arra
     operand->owner = owner;
     operand->device = device;
     operand->on_host = on_host;
-    operand->is_gathered = 0;
-    operand->gathered = NULL;
+    operand->is_in_pieces = on_host && ck_pieces_of(array, owner, &operand->packing);
+    operand->block = NULL;
     operand->copy = operand->pack = (ck_block){0};
-    if (on_host && !is_output) decide_to_gather(operand);
+    if (operand->is_in_pieces) see_gathered(operand);
     if (layout->contiguous == CK_IN_ANY_ORDER) see_as_one_axis(operand);
     array = operand->array;
     if (array == &operand->seen) *device = *array;
@@ -178,7 +151,7 @@ int ck_operand_allocate(ck_operand *operand, cudaStream_t stream, ck_error *erro
 void ck_operand_free(ck_operand *operand, cudaStream_t stream, ck_error *error) {
     ck_pool_free(operand->owner, &operand->copy, stream, error);
     ck_pool_free(operand->owner, &operand->pack, stream, error);
-    free(operand->gathered);
+    free(operand->block);
 }
 
 int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error) {
@@ -206,12 +179,22 @@ static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t fro
     return CK_OK;
 }
 
+int ck_blocks_axis(const ck_blocks *blocks) {
+    int longest = -1;
+    for (int i = 0; i < blocks->axis_count; i++) {
+        const ck_axis *axis = &blocks->axes[i];
+        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
+        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
+    }
+    return longest;
+}
+
 int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
                    enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
     int copied;
     CK_TRY(ck_ring_copy(owner, blocks, host, device, to_device, stream, &copied, error));
     if (copied) return CK_OK;
-    const int chosen = choose_axis(blocks);
+    const int chosen = ck_blocks_axis(blocks); // each other axis multiplies the number of calls by its length
     const ck_axis pieces = chosen >= 0 ? blocks->axes[chosen] : (ck_axis){.length = 1};
     int64_t place[CK_MAX_DIMS + 1] = {0};
     for (int axis = 0; blocks->run > 0 && axis >= 0;) {
@@ -264,14 +247,10 @@ static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream,
 }
 
 // --- transfers ---------------------------------------------------------------------------------------------------
-static int gather(ck_operand *operand, ck_error *error) {
-    const ck_packing *packing = &operand->packing;
-    operand->gathered = malloc(packing->bytes);
-    if (operand->gathered == NULL)
-        return ck_fail(error, CK_NO_HOST_MEMORY, "not enough host memory for an operand without gaps: %zu bytes",
-                       packing->bytes);
-    ck_gather(&packing->blocks, packing->lowest, operand->gathered);
-    operand->lowest = operand->gathered + (operand->lowest - packing->lowest);
+static int take_block(ck_operand *operand, ck_error *error) {
+    if (!operand->is_in_pieces) return CK_OK;
+    CK_TRY(ck_pieces_allocate(&operand->packing, &operand->block, error));
+    operand->lowest = operand->block + (operand->lowest - operand->packing.lowest);
     return CK_OK;
 }
 
@@ -279,7 +258,8 @@ int ck_operand_bring(ck_operand *operand, const ck_context *context, ck_error *e
     const ck_view *from = operand->array;
     if (ck_view_is_empty(from)) return CK_OK;
     if (operand->on_host) {
-        if (operand->is_gathered) CK_TRY(gather(operand, error));
+        CK_TRY(take_block(operand, error));
+        if (operand->block != NULL) ck_pieces_copy(&operand->packing, operand->block, 1);
         CK_TRY(copy_blocks(operand, 1, context->stream, error));
         CK_TRY(zero_margins(&operand->copied, operand->copy.data, context->stream, error));
         from = &operand->landed;
@@ -300,6 +280,11 @@ int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_e
     return ck_strided_copy(operand->on_host ? &operand->landed : operand->array, operand->device, context, error);
 }
 
-int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
+int ck_operand_fetch(ck_operand *operand, cudaStream_t stream, ck_error *error) {
+    CK_TRY(take_block(operand, error));
     return copy_blocks(operand, 0, stream, error);
+}
+
+void ck_operand_scatter(const ck_operand *operand) {
+    if (operand->block != NULL) ck_pieces_copy(&operand->packing, operand->block, 0);
 }

@@ -109,7 +109,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
         for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, WIDTH);                   \
         return
 
-static void copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count) {
+void ck_copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count) {
     switch (width) {
         COPY_EACH(1);
         COPY_EACH(2);
@@ -121,30 +121,15 @@ static void copy_each(char *to, int64_t to_step, const char *from, int64_t from_
     }
 }
 
-static void gather(const ck_blocks *blocks, int axis, const char *from, char *to) {
-    const ck_axis *on = &blocks->axes[axis];
-    if (axis == blocks->axis_count - 1)
-        copy_each(to, on->device, from, on->host, blocks->run, on->length);
-    else
-        for (int64_t i = 0; i < on->length; i++) gather(blocks, axis + 1, from + i * on->host, to + i * on->device);
-}
-
-void ck_gather(const ck_blocks *blocks, const char *from, char *to) {
-    if (blocks->axis_count > 0)
-        gather(blocks, 0, from, to);
-    else
-        memcpy(to, from, blocks->run);
-}
-
 // Copies between a matrix of the caller's array and a slot, in which rows have no gaps.
 static void copy_rows(const copy *copy, const chunk *chunk, char *host, char *slot) {
     const int whole = copy->rows.host == (int64_t)chunk->width;
     const size_t width = whole ? chunk->width * (size_t)chunk->height : chunk->width;
     const int64_t height = whole ? 1 : chunk->height, step = (int64_t)width;
     if (copy->to_device)
-        copy_each(slot, step, host, copy->rows.host, width, height);
+        ck_copy_each(slot, step, host, copy->rows.host, width, height);
     else
-        copy_each(host, copy->rows.host, slot, step, width, height);
+        ck_copy_each(host, copy->rows.host, slot, step, width, height);
 }
 
 // The distances of a matrix from the first one.

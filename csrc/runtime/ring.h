@@ -11,8 +11,6 @@ void ck_ring_destroy(ck_device *device);
 void ck_ring_trim(ck_device *device);
 // 1: a copy of that many contiguous bytes from or to pageable memory uses the ring.
 int ck_ring_takes(const ck_device *device, int64_t bytes);
-// Copies the blocks within host memory, by this thread. Their strides on the device are those in `to`.
-void ck_gather(const ck_blocks *blocks, const char *from, char *to);
 // Copies the blocks between the host and the device, which must be current. A copy to the device comes after the work
 // in the stream, and later work in the stream comes after the copy; on return, the host memory may be used again. A
 // copy to the host is complete on return. Sets `copied` to 0, and does nothing, if another way is faster or the only
@@ -21,5 +19,8 @@ void ck_gather(const ck_blocks *blocks, const char *from, char *to);
 // Other threads' copies wait for this one. So before a copy to the device, wait for kernels in the stream.
 int ck_ring_copy(ck_device *device, const ck_blocks *blocks, char *host, char *on_device, int to_device,
                  cudaStream_t stream, int *copied, ck_error *error);
+
+// Copies pieces of `width` bytes with those distances between them, within host memory, by this thread.
+void ck_copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count);
 
 #endif

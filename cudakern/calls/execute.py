@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from .._native import Native
+from ..arrays.layout import Shape
 from . import checks
 from .observer import Run, observer
 from .rule import Inputs, Named, Rule
@@ -25,6 +26,7 @@ def prepare(
     variant: Variant,
     values: tuple[int, ...],
     dtype: str,
+    shapes: tuple[Shape, ...],
     own: Named,
     module: Native,
     key: Any,
@@ -32,10 +34,8 @@ def prepare(
     exceeds: Any = None,
 ) -> None:
     """Remembers what C needs for more calls of this kind, whose arrays have that type."""
-    layouts = functools.partial(rule.layouts, **own)
-    out_needed = bool(variant.out_type(dtype))
-    of_kind = (rule.name, variant.name, values, dtype, layouts, out_needed, make, exceeds)
-    remember(module, key, module.prepare(*of_kind))
+    of_kind = rule.name, variant.name, values, dtype, shapes, functools.partial(rule.layouts, **own)
+    remember(module, key, module.prepare(*of_kind, bool(variant.out_type(dtype)), make, exceeds))
 
 
 def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Variant | None, tuple[int, ...]]:

@@ -66,7 +66,7 @@ def on_device(
     if new and key is not None and not (VALUES_COUNT and numbers):
         remember(module, (key,), known)  # for calls that C does not take
         if {x._view.dtype for x in arrays.values()} == {known.dtype}:
-            execute.prepare(rule, known.variant, known.values, known.dtype, own, module, key)
+            execute.prepare(rule, known.variant, known.values, known.dtype, shapes, own, module, key)
     target = None if out is None else out._view
     checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:

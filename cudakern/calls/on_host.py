@@ -12,13 +12,13 @@ from numpy.lib.stride_tricks import as_strided
 
 from .._backend import Backend, backend
 from ..arrays.dtypes import BFLOAT16, from_name, name_in_numpy, type_name
-from ..arrays.layout import MAX_DIMS, Shape
+from ..arrays.layout import MAX_DIMS, Shape, elements_meet
 from ..arrays.memory_limit import may_exceed
 from ..arrays.streams import stream_handle
 from ..arrays.transfer import Array, buffer_of, new_host, refuse_masked
 from . import checks, execute
 from .execute import by_numpy, named
-from .host import host_array, host_result, native
+from .host import host_array, native
 from .observer import Run, observer
 from .rule import VALUES_COUNT, WEAK, Inputs, Layouts, Named, Rule, laid_out
 from .table import AUTO, NUMPY, Variant, find, type_in_words, variants
@@ -50,16 +50,16 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
-    result_type, out_type = None, ""
+    result_type = None
     if dtype is not None and entry is not None and not entry.on_host:
         name, _, result_name = entry.signature(dtype)
-        result_type, out_type = dtype if result_name == name else from_name(result_name), entry.out_type(name)
+        result_type = dtype if result_name == name else from_name(result_name)
         checks.check_out_type(entry, name, type_name(out.dtype) if isinstance(out, np.ndarray) else None)
     if out is not None:
         checks.check_is_array(rule.name, out, (np.ndarray,))
         refuse_masked(out, f"{rule.name}: out", "out.data")
         _check_takes(rule, out, out.dtype if result_type is None else result_type)
-    shapes = [np.shape(x) for x in operands.values()]
+    shapes = tuple(map(np.shape, operands.values()))
     shape, layouts = rule.layouts(*shapes, **own)
     if out is not None:
         checks.check_shape(rule, out.shape, shape, *shapes)
@@ -70,6 +70,8 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         return _into(rule, out, by_numpy(rule, arrays, own))
     # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
+    if straight and not out.flags.c_contiguous:  # (with more axes, a kernel would take a copy)
+        straight = out.ndim < MAX_DIMS and not elements_meet(out.shape, out.strides, out.itemsize)
     here = backend()
     tiles = rule.tiles if observer.get() is None else None
     nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
@@ -79,20 +81,17 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = _laid_out(rule, layouts, arrays, target)
-    if straight and not (host_result(result, here.native, here.device) and np.may_share_memory(result, target)):
-        straight, target = False, new_host(here.native, shape, result_type)
-        arranged, result = _laid_out(rule, layouts, arrays, target)
     checks.check_place(entry, here)
     buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
     run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
     if tiles is None or not in_tiles(tiles, run, arranged, result):
         execute.execute(run)
-    key = here.native.key(rule.key, variant, {**own, **parameters}, inputs, here.device)
-    one_type = all(x.dtype == dtype for x in inputs if isinstance(x, np.ndarray))
-    if variant != AUTO and key is not None and one_type and not (VALUES_COUNT and rule.numbers):
+    of_one_type = all(x.dtype == dtype if isinstance(x, np.ndarray) else not VALUES_COUNT for x in inputs)
+    key = here.native.key(rule.key, variant, {**own, **parameters}, inputs, here.device) if of_one_type else None
+    if key is not None and variant != AUTO:
         make = functools.partial(new_host, here.native, dtype=result_type)
         exceeds = None if rule.tiles is None else functools.partial(may_exceed, here.native, here.device)
-        execute.prepare(rule, entry, values, name, own, here.native, key, make, exceeds)
+        execute.prepare(rule, entry, values, name, shapes, own, here.native, key, make, exceeds)
     return out if straight else target if dots else _into(rule, out, target)
 
 

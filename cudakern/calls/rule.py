@@ -22,8 +22,8 @@ VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 CONVERT = "convert it with .astype()"
 HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
 
-#: How a kernel takes an array: as it is, or with this shape, of whose axes each is the array's axis of that number from 1
-#: on, or repeats the rest (0).
+#: How a kernel takes an array: as it is (None), or with this shape, each of whose axes is an axis of the array, counted
+#: from 1, or is repeated (0).
 Layout = tuple[Shape, tuple[int, ...]] | None
 Layouts = tuple[Layout, ...]
 Inputs = tuple[Any, ...]

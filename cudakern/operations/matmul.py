@@ -64,7 +64,7 @@ class Product(NamedTuple):
             self._stack(self.batch, (self.m, self.n), (rows, columns)),
         )
 
-    def _stack(self, batch: Shape, matrix: Shape, axes: tuple[int, int]) -> Layout:
+    def _stack(self, batch: Shape, matrix: Shape, axes: Shape) -> Layout:
         axes = (*broadcast(batch, tuple(range(1, len(batch) + 1)), self.batch), *axes)
         return None if axes == tuple(range(1, len(axes) + 1)) else ((*self.batch, *matrix), axes)
 
