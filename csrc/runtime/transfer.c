@@ -168,7 +168,8 @@ static int exchange_and_wait(transfer *t, const ck_access *access) {
     return status;
 }
 
-// 0: CUDA or the ring copies the host array as it lies; 1: a copy of it in C order, which the packing then describes.
+// 0: CUDA or the ring copies the host array as it lies; 1: a copy of it, which the packing then describes. Its axes have
+// the order that they have on the device (unless elements are repeated there).
 static int is_gathered(const transfer *t, ck_packing *pieces) {
     const ck_view *host = t->host;
     if (ck_view_is_contiguous(host)) return 0;
@@ -176,10 +177,15 @@ static int is_gathered(const transfer *t, ck_packing *pieces) {
     if (ck_ring_takes(t->frame.device, (int64_t)pieces->bytes)) return 0;
     const ck_view *device = t->to != NULL ? &t->to->view : &t->from->view;
     if (blocks_between(host, device, &pieces->blocks) && !ck_pieces_are_many(&pieces->blocks)) return 0;
-    *pieces = (ck_packing){.view = packed(host, NULL), .lowest = host->data, .bytes = (size_t)ck_view_bytes(host)};
+    ck_view_pack(device, pieces);
+    if (pieces->bytes != (size_t)ck_view_bytes(host)) pieces->view = packed(host, NULL);
+    for (int i = 0; i < host->ndim; i++)
+        if (pieces->view.strides[i] < 0) pieces->view.strides[i] = -pieces->view.strides[i];
     pieces->view.swapped = host->swapped;
+    pieces->lowest = host->data;
+    pieces->bytes = (size_t)ck_view_bytes(host);
     ck_blocks_between(host, &pieces->view, &pieces->blocks);
-    return 1;
+    return pieces->blocks.axis_count > 0; // 0: it has that order already
 }
 
 // Copies between the host array and the device array. Returns when the host array may be used again.
