@@ -29,14 +29,15 @@ static PyObject *make_launches(const ck_measure *measure) {
 PyObject *make_report(const ck_measure *measure) {
     const ck_plan *plan = &measure->plan;
     PyObject *report = Py_BuildValue(
-        "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:n,s:n,s:i,s:(III),s:(III)}", "kernel_ns",
+        "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:L,s:n,s:n,s:i,s:(III),s:(III)}", "kernel_ns",
         (long long)measure->kernel_ns, "to_device_ns", (long long)measure->to_device_ns, "to_host_ns",
         (long long)measure->to_host_ns, "whole_ns", (long long)measure->whole_ns, "finish_ns",
         (long long)measure->finish_ns, "flops", measure->work.flops, "bytes", measure->work.bytes, "bytes_to_device",
-        (long long)measure->bytes_to_device, "bytes_to_host", (long long)measure->bytes_to_host, "partials",
-        (long long)plan->partials, "shared_bytes", (Py_ssize_t)plan->shared_bytes, "workspace_bytes",
-        (Py_ssize_t)plan->workspace_bytes, "launched", measure->launched, "grid", plan->grid[0], plan->grid[1],
-        plan->grid[2], "block", plan->block[0], plan->block[1], plan->block[2]);
+        (long long)measure->bytes_to_device, "bytes_to_host", (long long)measure->bytes_to_host, "bytes_gathered",
+        (long long)measure->bytes_gathered, "partials", (long long)plan->partials, "shared_bytes",
+        (Py_ssize_t)plan->shared_bytes, "workspace_bytes", (Py_ssize_t)plan->workspace_bytes, "launched",
+        measure->launched, "grid", plan->grid[0], plan->grid[1], plan->grid[2], "block", plan->block[0],
+        plan->block[1], plan->block[2]);
     if (report != NULL && set_item(report, "clocks", make_clocks(measure)) < 0) Py_CLEAR(report);
     if (report != NULL && set_item(report, "launches", make_launches(measure)) < 0) Py_CLEAR(report);
     return report;

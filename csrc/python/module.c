@@ -97,9 +97,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyMethodDef *const all_methods[] = {
-    array_methods,    call_methods,     device_methods, dlpack_in_methods, dlpack_out_methods,
-    exchange_methods, fork_methods,     pinned_methods, prepared_methods,  set_methods,
-    stream_methods,   transfer_methods, warm_methods,
+    array_methods,    call_methods,   device_methods,   dlpack_in_methods, dlpack_out_methods,
+    exchange_methods, fork_methods,   kind_methods,     pinned_methods,    prepared_methods,
+    set_methods,      stream_methods, transfer_methods, warm_methods,
 };
 
 static int register_at_fork(PyObject *module) {

@@ -8,6 +8,7 @@
 //   sets.c        Set: the package's kernels and other sets; a launch of a single kernel
 //   buffers.c     host arrays through the buffer protocol: formats, shapes, strides
 //   call.c        execute, error_depth, work: convert arguments to a request of the runtime
+//   kind.c        the arrays of a call, and the kind of call; kind.h
 //   prepared.c    the path of calls of a known kind, on arrays of one type, in host memory or on one device
 //   view.c        the type View, an array on the device
 //   array.c       creates Views: empty, view, adopt
@@ -47,8 +48,8 @@
 // The functions that a file adds to the module.
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 extern PyMethodDef array_methods[], call_methods[], device_methods[], dlpack_in_methods[], dlpack_out_methods[],
-    exchange_methods[], fork_methods[], pinned_methods[], prepared_methods[], set_methods[], stream_methods[],
-    warm_methods[], transfer_methods[];
+    exchange_methods[], fork_methods[], kind_methods[], pinned_methods[], prepared_methods[], set_methods[],
+    stream_methods[], warm_methods[], transfer_methods[];
 
 typedef struct module_state {
     ck_runtime *runtime;

@@ -86,6 +86,8 @@ static int report(job *job) {
         for (int i = 0; i < job->laid_out; i++)
             *(i < request->operation->inputs ? &measure->bytes_to_device : &measure->bytes_to_host) +=
                 ck_operand_bytes(&job->operands[i]);
+        for (int i = 0; i < job->laid_out; i++)
+            if (job->operands[i].block != NULL) measure->bytes_gathered += ck_operand_bytes(&job->operands[i]);
         if (job->to_finish) measure->bytes_to_host = (int64_t)job->partials.bytes;
     }
     if (request->operation->work != NULL) request->operation->work(&job->call, &measure->work);

@@ -7,9 +7,6 @@
 #include "operand.h"
 #include "ring.h"
 
-// The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
-static const int64_t LONGEST_PITCH = INT32_MAX;
-
 static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
 }
@@ -179,22 +176,12 @@ static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t fro
     return CK_OK;
 }
 
-int ck_blocks_axis(const ck_blocks *blocks) {
-    int longest = -1;
-    for (int i = 0; i < blocks->axis_count; i++) {
-        const ck_axis *axis = &blocks->axes[i];
-        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
-        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
-    }
-    return longest;
-}
-
 int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
                    enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
     int copied;
     CK_TRY(ck_ring_copy(owner, blocks, host, device, to_device, stream, &copied, error));
     if (copied) return CK_OK;
-    const int chosen = ck_blocks_axis(blocks); // each other axis multiplies the number of calls by its length
+    const int chosen = ck_blocks_axis(blocks);
     const ck_axis pieces = chosen >= 0 ? blocks->axes[chosen] : (ck_axis){.length = 1};
     int64_t place[CK_MAX_DIMS + 1] = {0};
     for (int axis = 0; blocks->run > 0 && axis >= 0;) {
@@ -228,7 +215,7 @@ static int zero_pieces(char *start, size_t pitch, size_t width, int64_t count, c
     if (width == 0) return CK_OK;
     if (pitch == width) {
         CK_CUDA(error, cudaMemsetAsync(start, 0, width * (size_t)count, stream));
-    } else if ((int64_t)pitch <= LONGEST_PITCH) {
+    } else if ((int64_t)pitch <= CK_LONGEST_PITCH) {
         CK_CUDA(error, cudaMemset2DAsync(start, pitch, 0, width, (size_t)count, stream));
     } else {
         for (int64_t i = 0; i < count; i++)

@@ -46,6 +46,10 @@ int ck_layout_place(const ck_layout *layout, unsigned kept, int by_columns, int 
                     ck_stack *stack, ck_error *error);
 // Determines the blocks of a copy, with axes merged if the layouts on both sides allow it.
 void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *blocks);
+// The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
+enum { CK_LONGEST_PITCH = INT32_MAX };
+// The longest axis that one call can copy; each other axis multiplies the number of calls by its length. -1: none.
+int ck_blocks_axis(const ck_blocks *blocks);
 void ck_view_pack(const ck_view *host, ck_packing *packing);
 
 // --- pieces.c ----------------------------------------------------------------------------------------------------
@@ -91,7 +95,6 @@ int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_e
 int ck_operand_fetch(ck_operand *operand, cudaStream_t stream, ck_error *error);              // then back to the host
 void ck_operand_scatter(const ck_operand *operand); // once the stream has ended
 void ck_operand_free(ck_operand *operand, cudaStream_t stream, ck_error *error);
-int ck_blocks_axis(const ck_blocks *blocks); // the longest axis that one call can copy; -1: none
 // Enqueues the copies of the blocks, through the ring if that is faster. `kind` is for CUDA's own copies.
 int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
                    enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error);

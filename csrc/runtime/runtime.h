@@ -225,7 +225,7 @@ typedef struct ck_launch_time {
 } ck_launch_time;
 typedef struct ck_measure {
     int64_t kernel_ns, to_device_ns, to_host_ns, whole_ns, finish_ns;
-    int64_t bytes_to_device, bytes_to_host;
+    int64_t bytes_to_device, bytes_to_host, bytes_gathered; // gathered: copied within host memory first, or last
     ck_work work;
     ck_plan plan;
     ck_clock *clocks; // plan.clock_blocks records; ck_measure_clear frees them

@@ -4,8 +4,8 @@
 //   host, long rows <-----------------------------------> device, long rows       a copy with gaps
 //   host, any strides <--> temporary, without gaps <----> device, any strides     a copy and a kernel
 //
-// Without a ring, a host array that is neither contiguous nor in a few long pieces is copied within host memory first,
-// or last (pieces.c).
+// Without a ring, a host array that is neither contiguous nor in a few long pieces is copied within host memory
+// first, or last (pieces.c).
 //
 // In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy,
 // which also swaps bytes and converts types. A temporary comes from the pool and is freed in the order of the stream.
@@ -168,8 +168,8 @@ static int exchange_and_wait(transfer *t, const ck_access *access) {
     return status;
 }
 
-// 0: CUDA or the ring copies the host array as it lies; 1: a copy of it, which the packing then describes. Its axes have
-// the order that they have on the device (unless elements are repeated there).
+// 0: CUDA or the ring copies the host array as it lies; 1: a copy of it, which the packing then describes. Its axes
+// have the order that they have on the device (unless elements are repeated there).
 static int is_gathered(const transfer *t, ck_packing *pieces) {
     const ck_view *host = t->host;
     if (ck_view_is_contiguous(host)) return 0;

@@ -88,7 +88,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         execute.execute(run)
     of_one_type = all(x.dtype == dtype if isinstance(x, np.ndarray) else not VALUES_COUNT for x in inputs)
     key = here.native.key(rule.key, variant, {**own, **parameters}, inputs, here.device) if of_one_type else None
-    if key is not None and variant != AUTO:
+    if key is not None and variant != AUTO and key not in here.native.memo:
         make = functools.partial(new_host, here.native, dtype=result_type)
         exceeds = None if rule.tiles is None else functools.partial(may_exceed, here.native, here.device)
         execute.prepare(rule, entry, values, name, shapes, own, here.native, key, make, exceeds)

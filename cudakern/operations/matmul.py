@@ -108,7 +108,7 @@ def product(a: Shape, b: Shape) -> Product:
 # --- what is left to NumPy -------------------------------------------------------------------------------------------
 def numpys_own(inputs: Inputs, out: Any) -> bool:
     """True if NumPy has to compute the product: it would not see the inputs as plain arrays of one type."""
-    if not (all(map(_is_plain, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
+    if not (all(map(_has_no_hooks, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
         for name, x in zip("ab", inputs, strict=True):
             if not hasattr(type(x), "__array_ufunc__"):  # (a type with __array_ufunc__ answers for itself)
                 refuse_elsewhere(x, name)
@@ -120,7 +120,7 @@ def numpys_own(inputs: Inputs, out: Any) -> bool:
     return isinstance(out, np.ndarray) and out.ndim < (first.ndim > 1) + (second.ndim > 1)
 
 
-def _is_plain(x: Any) -> bool:
+def _has_no_hooks(x: Any) -> bool:
     """False for types that NumPy treats specially: subclasses, and types with hooks for NumPy's functions."""
     kind = type(x)
     if kind in (np.ndarray, np.memmap, list, tuple):
