@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,12 +44,12 @@ def takes_out(operation):
 
 # --- how short it is -------------------------------------------------------------------------------------------------
 def frames(work):
-    """The names of the Python functions that it runs."""
+    """The Python functions that it runs, with their files."""
     seen = []
 
     def note(frame, event, _):
         if event == "call":
-            seen.append(frame.f_code.co_name)
+            seen.append(f"{Path(frame.f_code.co_filename).name}: {frame.f_code.co_name}")
 
     sys.setprofile(note)
     try:
@@ -64,7 +65,55 @@ def test_a_named_variant_with_numpy_arrays_takes_at_most_15_frames(operation, na
     with cudakern.use_backend(name):
         function = registry()[operation].call
         function(*inputs, variant=variant.name)
-        assert len(frames(lambda: function(*inputs, variant=variant.name))) <= 15
+        assert len(seen := frames(lambda: function(*inputs, variant=variant.name))) <= 15, seen
+
+
+#: (what it is, operation, variant, inputs), made from a random array's views: none of these is in C order and of the
+#: result's shape.
+ARRANGED = {
+    "transposed": ("matmul", "tiled", lambda x: (x[0], x[0].T)),
+    "backwards": ("matmul", "tiled", lambda x: (x[0], x[0, ::-1])),
+    "columns apart": ("matmul", "tiled", lambda x: (x[0, :, ::2], x[0, ::2, ::-1])),
+    "stacks": ("matmul", "tiled", lambda x: (x, x)),
+    "a stack and a matrix": ("matmul", "tiled", lambda x: (x, x[0].T)),
+    "broadcast stacks": ("matmul", "naive", lambda x: (x[:, None], x[None, :1])),
+    "a matrix and a vector": ("matmul", "tiled", lambda x: (x[0], x[0, 3])),
+    "a vector and a stack": ("matmul", "naive", lambda x: (x[0, :, 3], x)),
+    "two vectors": ("matmul", "naive", lambda x: (x[0, 0], x[0, :, 1])),
+    "an empty stack": ("matmul", "naive", lambda x: (x[:0], x[0])),
+    "a transposed sum": ("sum_of_squares", "multi_block", lambda x: (x.T,)),
+    "a sum with gaps": ("sum_of_squares", "multi_block", lambda x: (x[:, ::2, ::-3],)),
+    "a sum of what is repeated": ("sum_of_squares", "multi_block", lambda x: (x[:, :1, 2:3],)),
+    "rows for all": ("vector_add", "naive", lambda x: (x, x[0, 0])),
+    "both broadcast": ("vector_add", "vectorized", lambda x: (x[:, :1], x[0, :, :1].T)),
+    "a number": ("vector_add", "naive", lambda x: (x[0].T, 2.5)),
+    "a whole number": ("vector_add", "naive", lambda x: (x, 3)),
+    "two numbers": ("saxpy", "naive", lambda x: (2.5, x[0, 0], x[1])),
+    "a scan of columns": ("inclusive_scan", "blocks", lambda x: (x[0, :, 1],)),
+}
+
+
+@pytest.mark.parametrize("what", ARRANGED)
+@pytest.mark.parametrize("place", ["host", "device"])
+def test_arranged_arrays_go_straight_to_c(backend, place, what):
+    """From the second call of a kind on, with the results that NumPy's arrays in C order give."""
+    operation, variant, views = ARRANGED[what]
+    function = registry()[operation].call
+    x = np.random.default_rng().random((3, 12, 12)).astype(np.float32)
+    for stored in (x, x + 1):
+        inputs = views(stored if place == "host" else cudakern.asarray(stored))
+        work = lambda inputs=inputs: function(*inputs, variant=variant)  # noqa: E731
+        expected = registry()[operation].reference(*(np.float64(x) for x in views(stored)))
+        first, seen = work(), frames(work)
+        assert len(seen) <= 10, seen
+        for result in (first, work()):
+            found = result if place == "host" else result.get()
+            assert found.shape == np.shape(expected)
+            assert np.allclose(found, expected, rtol=1e-5)
+    other = views(stored[:, :10, :10] if place == "host" else cudakern.asarray(stored[:, :10, :10]))  # other shapes
+    expected = registry()[operation].reference(*(np.float64(x) for x in views(stored[:, :10, :10])))
+    result = function(*other, variant=variant)
+    assert np.allclose(result if place == "host" else result.get(), expected, rtol=1e-5)
 
 
 @every_kernel
@@ -88,6 +137,10 @@ def test_plain_arrays_on_the_device_go_straight_to_c(operation, name, variant, m
                 assert (one.dtype, one.shape) == (other.dtype, other.shape)
                 if variant.deterministic or which == "auto":
                     assert one.get().tobytes() == other.get().tobytes()
+
+
+class Subclass(np.ndarray):
+    pass
 
 
 # --- kinds are told apart --------------------------------------------------------------------------------------------
@@ -442,66 +495,95 @@ def test_threads_that_call_while_the_memo_is_emptied(square):
     assert not wrong
 
 
-# --- what C takes for plain ------------------------------------------------------------------------------------------
+# --- what C takes ----------------------------------------------------------------------------------------------------
+def plain(*shapes):
+    """The layouts of arrays of one shape, which a kernel takes as they are."""
+    if len(set(shapes)) > 1:
+        raise ValueError(shapes)
+    return shapes[0], (None,) * (len(shapes) + 1)
+
+
 @pytest.mark.parametrize("name", BACKENDS)
-def test_the_plain_case_in_c(name):
-    """Below Python's functions: what is known by hand, and what is not plain."""
+def test_known_kinds_in_c(name):
+    """Below Python's functions: what is known by hand, and what is not."""
     module = native(name)
     with cudakern.use_backend(name):
         x, y = cudakern.zeros(10, "float32"), cudakern.zeros(10, "float32")
-    key = module.key("rule", "variant", {"n": 1}, (x, y))
-    assert key == module.key("rule", "variant", {"n": 1}, (y, x))
+    h = np.ones(10, np.float32)
+    key = module.key("rule", "variant", {"n": 1}, (x, y), -1)
+    assert key == module.key("rule", "variant", {"n": 1}, (y, x), -1)
     others = [
-        module.key("rule", "variant", {"n": 2}, (x, y)),
-        module.key("rule", "variant", {"m": 1}, (x, y)),
-        module.key("rule", "other", {"n": 1}, (x, y)),
-        module.key("other", "variant", {"n": 1}, (x, y)),
-        module.key("rule", "variant", {}, (x, y)),
-        module.key("rule", "variant", {"n": 1}, (x,)),
-        module.key("rule", "variant", {"n": 1}, (x, y[::2])),
-        module.key("rule", "variant", {"n": 1}, (x, y.reshape(5, 2))),
-        module.key("rule", "variant", {"n": 1}, (x.astype("int8"), y)),
+        module.key("rule", "variant", {"n": 2}, (x, y), -1),
+        module.key("rule", "variant", {"m": 1}, (x, y), -1),
+        module.key("rule", "other", {"n": 1}, (x, y), -1),
+        module.key("other", "variant", {"n": 1}, (x, y), -1),
+        module.key("rule", "variant", {}, (x, y), -1),
+        module.key("rule", "variant", {"n": 1}, (x,), -1),
+        module.key("rule", "variant", {"n": 1}, (x, 1), -1),
+        module.key("rule", "variant", {"n": 1}, (x, 1.0), -1),
+        module.key("rule", "variant", {"n": 1}, (x, y.reshape(5, 2)), -1),
+        module.key("rule", "variant", {"n": 1}, (x.astype("int8"), y), -1),
+        *(module.key("rule", "variant", {"n": 1}, (h, h), at) for at in (0, 1)),
+        *(module.key("rule", "variant", {"n": 1}, (h, h.astype(kind)), 0) for kind in ("int64", "longlong", "uint8")),
     ]
-    assert len({key, *others}) == 10
-    for inputs in ((), (1, 2.0), (x, True), (x, np.float32(1)), [x, y], (x, np.zeros(10, np.float32)), (x,) * 6):
-        assert module.key("rule", "variant", {"n": 1}, inputs) is None
-        assert module.call("rule", "variant", {"n": 1}, inputs, None, 0) is NotImplemented
+    assert len({key, *others}) == len(others) + 1
+    assert key == module.key("rule", "variant", {"n": 1}, (x, y[::2]), -1)
+    for inputs in ((), (1, 2.0), (x, True), (x, np.float32(1)), [x, y], (x, h), (x,) * 6):
+        assert module.key("rule", "variant", {"n": 1}, inputs, -1) is None
+        assert module.call("rule", "variant", {"n": 1}, inputs, None, 0, -1) is NotImplemented
+    swapped, objects, many = h.astype(h.dtype.newbyteorder("S")), h.astype(object), np.zeros((1,) * 17, np.float32)
+    for host in (np.ma.array(h), h.view(Subclass), h[0], swapped, objects, many, [1.0], x, True, 1j, None):
+        assert module.key("rule", "variant", {"n": 1}, (h, host), 0) is None
+        assert module.call("rule", "variant", {"n": 1}, (h, host), None, 0, 0) is NotImplemented
     for parameters in ({"n": 1.0}, {"n": True}, {"n": None}):
-        assert module.key("rule", "variant", parameters, (x, y)) is None
+        assert module.key("rule", "variant", parameters, (x, y), -1) is None
     for wrong in (5, None, []):
         with pytest.raises(TypeError, match="parameters must be a dict"):
-            module.key("rule", "variant", wrong, (x, y))
+            module.key("rule", "variant", wrong, (x, y), -1)
     module.memo[key] = "something else"
     try:
-        assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0) is NotImplemented
-        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 3, lambda x, y: x, False)
-        assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0).get().tolist() == [0] * 10
-        assert module.call("rule", "variant", {"n": 1}, (x, y), y, 0) is NotImplemented  # y is an input
-        assert module.call("rule", "variant", {"n": 1}, (x, y[:3]), None, 0) is NotImplemented
+        assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0, -1) is NotImplemented
+        of_ten = ("vector_add", "naive", (64,), "float32", ((10,), (10,)))
+        module.memo[key] = module.prepare(*of_ten, plain, False, None, None)
+        assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0, -1).get().tolist() == [0] * 10
+        assert module.call("rule", "variant", {"n": 1}, (x, y), y, 0, -1) is NotImplemented  # y is an input
+        assert module.call("rule", "variant", {"n": 1}, (x, y[:3]), None, 0, -1) is NotImplemented
         out = cudakern.DeviceArray(module.empty((10,), "float32", 0, 0), module)
-        assert module.call("rule", "variant", {"n": 1}, (x, y), out, 0) is out
-        shape = lambda *shapes: (5,)  # noqa: E731
-        module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, shape, False)
+        assert module.call("rule", "variant", {"n": 1}, (x, y), out, 0, -1) is out
+        short = lambda *shapes: ((5,), (None,) * 3)  # noqa: E731
+        module.memo[key] = module.prepare(*of_ten, short, False, None, None)
         with pytest.raises(ValueError, match="array 2 has 5 elements, but array 0 has 10"):  # as its plan says
-            module.call("rule", "variant", {"n": 1}, (x, y), None, 0)
+            module.call("rule", "variant", {"n": 1}, (x, y), None, 0, -1)
+        nothing = (None,) * 3
         for bad, error in (
             (lambda *s: 1 // 0, ZeroDivisionError),
-            (lambda *s: (-1,), None),
+            (lambda *s: ((-1,), nothing), None),
             (lambda *s: "x", TypeError),
+            (lambda *s: ("x", nothing), TypeError),
+            (lambda *s: ((10,), "x"), TypeError),
+            (lambda *s: ((10,), nothing[1:]), TypeError),
+            (lambda *s: ((10,), (*nothing[1:], 5)), TypeError),
+            (lambda *s: ((10,), (*nothing[1:], ((10,), (1, 1)))), TypeError),
+            (lambda *s: ((10,), (*nothing[1:], ((10,), (2,)))), TypeError),
+            (lambda *s: ((10,), (*nothing[1:], ((10,), (-1,)))), TypeError),
         ):
-            module.memo[key] = module.prepare("vector_add", "naive", (64,), "float32", 0, bad, False)
+            later = lambda *s, bad=bad: bad(*s) if s[0] == (10,) else plain(*s)  # noqa: E731
+            module.memo[key] = module.prepare(*of_ten[:4], ((5,), (5,)), later, False, None, None)
             if error is None:
-                assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0) is NotImplemented
+                module.prepare(*of_ten, bad, False, None, None)
+                assert module.call("rule", "variant", {"n": 1}, (x, y), None, 0, -1) is NotImplemented
             else:
                 with pytest.raises(error):
-                    module.call("rule", "variant", {"n": 1}, (x, y), None, 0)
+                    module.prepare(*of_ten, bad, False, None, None)
+                with pytest.raises(error):
+                    module.call("rule", "variant", {"n": 1}, (x, y), None, 0, -1)
     finally:
         del module.memo[key]
     for wrong, words in (
-        (("no_operation", "naive", (), "float32", 0, (), False), "no operation"),
-        (("vector_add", "none", (), "float32", 0, (), False), "none"),
-        (("vector_add", "naive", (-1,), "float32", 0, (), False), "threads"),
-        (("vector_add", "naive", (64,), "float128", 0, (), False), "float128"),
+        (("no_operation", "naive", (), "float32", (), plain, False, None, None), "no operation"),
+        (("vector_add", "none", (), "float32", (), plain, False, None, None), "none"),
+        (("vector_add", "naive", (-1,), "float32", (), plain, False, None, None), "threads"),
+        (("vector_add", "naive", (64,), "float128", (), plain, False, None, None), "float128"),
     ):
         with pytest.raises((ValueError, TypeError), match=words):
             module.prepare(*wrong)

@@ -132,8 +132,9 @@ typedef struct ck_layout {
     // TMA can address it: with a pitch of 16 or more, also strides that are positive, and matrices of a stack that
     // lie as along one axis (axes of stride 0 left out).
     int boxed;
-    int contiguous; // C-contiguous, for any number of axes
+    int contiguous; // C-contiguous, for any number of axes; CK_IN_ANY_ORDER: one axis, its elements in any order
 } ck_layout;
+enum { CK_IN_ANY_ORDER = 2 };
 
 // The requirements of a variant, which depend only on shapes and types.
 typedef struct ck_plan {

@@ -157,6 +157,18 @@ int read_shape(PyObject *object, ck_view *view) {
     return 0;
 }
 
+int read_shapes(PyObject *shapes, ck_view *views) {
+    if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
+        PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
+                     shapes);
+        return -1;
+    }
+    const int count = (int)PyTuple_Size(shapes);
+    for (int i = 0; i < count; i++)
+        if (read_shape(PyTuple_GetItem(shapes, i), &views[i]) < 0) return -1;
+    return count;
+}
+
 int read_dtype(PyObject *object, int *dtype) {
     const char *name = read_text(object, "a dtype's name");
     if (name == NULL) return -1;

@@ -29,14 +29,15 @@ static PyObject *make_launches(const ck_measure *measure) {
 PyObject *make_report(const ck_measure *measure) {
     const ck_plan *plan = &measure->plan;
     PyObject *report = Py_BuildValue(
-        "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:n,s:n,s:i,s:(III),s:(III)}", "kernel_ns",
+        "{s:L,s:L,s:L,s:L,s:L,s:d,s:d,s:L,s:L,s:L,s:L,s:n,s:n,s:i,s:(III),s:(III)}", "kernel_ns",
         (long long)measure->kernel_ns, "to_device_ns", (long long)measure->to_device_ns, "to_host_ns",
         (long long)measure->to_host_ns, "whole_ns", (long long)measure->whole_ns, "finish_ns",
         (long long)measure->finish_ns, "flops", measure->work.flops, "bytes", measure->work.bytes, "bytes_to_device",
-        (long long)measure->bytes_to_device, "bytes_to_host", (long long)measure->bytes_to_host, "partials",
-        (long long)plan->partials, "shared_bytes", (Py_ssize_t)plan->shared_bytes, "workspace_bytes",
-        (Py_ssize_t)plan->workspace_bytes, "launched", measure->launched, "grid", plan->grid[0], plan->grid[1],
-        plan->grid[2], "block", plan->block[0], plan->block[1], plan->block[2]);
+        (long long)measure->bytes_to_device, "bytes_to_host", (long long)measure->bytes_to_host, "bytes_gathered",
+        (long long)measure->bytes_gathered, "partials", (long long)plan->partials, "shared_bytes",
+        (Py_ssize_t)plan->shared_bytes, "workspace_bytes", (Py_ssize_t)plan->workspace_bytes, "launched",
+        measure->launched, "grid", plan->grid[0], plan->grid[1], plan->grid[2], "block", plan->block[0],
+        plan->block[1], plan->block[2]);
     if (report != NULL && set_item(report, "clocks", make_clocks(measure)) < 0) Py_CLEAR(report);
     if (report != NULL && set_item(report, "launches", make_launches(measure)) < 0) Py_CLEAR(report);
     return report;
@@ -268,19 +269,6 @@ static PyObject *memory_needed(PyObject *module, PyObject *const *arguments, Py_
 }
 
 // --- questions about a variant -----------------------------------------------------------------------------------
-// Fills views (without data) from a tuple of shapes; returns their number, or -1 with an exception set.
-static int read_shapes(PyObject *shapes, ck_view *views) {
-    if (!PyTuple_Check(shapes) || PyTuple_Size(shapes) > CK_MAX_VIEWS) {
-        PyErr_Format(PyExc_TypeError, "shapes must be a tuple of at most %d tuples of integers, not %R", CK_MAX_VIEWS,
-                     shapes);
-        return -1;
-    }
-    const int count = (int)PyTuple_Size(shapes);
-    for (int i = 0; i < count; i++)
-        if (read_shape(PyTuple_GetItem(shapes, i), &views[i]) < 0) return -1;
-    return count;
-}
-
 static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};

@@ -6,7 +6,7 @@
 #define PASTE_(a, b) a##b
 #define PASTE(a, b)  PASTE_(a, b)
 
-enum { INTERFACE_VERSION = 10 }; // must match cudakern/_native.py
+enum { INTERFACE_VERSION = 11 }; // must match cudakern/_native.py
 
 // --- the table, the backend --------------------------------------------------------------------------------------
 static PyObject *operations(PyObject *module, PyObject *unused) {
@@ -97,9 +97,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyMethodDef *const all_methods[] = {
-    array_methods,    call_methods,     device_methods, dlpack_in_methods, dlpack_out_methods,
-    exchange_methods, fork_methods,     pinned_methods, prepared_methods,  set_methods,
-    stream_methods,   transfer_methods, warm_methods,
+    array_methods,    call_methods,   device_methods,   dlpack_in_methods, dlpack_out_methods,
+    exchange_methods, fork_methods,   kind_methods,     pinned_methods,    prepared_methods,
+    set_methods,      stream_methods, transfer_methods, warm_methods,
 };
 
 static int register_at_fork(PyObject *module) {
@@ -169,6 +169,7 @@ static int traverse_module(PyObject *module, visitproc visit, void *arg) {
     Py_VISIT(state->prepared_type);
     Py_VISIT(state->set_type);
     Py_VISIT(state->array_type);
+    Py_VISIT(state->host_type);
     Py_VISIT(state->memo);
     return 0;
 }
@@ -184,6 +185,7 @@ static int clear_module(PyObject *module) {
     Py_CLEAR(state->prepared_type);
     Py_CLEAR(state->set_type);
     Py_CLEAR(state->array_type);
+    Py_CLEAR(state->host_type);
     Py_XDECREF(atomic_exchange(&state->view_name, NULL));
     forget_calls(state);
     Py_CLEAR(state->memo);

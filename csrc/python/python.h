@@ -8,7 +8,8 @@
 //   sets.c        Set: the package's kernels and other sets; a launch of a single kernel
 //   buffers.c     host arrays through the buffer protocol: formats, shapes, strides
 //   call.c        execute, error_depth, work: convert arguments to a request of the runtime
-//   prepared.c    the fast path of a call: arrays on one device that a kernel takes without conversion
+//   kind.c        the arrays of a call, and the kind of call; kind.h
+//   prepared.c    the path of calls of a known kind, on arrays of one type, in host memory or on one device
 //   view.c        the type View, an array on the device
 //   array.c       creates Views: empty, view, adopt
 //   transfers.c   copies between arrays: upload, download, copy, fill
@@ -47,8 +48,8 @@
 // The functions that a file adds to the module.
 #define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL
 extern PyMethodDef array_methods[], call_methods[], device_methods[], dlpack_in_methods[], dlpack_out_methods[],
-    exchange_methods[], fork_methods[], pinned_methods[], prepared_methods[], set_methods[], stream_methods[],
-    warm_methods[], transfer_methods[];
+    exchange_methods[], fork_methods[], kind_methods[], pinned_methods[], prepared_methods[], set_methods[],
+    stream_methods[], warm_methods[], transfer_methods[];
 
 typedef struct module_state {
     ck_runtime *runtime;
@@ -56,6 +57,7 @@ typedef struct module_state {
     PyObject *cuda_error, *out_of_memory; // cudakern._errors': both modules raise the same classes
     PyTypeObject *view_type, *pinned_type, *prepared_type, *set_type, *warm_type;
     PyObject *array_type;          // Python's DeviceArray; set before view_name
+    PyObject *host_type;           // NumPy's ndarray; likewise
     _Atomic(PyObject *) view_name; // "_view"; NULL: not needed yet
     PyObject *memo;                // a dict: the kind of a call --> what an earlier call of that kind prepared
     struct prepared *front[64];    // entries found without a key; each removes itself when it is deallocated
@@ -105,6 +107,7 @@ const char *read_text(PyObject *object, const char *what);
 const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation);
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // returns their number
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
+int read_shapes(PyObject *shapes, ck_view *views);                                 // of a tuple; returns their number
 int read_dtype(PyObject *object, int *dtype);
 int write_number(PyObject *object, int dtype, void *value); // 1: an int or float that the type can hold; else 0
 PyObject *make_integers(const int64_t *values, int count);  // a tuple
@@ -134,17 +137,12 @@ PyObject *table_variables(const ck_set_table *table); // one pair (name, paramet
 int set_item(PyObject *dictionary, const char *key, PyObject *value);
 
 // --- view.c ------------------------------------------------------------------------------------------------------
-// Python's View. It never changes after its creation, so it needs no lock. Its `kind` contains the properties on
-// which the choice of a kernel may depend: the type, whether it is contiguous, and the number of axes (0, 1, 2 or
-// more).
-enum { VIEW_CONTIGUOUS = 1 << 4, VIEW_AXES = 5, VIEW_KIND_BITS = 7 };
-
+// Python's View. It never changes after its creation, so it needs no lock.
 typedef struct view {
     PyObject_HEAD ck_array array; // holds a reference to the memory
     int device;
     int read_only;
     int foreign; // the memory belongs to another library
-    unsigned kind;
 } view;
 
 PyTypeObject *make_view_type(PyObject *module);

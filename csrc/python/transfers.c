@@ -56,21 +56,6 @@ static PyObject *download(PyObject *module, PyObject *const *arguments, Py_ssize
     return exchange(module, arguments[1], arguments[0], arguments[2], 0);
 }
 
-static PyObject *gathers(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
-    module_state *state = state_of(module);
-    ck_error error = {0};
-    int device, answer = 0;
-    outside outside;
-    if (check_count("gathers(nbytes, device)", count, 2) < 0 || read_int(arguments[1], "device", &device) < 0)
-        return NULL;
-    const long long nbytes = PyLong_AsLongLong(arguments[0]);
-    if (nbytes == -1 && PyErr_Occurred()) return NULL;
-    outside_begin(&outside, state);
-    const int status = ck_gathers(state->runtime, device, nbytes, &answer, &error);
-    if (outside_end(&outside, status, &error) != 0) return NULL;
-    return PyBool_FromLong(answer);
-}
-
 static PyObject *copy(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
     ck_error error = {0};
@@ -116,10 +101,6 @@ PyMethodDef transfer_methods[] = {
     {"upload", FAST(upload),
      PyDoc_STR("upload(to, source, stream, /)\n--\n\nHost to device; source: a buffer of the same shape and type, of "
                "any strides and byte order. Returns when source may be used again.")},
-    {"gathers", FAST(gathers),
-     PyDoc_STR(
-         "gathers(nbytes, device, /)\n--\n\nTrue if arrays of that size with gaps are gathered by the threads of a "
-         "ring.")},
     {"download", FAST(download),
      PyDoc_STR("download(into, source, stream, /)\n--\n\nDevice to host; returns when the copy is complete. into: a "
                "writable buffer, as for upload, of which no two elements share memory.")},

@@ -25,9 +25,6 @@ void view_fill(view *view, ck_memory *memory, const ck_view *described, int read
     view->device = ck_memory_device(memory);
     view->read_only = read_only;
     view->foreign = foreign;
-    const unsigned axes = described->ndim < 3 ? (unsigned)described->ndim : 3;
-    view->kind = (unsigned)described->dtype | axes << VIEW_AXES;
-    if (ck_view_is_contiguous(described)) view->kind |= VIEW_CONTIGUOUS;
 }
 
 PyObject *view_create(module_state *state, ck_memory *memory, const ck_view *described, int read_only, int foreign) {

@@ -36,6 +36,7 @@ static int execute_on_host_arrays(job *job) {
     if (backend_wait_can_be_interrupted()) CK_TRY(wait(job, &request->waiter));
     CK_TRY(job_fetch(job));
     CK_TRY(wait(job, &request->waiter));
+    for (int i = request->operation->inputs; i < job->laid_out; i++) ck_operand_scatter(&job->operands[i]);
     const int64_t start = ck_now_ns();
     if (job->to_finish) {
         const ck_view *result = &request->views[request->operation->inputs];
@@ -85,6 +86,8 @@ static int report(job *job) {
         for (int i = 0; i < job->laid_out; i++)
             *(i < request->operation->inputs ? &measure->bytes_to_device : &measure->bytes_to_host) +=
                 ck_operand_bytes(&job->operands[i]);
+        for (int i = 0; i < job->laid_out; i++)
+            if (job->operands[i].block != NULL) measure->bytes_gathered += ck_operand_bytes(&job->operands[i]);
         if (job->to_finish) measure->bytes_to_host = (int64_t)job->partials.bytes;
     }
     if (request->operation->work != NULL) request->operation->work(&job->call, &measure->work);
@@ -101,7 +104,7 @@ static void give_back(job *job, const ck_waiter *waiter) {
     const int host_arrays = job->request != NULL && !job_on_device(job);
     if (error->code != CK_OK && (job->written_out || (job->own != NULL && host_arrays)))
         (void)backend_wait(stream, waiter->interrupted, waiter->argument);
-    for (int i = 0; i < job->laid_out; i++) ck_operand_free(&job->operands[i], device, stream, error);
+    for (int i = 0; i < job->laid_out; i++) ck_operand_free(&job->operands[i], stream, error);
     if (error->code != CK_OK || !job->plan.leaves_workspace_clear) job->workspace.clear = 0;
     ck_pool_free(device, &job->workspace, stream, error);
     ck_pool_free(device, &job->partials, stream, error);

@@ -81,7 +81,7 @@ int job_plan(job *job) {
     job->to_finish = job->plan.partials > 0 && !is_the_result(job);
     if (job->to_finish) CK_TRY(check_finish(job));
     for (int i = 0; i < count; i++) {
-        CK_TRY(ck_operand_layout(&job->operands[i], &request->views[i], !job_on_device(job),
+        CK_TRY(ck_operand_layout(&job->operands[i], job->frame.device, &request->views[i], !job_on_device(job),
                                  i >= request->operation->inputs, i, &job->plan.layout[i], &job->views[i],
                                  job->frame.error));
         moved |= !job_on_device(job) || job->operands[i].is_packed;
@@ -105,7 +105,7 @@ int job_prepare(job *job) {
     const size_t partial = ck_dtype_size(job->call.types.accumulator);
     job->context = ck_frame_context(&job->frame);
     for (int i = 0; i < job->laid_out; i++) {
-        CK_TRY(ck_operand_allocate(&job->operands[i], job->frame.device, stream, job->frame.error));
+        CK_TRY(ck_operand_allocate(&job->operands[i], stream, job->frame.error));
         if (plan->clear_outputs && i >= inputs)
             CK_TRY(ck_operand_clear(&job->operands[i], &job->context, job->frame.error));
     }

@@ -231,6 +231,17 @@ void ck_blocks_between(const ck_view *host, const ck_view *device, ck_blocks *bl
     blocks->axis_count = count;
 }
 
+int ck_blocks_axis(const ck_blocks *blocks) {
+    int longest = -1;
+    for (int i = 0; i < blocks->axis_count; i++) {
+        const ck_axis *axis = &blocks->axes[i];
+        if (axis->host < (int64_t)blocks->run || axis->host > CK_LONGEST_PITCH || axis->device > CK_LONGEST_PITCH)
+            continue;
+        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
+    }
+    return longest;
+}
+
 void ck_view_pack(const ck_view *host, ck_packing *packing) {
     const int64_t item = (int64_t)ck_dtype_size(host->dtype);
     ck_view ascending = *host, copy = *host; // both as if no axis went backwards

@@ -1,13 +1,11 @@
 // Transfers of an operand to the device and back. Its layout there, and the copies that it takes, are computed in
 // layout.c.
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/strided_copy.h"
 #include "operand.h"
 #include "ring.h"
-
-// The largest distance between two rows that every version of CUDA accepts. Beyond it, rows are copied one by one.
-static const int64_t LONGEST_PITCH = INT32_MAX;
 
 static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
@@ -69,12 +67,42 @@ static int lay_out_host_array(ck_operand *operand, int is_output, int number, co
     return CK_OK;
 }
 
-int ck_operand_layout(ck_operand *operand, const ck_view *array, int on_host, int is_output, int number,
-                      const ck_layout *layout, ck_view *device, ck_error *error) {
+// The array is treated as if its gathered copy were at the array's lowest address.
+static void see_gathered(ck_operand *operand) {
+    const ck_packing *packing = &operand->packing;
+    operand->seen = packing->view;
+    operand->seen.data = packing->lowest + packing->first;
+    operand->array = &operand->seen;
+}
+
+// The elements as one axis, from the lowest address on; not if there are gaps, or elements that share memory.
+static void see_as_one_axis(ck_operand *operand) {
+    const ck_view *array = operand->array;
+    ck_packing packing;
+    if (ck_view_is_contiguous(array)) return;
+    ck_view_pack(array, &packing);
+    for (int i = 0; i < array->ndim; i++)
+        if (array->shape[i] != 1 && (array->strides[i] == 0 || array->strides[i] != packing.view.strides[i])) return;
+    const int64_t item = (int64_t)ck_dtype_size(array->dtype);
+    operand->seen = (ck_view){.data = packing.lowest, .dtype = array->dtype, .ndim = 1, .swapped = array->swapped};
+    operand->seen.shape[0] = (int64_t)packing.bytes / item;
+    operand->seen.strides[0] = item;
+    operand->array = &operand->seen;
+}
+
+int ck_operand_layout(ck_operand *operand, ck_device *owner, const ck_view *array, int on_host, int is_output,
+                      int number, const ck_layout *layout, ck_view *device, ck_error *error) {
     operand->array = array;
+    operand->owner = owner;
     operand->device = device;
     operand->on_host = on_host;
+    operand->is_in_pieces = on_host && ck_pieces_of(array, owner, &operand->packing);
+    operand->block = NULL;
     operand->copy = operand->pack = (ck_block){0};
+    if (operand->is_in_pieces) see_gathered(operand);
+    if (layout->contiguous == CK_IN_ANY_ORDER) see_as_one_axis(operand);
+    array = operand->array;
+    if (array == &operand->seen) *device = *array;
     for (int i = 0; i < array->ndim && is_output; i++)
         if (is_broadcast(array, i) && !ck_view_is_empty(array))
             return ck_fail(error, CK_BAD_VALUE,
@@ -105,22 +133,22 @@ int64_t ck_operand_bytes(const ck_operand *operand) {
 }
 
 // --- memory ------------------------------------------------------------------------------------------------------
-int ck_operand_allocate(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
-    operand->owner = device;
+int ck_operand_allocate(ck_operand *operand, cudaStream_t stream, ck_error *error) {
     if (operand->on_host) {
-        CK_TRY(ck_pool_allocate(device, operand->copied.bytes, stream, &operand->copy, error));
+        CK_TRY(ck_pool_allocate(operand->owner, operand->copied.bytes, stream, &operand->copy, error));
         operand->landed.data = operand->device->data = (char *)operand->copy.data + operand->first;
     }
     if (operand->is_packed) {
-        CK_TRY(ck_pool_allocate(device, operand->packed.bytes, stream, &operand->pack, error));
+        CK_TRY(ck_pool_allocate(operand->owner, operand->packed.bytes, stream, &operand->pack, error));
         operand->device->data = operand->pack.data;
     }
     return CK_OK;
 }
 
-void ck_operand_free(ck_operand *operand, ck_device *device, cudaStream_t stream, ck_error *error) {
-    ck_pool_free(device, &operand->copy, stream, error);
-    ck_pool_free(device, &operand->pack, stream, error);
+void ck_operand_free(ck_operand *operand, cudaStream_t stream, ck_error *error) {
+    ck_pool_free(operand->owner, &operand->copy, stream, error);
+    ck_pool_free(operand->owner, &operand->pack, stream, error);
+    free(operand->block);
 }
 
 int ck_operand_clear(const ck_operand *operand, const ck_context *context, ck_error *error) {
@@ -148,23 +176,12 @@ static int copy_pieces(char *to, int64_t to_pitch, const char *from, int64_t fro
     return CK_OK;
 }
 
-// The longest axis that one call can copy. Each other axis multiplies the number of calls by its length.
-static int choose_axis(const ck_blocks *blocks) {
-    int longest = -1;
-    for (int i = 0; i < blocks->axis_count; i++) {
-        const ck_axis *axis = &blocks->axes[i];
-        if (axis->host < (int64_t)blocks->run || axis->host > LONGEST_PITCH || axis->device > LONGEST_PITCH) continue;
-        if (longest < 0 || axis->length > blocks->axes[longest].length) longest = i;
-    }
-    return longest;
-}
-
 int ck_blocks_copy(ck_device *owner, const ck_blocks *blocks, char *host, char *device, int to_device,
                    enum cudaMemcpyKind kind, cudaStream_t stream, ck_error *error) {
     int copied;
     CK_TRY(ck_ring_copy(owner, blocks, host, device, to_device, stream, &copied, error));
     if (copied) return CK_OK;
-    const int chosen = choose_axis(blocks);
+    const int chosen = ck_blocks_axis(blocks);
     const ck_axis pieces = chosen >= 0 ? blocks->axes[chosen] : (ck_axis){.length = 1};
     int64_t place[CK_MAX_DIMS + 1] = {0};
     for (int axis = 0; blocks->run > 0 && axis >= 0;) {
@@ -198,7 +215,7 @@ static int zero_pieces(char *start, size_t pitch, size_t width, int64_t count, c
     if (width == 0) return CK_OK;
     if (pitch == width) {
         CK_CUDA(error, cudaMemsetAsync(start, 0, width * (size_t)count, stream));
-    } else if ((int64_t)pitch <= LONGEST_PITCH) {
+    } else if ((int64_t)pitch <= CK_LONGEST_PITCH) {
         CK_CUDA(error, cudaMemset2DAsync(start, pitch, 0, width, (size_t)count, stream));
     } else {
         for (int64_t i = 0; i < count; i++)
@@ -217,10 +234,19 @@ static int zero_margins(const ck_stack *stack, char *start, cudaStream_t stream,
 }
 
 // --- transfers ---------------------------------------------------------------------------------------------------
-int ck_operand_bring(const ck_operand *operand, const ck_context *context, ck_error *error) {
+static int take_block(ck_operand *operand, ck_error *error) {
+    if (!operand->is_in_pieces) return CK_OK;
+    CK_TRY(ck_pieces_allocate(&operand->packing, &operand->block, error));
+    operand->lowest = operand->block + (operand->lowest - operand->packing.lowest);
+    return CK_OK;
+}
+
+int ck_operand_bring(ck_operand *operand, const ck_context *context, ck_error *error) {
     const ck_view *from = operand->array;
     if (ck_view_is_empty(from)) return CK_OK;
     if (operand->on_host) {
+        CK_TRY(take_block(operand, error));
+        if (operand->block != NULL) ck_pieces_copy(&operand->packing, operand->block, 1);
         CK_TRY(copy_blocks(operand, 1, context->stream, error));
         CK_TRY(zero_margins(&operand->copied, operand->copy.data, context->stream, error));
         from = &operand->landed;
@@ -241,6 +267,11 @@ int ck_operand_unpack(const ck_operand *operand, const ck_context *context, ck_e
     return ck_strided_copy(operand->on_host ? &operand->landed : operand->array, operand->device, context, error);
 }
 
-int ck_operand_fetch(const ck_operand *operand, cudaStream_t stream, ck_error *error) {
+int ck_operand_fetch(ck_operand *operand, cudaStream_t stream, ck_error *error) {
+    CK_TRY(take_block(operand, error));
     return copy_blocks(operand, 0, stream, error);
+}
+
+void ck_operand_scatter(const ck_operand *operand) {
+    if (operand->block != NULL) ck_pieces_copy(&operand->packing, operand->block, 0);
 }

@@ -109,7 +109,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes) {
         for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, WIDTH);                   \
         return
 
-static void copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count) {
+void ck_copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count) {
     switch (width) {
         COPY_EACH(1);
         COPY_EACH(2);
@@ -127,9 +127,9 @@ static void copy_rows(const copy *copy, const chunk *chunk, char *host, char *sl
     const size_t width = whole ? chunk->width * (size_t)chunk->height : chunk->width;
     const int64_t height = whole ? 1 : chunk->height, step = (int64_t)width;
     if (copy->to_device)
-        copy_each(slot, step, host, copy->rows.host, width, height);
+        ck_copy_each(slot, step, host, copy->rows.host, width, height);
     else
-        copy_each(host, copy->rows.host, slot, step, width, height);
+        ck_copy_each(host, copy->rows.host, slot, step, width, height);
 }
 
 // The distances of a matrix from the first one.

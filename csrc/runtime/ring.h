@@ -20,4 +20,7 @@ int ck_ring_takes(const ck_device *device, int64_t bytes);
 int ck_ring_copy(ck_device *device, const ck_blocks *blocks, char *host, char *on_device, int to_device,
                  cudaStream_t stream, int *copied, ck_error *error);
 
+// Copies pieces of `width` bytes with those distances between them, within host memory, by this thread.
+void ck_copy_each(char *to, int64_t to_step, const char *from, int64_t from_step, size_t width, int64_t count);
+
 #endif

@@ -165,11 +165,9 @@ typedef struct ck_array {
     ck_view view;
 } ck_array;
 
-// Sets `gathers` to 1 if host arrays of so many bytes are copied by the threads of the device's ring.
-int ck_gathers(ck_runtime *runtime, int device, int64_t bytes, int *gathers, ck_error *error);
 // The host array must have the shape and type of the device array; its byte order may be swapped, and both may have
-// any strides (but elements to which a download writes may not share memory). Without the ring (ck_gathers), short
-// rows with gaps are copied one by one, which is slow. Both functions return when the host array may be used again.
+// any strides (but elements to which a download writes may not share memory). Both functions return when the host
+// array may be used again.
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
                     const ck_waiter *waiter, ck_error *error);
 int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *from, cudaStream_t stream,
@@ -227,7 +225,7 @@ typedef struct ck_launch_time {
 } ck_launch_time;
 typedef struct ck_measure {
     int64_t kernel_ns, to_device_ns, to_host_ns, whole_ns, finish_ns;
-    int64_t bytes_to_device, bytes_to_host;
+    int64_t bytes_to_device, bytes_to_host, bytes_gathered; // gathered: copied within host memory first, or last
     ck_work work;
     ck_plan plan;
     ck_clock *clocks; // plan.clock_blocks records; ck_measure_clear frees them
@@ -257,10 +255,8 @@ typedef struct ck_request {
 // memory, it returns when all work is enqueued, unless the call is measured; the workspace is freed in the order of
 // the stream.
 //
-// Views may have any strides. Of a host view, an axis with stride 0 is copied once; without the ring (ck_gathers),
-//       short
-// rows with gaps are copied one by one. An operand that does not have the variant's layout is packed on the device
-// first.
+// Views may have any strides. Of a host view, an axis with stride 0 is copied once. An operand that does not have the
+// variant's layout is packed on the device first.
 int ck_execute(ck_runtime *runtime, const ck_request *request, ck_error *error);
 
 typedef struct ck_kernel_request {

@@ -4,9 +4,14 @@
 //   host, long rows <-----------------------------------> device, long rows       a copy with gaps
 //   host, any strides <--> temporary, without gaps <----> device, any strides     a copy and a kernel
 //
+// Without a ring, a host array that is neither contiguous nor in a few long pieces is copied within host memory
+// first, or last (pieces.c).
+//
 // In the temporary, the axes have the order that they have in the host's memory. The kernel is the strided copy,
 // which also swaps bytes and converts types. A temporary comes from the pool and is freed in the order of the stream.
 // Each function is a frame (begin, order, end) around the part that enqueues.
+#include <stdlib.h>
+
 #include "backend.h"
 #include "frame.h"
 #include "kernels/strided_copy.h"
@@ -20,7 +25,7 @@ typedef struct transfer {
     ck_frame frame;
     ck_block temporary;
     const ck_array *to, *from;
-    const ck_view *host;
+    const ck_view *host; // the caller's array, or its gathered copy
     const void *value;
     const ck_waiter *waiter;
 } transfer;
@@ -154,23 +159,50 @@ static int exchange(transfer *t) {
     return t->to != NULL ? put(t) : get(t);
 }
 
-// Copies between the host array and the device array. Returns when the host array may be used again.
-static int exchange_and_wait(transfer *t, cudaStream_t stream) {
-    const ck_access access = {t->to != NULL ? t->to->memory : t->from->memory, t->to != NULL};
-    CK_TRY(begin(t, stream));
-    CK_TRY(ck_frame_before(&t->frame, &access, 1));
-    int status = ck_frame_after(&t->frame, &access, 1, exchange(t));
+static int exchange_and_wait(transfer *t, const ck_access *access) {
+    CK_TRY(ck_frame_before(&t->frame, access, 1));
+    int status = ck_frame_after(&t->frame, access, 1, exchange(t));
     if (status == CK_OK) status = ck_wait(t->frame.stream, t->frame.launches, t->waiter, t->frame.error);
-    // A copy from or to the caller's array may still be running (but not after an interrupted wait, which gave it
-    // up).
+    // A copy from or to the host array may still be running (but not after an interrupted wait, which gave it up).
     if (status != CK_OK && status != CK_INTERRUPTED) (void)backend_settle();
     return status;
 }
 
-int ck_gathers(ck_runtime *runtime, int device, int64_t bytes, int *gathers, ck_error *error) {
-    ck_frame frame = {.runtime = runtime, .index = device, .error = error};
-    if (ck_frame_begin(&frame) == CK_OK) *gathers = ck_ring_takes(frame.device, bytes);
-    return ck_frame_end(&frame);
+// 0: CUDA or the ring copies the host array as it lies; 1: a copy of it, which the packing then describes. Its axes
+// have the order that they have on the device (unless elements are repeated there).
+static int is_gathered(const transfer *t, ck_packing *pieces) {
+    const ck_view *host = t->host;
+    if (ck_view_is_contiguous(host)) return 0;
+    ck_view_pack(host, pieces);
+    if (ck_ring_takes(t->frame.device, (int64_t)pieces->bytes)) return 0;
+    const ck_view *device = t->to != NULL ? &t->to->view : &t->from->view;
+    if (blocks_between(host, device, &pieces->blocks) && !ck_pieces_are_many(&pieces->blocks)) return 0;
+    ck_view_pack(device, pieces);
+    if (pieces->bytes != (size_t)ck_view_bytes(host)) pieces->view = packed(host, NULL);
+    for (int i = 0; i < host->ndim; i++)
+        if (pieces->view.strides[i] < 0) pieces->view.strides[i] = -pieces->view.strides[i];
+    pieces->view.swapped = host->swapped;
+    pieces->lowest = host->data;
+    pieces->bytes = (size_t)ck_view_bytes(host);
+    ck_blocks_between(host, &pieces->view, &pieces->blocks);
+    return pieces->blocks.axis_count > 0; // 0: it has that order already
+}
+
+// Copies between the host array and the device array. Returns when the host array may be used again.
+static int exchange_array(transfer *t, cudaStream_t stream) {
+    const ck_access access = {t->to != NULL ? t->to->memory : t->from->memory, t->to != NULL};
+    ck_packing pieces;
+    char *block;
+    CK_TRY(begin(t, stream));
+    if (!is_gathered(t, &pieces)) return exchange_and_wait(t, &access);
+    CK_TRY(ck_pieces_allocate(&pieces, &block, t->frame.error));
+    pieces.view.data = block;
+    t->host = &pieces.view;
+    if (t->to != NULL) ck_pieces_copy(&pieces, block, 1);
+    const int status = exchange_and_wait(t, &access);
+    if (t->to == NULL && status == CK_OK) ck_pieces_copy(&pieces, block, 0);
+    free(block);
+    return status;
 }
 
 int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host, cudaStream_t stream,
@@ -181,7 +213,7 @@ int ck_array_upload(ck_runtime *runtime, const ck_array *to, const ck_view *host
                   .waiter = waiter};
     CK_TRY(check_same(&to->view, host, 1, "upload", error));
     if (ck_view_is_empty(host)) return CK_OK;
-    exchange_and_wait(&t, stream);
+    exchange_array(&t, stream);
     return end(&t);
 }
 
@@ -193,7 +225,7 @@ int ck_array_download(ck_runtime *runtime, const ck_view *host, const ck_array *
                   .waiter = waiter};
     CK_TRY(check_same(host, &from->view, 1, "download", error));
     if (ck_view_is_empty(host)) return CK_OK;
-    exchange_and_wait(&t, stream);
+    exchange_array(&t, stream);
     return end(&t);
 }
 

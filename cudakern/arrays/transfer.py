@@ -49,24 +49,10 @@ def new(native: Native, shape: tuple[int, ...], name: str, device: int, stream: 
     return native.empty(layout.check_shape(shape, dtypes.itemsize(name)), name, device, stream)
 
 
-def in_place(native: Native, host: Array, device: int) -> bool:
-    """True if the C modules copy the array from or to where it is: in C order, or by several threads, which gather it
-    faster than NumPy. (What an axis of stride 0 repeats is copied once.)"""
-    if host.flags.c_contiguous:
-        return True
-    once = math.prod(n for n, step in zip(host.shape, host.strides, strict=True) if step != 0)
-    return native.gathers(once * host.itemsize, device)
-
-
-def _upload(native: Native, to: View, host: Array, stream: int) -> None:
-    host = np.asarray(host, order=None if in_place(native, host, to.device) else "C")
-    native.upload(to, buffer_of(host), stream)
-
-
 def from_host(native: Native, host: Array, device: int, stream: int) -> View:
     """A copy of a host array, of any layout and byte order."""
     view = new(native, host.shape, dtypes.name_of(host.dtype), device, stream)
-    _upload(native, view, host, stream)
+    native.upload(view, buffer_of(host), stream)
     return view
 
 
@@ -101,9 +87,7 @@ def into_host(native: Native, view: View, out: Array, stream: int) -> None:
         raise ValueError(f"out has shape {out.shape}, but the array has shape {view.shape}")
     if not out.flags.writeable:
         raise ValueError("out is read-only")
-    plain = out.flags.carray and out.dtype.isnative
-    apart = plain or not layout.elements_meet(out.shape, out.strides, out.itemsize)
-    if plain or (apart and in_place(native, out, view.device)):
+    if not layout.elements_meet(out.shape, out.strides, out.itemsize):
         native.download(buffer_of(np.asarray(out)), view, stream)
     else:
         out[...] = to_host(native, view, stream)
@@ -183,7 +167,7 @@ def assign_host(native: Native, to: View, value: Any, stream: int) -> None:
         host = np.empty(host.shape, dtypes.from_name(to.dtype))
         host[...] = value
     if host.size == math.prod(to.shape):
-        _upload(native, to, host.reshape(to.shape), stream)
+        native.upload(to, buffer_of(host.reshape(to.shape)), stream)
     else:
         assign_view(native, to, from_host(native, host, to.device, stream), stream)
 

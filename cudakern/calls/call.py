@@ -1,23 +1,24 @@
 """Every call of an operation, on host arrays and on device arrays, with "auto" and with named variants, goes this way.
 
-    call --> C: is this kind of call known, and are the arrays plain? --> the kernel
+    call --> C: is this kind of call known, and do the arrays fit together? --> the kernel
          '-> on_device: arrays are checked, converted, broadcast and arranged --> execute --> C
          '-> on_host: the same for host arrays, some of which are left to NumPy --> execute --> C
 
 The Rule of an operation (rule.py) describes how it differs from others. The kind of a call is its operation, variant
-and parameters, and the types and layouts of its arrays.
+and parameters, and the types of its arrays.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from .._backend import current
 from ..arrays.array import DeviceArray
 from ..arrays.streams import stream_handle
 from . import checks
 from .observer import observer
 from .on_device import on_device
-from .on_host import at_once_by_numpy, on_host, plainly
+from .on_host import at_once_by_numpy, on_host
 from .rule import Inputs, Named, Rule
 from .table import AUTO, NUMPY, check_own
 
@@ -40,11 +41,13 @@ def call(
     if observer.get() is None:
         if type(first) is DeviceArray:
             module = first._native
-            keywords = {**own, **parameters} if own else parameters
             handle = 0 if stream is None else stream_handle(stream, module, first._view.device)
-            result = module.call(rule.key, variant, keywords, inputs, out, handle)
+            keywords = {**own, **parameters} if own else parameters
+            result = module.call(rule.key, variant, keywords, inputs, out, handle, -1)
         elif stream is None and isinstance(variant, str) and variant not in HOST:
-            result = plainly(rule, inputs, out, variant, parameters, own)
+            module, device, _ = current()
+            keywords = {**own, **parameters} if own else parameters
+            result = module.call(rule.key, variant, keywords, inputs, out, 0, device)
         elif rule.small is not None and stream is None and out is None and not parameters and _is_auto(variant):
             result = at_once_by_numpy(rule, inputs)
         else:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .._native import Native
+from ..arrays.layout import Shape
 from . import checks
 from .observer import Run, observer
 from .rule import Inputs, Named, Rule
@@ -17,6 +19,23 @@ def remember(module: Native, key: Any, what: Any) -> None:
     if len(module.memo) >= MOST:
         module.memo.clear()
     module.memo[key] = what
+
+
+def prepare(
+    rule: Rule,
+    variant: Variant,
+    values: tuple[int, ...],
+    dtype: str,
+    shapes: tuple[Shape, ...],
+    own: Named,
+    module: Native,
+    key: Any,
+    make: Any = None,
+    exceeds: Any = None,
+) -> None:
+    """Remembers what C needs for more calls of this kind, whose arrays have that type."""
+    of_kind = rule.name, variant.name, values, dtype, shapes, functools.partial(rule.layouts, **own)
+    remember(module, key, module.prepare(*of_kind, bool(variant.out_type(dtype)), make, exceeds))
 
 
 def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Variant | None, tuple[int, ...]]:

@@ -1,16 +1,15 @@
-"""A call on device arrays that C did not take as they are: they have to be converted, broadcast or arranged, this kind
-of call is new, or it is an error that the checks here explain."""
+"""A call on device arrays that C did not take: they have to be converted, this kind of call is new, or it is an error
+that the checks here explain."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._backend import backend_of
-from .._native import Native
+from .._native import Native, View
 from ..arrays import transfer
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import BFLOAT16, from_name, itemsize, name_in_numpy, same_kind
@@ -20,7 +19,7 @@ from . import checks, execute
 from .execute import named, remember
 from .host import host_array
 from .observer import Run
-from .rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Named, Rule, spread
+from .rule import CONVERT, VALUES_COUNT, WEAK, Inputs, Layout, Named, Rule, laid_out, spread
 from .table import Variant, find, variants
 
 
@@ -40,7 +39,7 @@ def on_device(
     """The result of a call whose arrays are all on one device."""
     key = known = None
     if isinstance(first := inputs[rule.first], DeviceArray):
-        key = first._native.key(rule.key, variant, {**own, **parameters}, inputs)
+        key = first._native.key(rule.key, variant, {**own, **parameters}, inputs, -1)
         known = None if key is None else first._native.memo.get((key,))
     entry, values = named(rule, variant, parameters, own) if known is None else (known.variant, known.values)
     if out is ... and rule.numpys_own is not None:  # results on the device are arrays anyway
@@ -66,13 +65,14 @@ def on_device(
         checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
     if new and key is not None and not (VALUES_COUNT and numbers):
         remember(module, (key,), known)  # for calls that C does not take
-        _prepare(rule, known, arrays, own, module, key)
+        if {x._view.dtype for x in arrays.values()} == {known.dtype}:
+            execute.prepare(rule, known.variant, known.values, known.dtype, shapes, own, module, key)
     target = None if out is None else out._view
     checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
         possible = same_kind(known.final, target.dtype)
         checks.check_takes(rule.name, not target.read_only, possible, known.final, target.dtype)
-    shape = rule.shape(*shapes, **own)
+    shape, layouts = rule.layouts(*shapes, **own)
     if target is not None:
         checks.check_shape(rule, target.shape, shape, *shapes)
         checks.check_distinct(rule.name, target.shape, target.strides, itemsize(target.dtype))
@@ -88,15 +88,19 @@ def on_device(
         and not any(module.overlap(target, x) for x in ordered)
     )
     result = target if direct and target is not None else module.empty(shape, known.result, device, handle)
-    arranged, written = rule.arranged.on_device(module, ordered, result)
-    execute.execute(Run(module, device, known.variant, known.values, arranged, (written,), handle, known.dtype))
+    *arranged, written = (_laid_out(module, x, layout) for x, layout in zip((*ordered, result), layouts, strict=True))
+    execute.execute(Run(module, device, known.variant, known.values, (*arranged,), (written,), handle, known.dtype))
     if not direct:
         result = transfer.converted(module, result, known.final, handle)
     if target is None:
         return DeviceArray(result, module)
     if not direct:
-        module.copy(target, spread(module, result, target.shape), handle)
+        module.copy(target, _laid_out(module, result, spread(result.shape, target.shape)), handle)
     return out  # type: ignore[no-any-return]
+
+
+def _laid_out(module: Native, x: View, layout: Layout) -> View:
+    return x if layout is None else module.view(x, 0, *laid_out(*layout, x.strides), x.dtype)
 
 
 def _decide(
@@ -114,17 +118,6 @@ def _decide(
     result = entry.signature(dtype)[2]
     final = result if dtype == common else common
     return Known(entry, entry.values(own) if variant is None else values, dtype, result, final)
-
-
-def _prepare(rule: Rule, known: Known, arrays: Mapping[str, DeviceArray], own: Named, module: Native, key: Any) -> None:
-    """Remembers what C needs for more calls of this kind, unless their arrays have to be converted or arranged."""
-    views = [x._view for x in arrays.values()]
-    shapes, contiguous = tuple(x.shape for x in views), all(x.contiguous for x in views)
-    if {x.dtype for x in views} == {known.dtype} and rule.arranged.is_plain(shapes, contiguous):
-        alike = sum(1 << i for i in rule.alike)
-        shape = functools.partial(rule.shape, **own) if own else rule.shape
-        of_kind = (rule.name, known.variant.name, known.values, known.dtype, alike, shape)
-        remember(module, key, module.prepare(*of_kind, bool(known.variant.out_type(known.dtype))))
 
 
 def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: str, x: DeviceArray) -> Variant:

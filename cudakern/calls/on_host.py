@@ -1,82 +1,31 @@
-"""A call on host arrays: at once if this kind of call is known, else with conversions, or left to NumPy."""
+"""A call on host arrays that C did not take: they have to be converted, are left to NumPy, this kind of call is new, or
+it is an error that the checks here explain."""
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from .._backend import Backend, backend, current
+from .._backend import Backend, backend
 from ..arrays.dtypes import BFLOAT16, from_name, name_in_numpy, type_name
-from ..arrays.layout import MAX_DIMS, Shape
+from ..arrays.layout import MAX_DIMS, Shape, elements_meet
 from ..arrays.memory_limit import may_exceed
 from ..arrays.streams import stream_handle
-from ..arrays.transfer import WARM_BYTES, Array, buffer_of, new_host, refuse_masked, warm_host
+from ..arrays.transfer import Array, buffer_of, new_host, refuse_masked
 from . import checks, execute
-from .execute import by_numpy, named, remember
-from .host import host_array, host_operand, host_result, native
+from .execute import by_numpy, named
+from .host import host_array, native
 from .observer import Run, observer
-from .rule import VALUES_COUNT, WEAK, Inputs, Named, Rule
+from .rule import VALUES_COUNT, WEAK, Inputs, Layouts, Named, Rule, laid_out
 from .table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .tiles import in_tiles
 
 #: Since this version numpy.matmul takes out=..., for an array instead of a scalar.
 TAKES_DOTS = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-
-
-def plainly(rule: Rule, inputs: Inputs, out: Any, variant: Any, parameters: Named, own: Named) -> Any:
-    """The result of a kernel variant by name, of NumPy arrays that it takes as they are, in a call of a known kind;
-    NotImplemented for all other calls."""
-    try:
-        module, device, _ = current()
-        known = module.memo.get(_key(rule, variant, device, inputs, own, parameters))
-        if known is None:
-            return NotImplemented
-        values, dtype, result = known
-        number = dtype.num  # which tells longlong from int64, though the two are equal
-        arrays = []
-        for x in inputs:
-            if type(x) in WEAK:
-                x = np.asarray(x, dtype)
-            elif type(x) is not np.ndarray or x.dtype.num != number or not x.flags.c_contiguous or x.ndim > MAX_DIMS:
-                return NotImplemented
-            arrays.append(x)
-        shapes = (*[x.shape for x in arrays],)
-        of = shapes.__getitem__
-        if any(map(of, rule.places)) or len(set(map(of, rule.alike))) > 1:
-            return NotImplemented
-        if not rule.arranged.is_plain(shapes, contiguous=True):
-            return NotImplemented
-        shape = rule.shape(*shapes, **own)
-        if rule.tiles is not None and may_exceed(module, device, _bytes(arrays, shape, result)):
-            return NotImplemented
-        if out is None:
-            target = np.empty(shape, result)  # (not new_host: a call of it would be a part of a short call's time)
-            if target.nbytes >= WARM_BYTES:
-                target = warm_host(module, target)
-        elif type(out) is np.ndarray and out.shape == shape and out.dtype == result and out.flags.carray and out.size:
-            target = out
-        else:
-            return NotImplemented
-    except (AttributeError, TypeError, ValueError, OverflowError):  # the checks in on_host explain it
-        return NotImplemented
-    module.execute(rule.name, variant, values, tuple(arrays), (target,), device, 0, 0)
-    return target if shape or out is not None else target[()]
-
-
-def _bytes(arrays: Sequence[Array], shape: Shape, result: np.dtype[Any]) -> int:
-    """At least the bytes of a call's one or two arrays and of its result."""
-    return arrays[0].nbytes + arrays[-1].nbytes + math.prod(shape) * result.itemsize
-
-
-def _key(rule: Rule, variant: str, device: int, inputs: Inputs, own: Named, parameters: Named) -> Any:
-    """The kind of a call on host arrays. (1.0 and True are equal to 1: types count.)"""
-    kinds = [type(x) if type(x) in WEAK else x.dtype for x in inputs]
-    keywords = {**own, **parameters} if own else parameters
-    return (rule.key, variant, device, *kinds, *keywords.items(), *map(type, keywords.values()))
 
 
 def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: Named, own: Named) -> Any:
@@ -101,17 +50,17 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
         out = None
-    result_type, out_type = None, ""
+    result_type = None
     if dtype is not None and entry is not None and not entry.on_host:
         name, _, result_name = entry.signature(dtype)
-        result_type, out_type = dtype if result_name == name else from_name(result_name), entry.out_type(name)
+        result_type = dtype if result_name == name else from_name(result_name)
         checks.check_out_type(entry, name, type_name(out.dtype) if isinstance(out, np.ndarray) else None)
     if out is not None:
         checks.check_is_array(rule.name, out, (np.ndarray,))
         refuse_masked(out, f"{rule.name}: out", "out.data")
         _check_takes(rule, out, out.dtype if result_type is None else result_type)
-    shapes = [np.shape(x) for x in operands.values()]
-    shape = rule.shape(*shapes, **own)
+    shapes = tuple(map(np.shape, operands.values()))
+    shape, layouts = rule.layouts(*shapes, **own)
     if out is not None:
         checks.check_shape(rule, out.shape, shape, *shapes)
     if dtype is None or entry is None:
@@ -121,38 +70,41 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         return _into(rule, out, by_numpy(rule, arrays, own))
     # Directly into out if possible. It may be an operand, since the device has a copy of it by then.
     straight = out is not None and out.dtype == result_type and out.shape == shape and out.size > 0
+    if straight and not out.flags.c_contiguous:  # (with more axes, a kernel would take a copy)
+        straight = out.ndim < MAX_DIMS and not elements_meet(out.shape, out.strides, out.itemsize)
     here = backend()
     tiles = rule.tiles if observer.get() is None else None
-    if tiles is not None and not may_exceed(here.native, here.device, _bytes(arrays, shape, result_type)):
+    nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
+    if tiles is not None and not may_exceed(here.native, here.device, nbytes):
         tiles = None
     if tiles is not None and straight:  # the first tiles are in out before all of the operands is on the device
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
-    arranged, result = rule.arranged.on_host(arrays, target)
-    if straight and not (host_result(result, here.native, here.device) and np.may_share_memory(result, target)):
-        straight, target = False, new_host(here.native, shape, result_type)
-        arranged, result = rule.arranged.on_host(arrays, target)
+    arranged, result = _laid_out(rule, layouts, arrays, target)
     checks.check_place(entry, here)
-    arranged = tuple(host_operand(x, here.native, here.device) for x in arranged)
     buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
     run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
     if tiles is None or not in_tiles(tiles, run, arranged, result):
         execute.execute(run)
-    plain = (_is_plain(rule, n, x, dtype) for n, x in zip(rule.operands, inputs, strict=True))
-    if variant != AUTO and not out_type and all(plain):
-        with contextlib.suppress(TypeError):  # a parameter that has no hash
-            key = _key(rule, variant, here.device, inputs, own, parameters)
-            remember(here.native, key, (values, dtype, result_type))
+    of_one_type = all(x.dtype == dtype if isinstance(x, np.ndarray) else not VALUES_COUNT for x in inputs)
+    key = here.native.key(rule.key, variant, {**own, **parameters}, inputs, here.device) if of_one_type else None
+    if key is not None and variant != AUTO and key not in here.native.memo:
+        make = functools.partial(new_host, here.native, dtype=result_type)
+        exceeds = None if rule.tiles is None else functools.partial(may_exceed, here.native, here.device)
+        execute.prepare(rule, entry, values, name, shapes, own, here.native, key, make, exceeds)
     return out if straight else target if dots else _into(rule, out, target)
 
 
-def _is_plain(rule: Rule, name: str, x: Any, dtype: np.dtype[Any]) -> bool:
-    """True for what needs no conversion: arrays of that type, and Python's numbers where one number is wanted."""
-    if name in rule.numbers and VALUES_COUNT:
-        return False
-    if type(x) in WEAK:
-        return name in rule.numbers
-    return type(x) is np.ndarray and x.dtype == dtype and dtype.kind != "V" and x.dtype.isnative
+def _laid_out(
+    rule: Rule, layouts: Layouts, inputs: tuple[Array, ...], result: Array
+) -> tuple[tuple[Array, ...], Array]:
+    """Host arrays as the kernel takes them, with no more axes than the C modules take."""
+    arrays = [
+        x if layout is None else as_strided(x, *laid_out(*layout, x.strides))
+        for x, layout in zip((*inputs, result), layouts, strict=True)
+    ]
+    few = [x.reshape(-1, *x.shape[x.ndim - rule.core :]) if x.ndim > MAX_DIMS else x for x in arrays]
+    return tuple(few[:-1]), few[-1]
 
 
 def check_stream(stream: Any) -> None:

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._native import Native, View
 from ..arrays.dtypes import BFLOAT16, kind_of, type_name
-from ..arrays.layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
-from ..arrays.transfer import Array
+from ..arrays.layout import Shape, broadcast, broadcast_shapes
 from .table import type_in_words
 
 #: Python's own numbers take the arrays' type where they can, as in NumPy. (Not isinstance: NumPy's float64 is a float.)
@@ -24,8 +22,10 @@ VALUES_COUNT = np.lib.NumpyVersion(np.__version__) < "2.0.0"
 CONVERT = "convert it with .astype()"
 HALVES = dict.fromkeys(("float16", "bfloat16"), "float32")
 
-HostArrays = tuple[tuple[Array, ...], Array]
-Views = tuple[tuple[View, ...], View]
+#: How a kernel takes an array: as it is (None), or with this shape, each of whose axes is an axis of the array, counted
+#: from 1, or is repeated (0).
+Layout = tuple[Shape, tuple[int, ...]] | None
+Layouts = tuple[Layout, ...]
 Inputs = tuple[Any, ...]
 Named = Mapping[str, Any]
 
@@ -73,36 +73,14 @@ def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
 KEYWORDS: dict[str, list[str]] = {}
 
 
-@dataclass(frozen=True)
-class Arrangement:
-    """How inputs and result are handed to a kernel: as they are, except those that are broadcast."""
-
-    broadcast: tuple[int, ...] = ()  #: inputs that are brought to the result's shape
-
-    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
-        """True if a kernel takes inputs of those shapes without another view; contiguous: in C order, without gaps."""
-        return True
-
-    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
-        """Host arrays as the kernel takes them, with no more axes than the C modules take: one where there are more."""
-        shape = result.shape
-        arrays = (
-            np.broadcast_to(x, shape) if i in self.broadcast and x.shape != shape else x for i, x in enumerate(inputs)
-        )
-        first, *others = (x.reshape(-1) if x.ndim > MAX_DIMS else x for x in (result, *arrays))
-        return tuple(others), first
-
-    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
-        """The same for arrays on a device."""
-        views = tuple(spread(native, x, result.shape) if i in self.broadcast else x for i, x in enumerate(inputs))
-        return views, result
+def spread(shape: Shape, to: Shape) -> Layout:
+    """The layout in which axes of one element, and those that are missing in front, are repeated."""
+    return None if shape == to else (to, broadcast(shape, tuple(range(1, len(shape) + 1)), to))
 
 
-def spread(native: Native, x: View, shape: Shape) -> View:
-    """A view of that shape, in which axes of one element are repeated."""
-    if x.shape == shape:
-        return x
-    return native.view(x, 0, shape, broadcast(x.shape, x.strides, shape), x.dtype)
+def laid_out(shape: Shape, axes: Shape, strides: Shape) -> tuple[Shape, Shape]:
+    """Shape and strides of an array in that layout."""
+    return shape, tuple(strides[axis - 1] if axis else 0 for axis in axes)
 
 
 @dataclass(eq=False)
@@ -119,7 +97,9 @@ class Rule:
     shape: Callable[..., Shape] = same_shape
     fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes
     broadcasts: tuple[str, ...] = ()  #: operands that are brought to the result's shape
-    arrangement: Arrangement | None = None  #: another way of handing arrays to the kernel
+    #: (shapes of the inputs...) -> how a kernel takes the inputs and the result, where it is not by ``broadcasts``.
+    arrange: Callable[..., Layouts] | None = None
+    core: int = 0  #: an operand's last axes that stay, where there are more axes than the C modules take
     #: (operation, out's shape, the result's, the inputs') raises a ValueError if the result does not fill such an out.
     check_out: Callable[..., None] | None = None
     numbers: tuple[str, ...] = ()  #: operands that are one number, which may be in host memory if the others are not
@@ -146,15 +126,19 @@ class Rule:
     # Worked out once, since calls are short:
     key: str = field(init=False)  #: of the rule, in the memo of calls
     first: int = field(init=False)  #: the first operand that is an array
-    places: tuple[int, ...] = field(init=False)  #: of ``numbers`` among the operands
-    alike: tuple[int, ...] = field(init=False)  #: inputs that must have one shape for a kernel
-    arranged: Arrangement = field(init=False)  #: how arrays are handed to the kernel
+    alike: tuple[bool, ...] = field(init=False)  #: for each input, whether it is among ``broadcasts``
 
     def __post_init__(self) -> None:
         if (fixed := self.fixed) is not None:
             self.shape = lambda *shapes, **own: fixed
         self.key = " ".join((self.name, *self.preferred, str(self.fixed or "")))
         self.first = next(i for i, name in enumerate(self.operands) if name not in self.numbers)
-        self.places = tuple(map(self.operands.index, self.numbers))
-        self.alike = tuple(map(self.operands.index, self.broadcasts))
-        self.arranged = self.arrangement or Arrangement(self.alike)
+        self.alike = tuple(name in self.broadcasts for name in self.operands)
+
+    def layouts(self, *shapes: Shape, **own: Any) -> tuple[Shape, Layouts]:
+        """The result's shape, and how a kernel takes the inputs and the result; ValueError where they do not fit."""
+        result = self.shape(*shapes, **own)
+        if self.arrange is not None:
+            return result, self.arrange(*shapes)
+        alike = zip(shapes, self.alike, strict=True)
+        return result, (*(spread(shape, result) if is_alike else None for shape, is_alike in alike), None)

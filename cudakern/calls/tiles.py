@@ -20,7 +20,6 @@ from ..arrays import memory_limit
 from ..arrays.dtypes import from_name, itemsize, type_name
 from ..arrays.layout import Shape
 from ..arrays.transfer import Array, buffer_of, to_host
-from .host import host_operand, host_result
 from .observer import Run
 from .table import Variant
 
@@ -91,15 +90,12 @@ class Blocks:
         if key in self.used:
             self.used[key] = self.used.pop(key)
             return self.used[key][1]
-        native, device = self.call.native, self.call.device
-        rows = x.swapaxes(1, 2) if by_columns(x) else x
-        host = host_operand(rows, native, device)
-        host = host.swapaxes(1, 2) if by_columns(x) else host
-        once = host[:1] if host.strides[0] == 0 else host  # a matrix that the whole stack shares
+        native = self.call.native
+        once = x[:1] if x.strides[0] == 0 else x  # a matrix that the whole stack shares
         view = self.place(key, once.shape, self.call.dtype, by_columns(once))
         native.upload(view, buffer_of(once), self.call.copies)
-        if once.shape != host.shape:
-            view = native.view(view, 0, host.shape, (0, *view.strides[1:]), view.dtype)
+        if once.shape != x.shape:
+            view = native.view(view, 0, x.shape, (0, *view.strides[1:]), view.dtype)
             self.used[key] = self.used[key][0], view
         return view
 
@@ -166,8 +162,9 @@ class Tiled:
         self.native.copy(to, source, self.streams[1])
 
     def download(self, view: View, host: Array) -> None:
-        # (The C modules bring rows to columns through a second array on the device, for which no memory is set aside.)
-        if host_result(host, self.native, self.device) and not by_columns(host):
+        # The C modules bring other rows and columns there through a second array on the device, for which no memory is
+        # set aside.
+        if host.strides[-1] == host.itemsize and min(host.strides) > 0:
             self.native.download(buffer_of(host), view, self.copies)
         else:
             host[...] = to_host(self.native, view, self.copies)

@@ -9,20 +9,18 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from .._backend import backend, backend_of
-from .._native import Native, View
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import matmul_types
 from ..arrays.exchange import is_elsewhere
-from ..arrays.layout import MAX_DIMS, Shape, broadcast, broadcast_shapes
+from ..arrays.layout import Shape, broadcast, broadcast_shapes
 from ..arrays.transfer import Array, as_numpy
 from ..calls.call import call
 from ..calls.checks import refuse_shape
 from ..calls.host import host_array, refuse_elsewhere
 from ..calls.on_host import answers_at_once
-from ..calls.rule import Arrangement, HostArrays, Inputs, Rule, Views
+from ..calls.rule import Inputs, Layout, Layouts, Rule
 from ..calls.table import AUTO, find
 from . import tiled_product
 from .public import ArrayStack, NumpyOut, Result, documented
@@ -55,19 +53,20 @@ class Product(NamedTuple):
         count = math.prod(self.batch)
         return (count, self.m, self.k), (count, self.k, self.n)
 
-    def layouts(self, a: Array | View, b: Array | View, result: Array | View) -> list[tuple[Shape, Shape]]:
-        """(shape, strides) with which the same memory is stacks: 0 where an axis is broadcast or a vector's second."""
-        first, second = (a.shape, a.strides), (b.shape, b.strides)
-        strides = list(result.strides)
-        if self.left_is_vector:
-            first = (1, *a.shape), (0, *a.strides)
-            strides.insert(len(self.batch), 0)
-        if self.right_is_vector:
-            second = (*b.shape, 1), (*b.strides, 0)
-            strides.append(0)
-        left, right = (*self.batch, self.m, self.k), (*self.batch, self.k, self.n)
-        third = (*self.batch, self.m, self.n), tuple(strides)
-        return [(left, _stack_strides(*first, left)), (right, _stack_strides(*second, right)), third]
+    def layouts(self, a: Shape, b: Shape) -> Layouts:
+        """The operands and the result as stacks of matrices with the same axes before them; the axis that a vector
+        lacks repeats it."""
+        first, last = len(self.batch) + 1, len(self.shape)
+        rows, columns = (0 if self.left_is_vector else first), (0 if self.right_is_vector else last)
+        return (
+            self._stack(a[:-2], (self.m, self.k), (0, 1) if self.left_is_vector else (len(a) - 1, len(a))),
+            self._stack(b[:-2], (self.k, self.n), (1, 0) if self.right_is_vector else (len(b) - 1, len(b))),
+            self._stack(self.batch, (self.m, self.n), (rows, columns)),
+        )
+
+    def _stack(self, batch: Shape, matrix: Shape, axes: Shape) -> Layout:
+        axes = (*broadcast(batch, tuple(range(1, len(batch) + 1)), self.batch), *axes)
+        return None if axes == tuple(range(1, len(axes) + 1)) else ((*self.batch, *matrix), axes)
 
     def check_out(self, shape: Shape) -> None:
         """ValueError unless the result fills an out of that shape. As in NumPy it may have more axes in front, or lack
@@ -80,11 +79,6 @@ class Product(NamedTuple):
         )
         if not fits:
             refuse_shape("matmul", shape, self.shape)
-
-
-def _stack_strides(shape: Shape, strides: Shape, stack: Shape) -> Shape:
-    """Only the axes before the matrices are broadcast."""
-    return broadcast(shape[:-2], strides[:-2], stack[:-2]) + strides[-2:]
 
 
 def product(a: Shape, b: Shape) -> Product:
@@ -111,40 +105,10 @@ def product(a: Shape, b: Shape) -> Product:
     return Product(batch, m, k, n, left, right)
 
 
-# --- how stacks are handed to a kernel -------------------------------------------------------------------------------
-class Stacks(Arrangement):
-    """The three arrays as stacks of matrices with the same axes before them."""
-
-    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
-        return len(shapes[0]) == len(shapes[1]) == 2
-
-    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
-        """No more axes than the C modules take."""
-        a, b = inputs
-        if a.ndim == b.ndim == result.ndim == 2:
-            return inputs, result
-        layouts = product(a.shape, b.shape).layouts(a, b, result)
-        stacks = [
-            x if x.shape == shape else as_strided(x, shape, strides)
-            for x, (shape, strides) in zip((a, b, result), layouts, strict=True)
-        ]
-        if stacks[0].ndim > MAX_DIMS:  # what is broadcast is written out
-            stacks = [np.ascontiguousarray(x).reshape(-1, *x.shape[-2:]) for x in stacks]
-        return (stacks[0], stacks[1]), stacks[2]
-
-    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
-        a, b = inputs
-        if len(a.shape) == len(b.shape) == 2:
-            return inputs, result
-        layouts = product(a.shape, b.shape).layouts(a, b, result)
-        views = [native.view(x, 0, *layout, x.dtype) for x, layout in zip((a, b, result), layouts, strict=True)]
-        return (views[0], views[1]), views[2]
-
-
 # --- what is left to NumPy -------------------------------------------------------------------------------------------
 def numpys_own(inputs: Inputs, out: Any) -> bool:
     """True if NumPy has to compute the product: it would not see the inputs as plain arrays of one type."""
-    if not (all(map(_is_plain, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
+    if not (all(map(_has_no_hooks, inputs)) and (out is None or out is ... or type(out) is np.ndarray)):
         for name, x in zip("ab", inputs, strict=True):
             if not hasattr(type(x), "__array_ufunc__"):  # (a type with __array_ufunc__ answers for itself)
                 refuse_elsewhere(x, name)
@@ -156,7 +120,7 @@ def numpys_own(inputs: Inputs, out: Any) -> bool:
     return isinstance(out, np.ndarray) and out.ndim < (first.ndim > 1) + (second.ndim > 1)
 
 
-def _is_plain(x: Any) -> bool:
+def _has_no_hooks(x: Any) -> bool:
     """False for types that NumPy treats specially: subclasses, and types with hooks for NumPy's functions."""
     kind = type(x)
     if kind in (np.ndarray, np.memmap, list, tuple):
@@ -230,7 +194,8 @@ RULE = Rule(
     by_numpy,
     preferred=("fastest",),
     shape=_shape,
-    arrangement=Stacks(),
+    arrange=lambda a, b: product(a, b).layouts(a, b),
+    core=2,
     check_out=lambda name, out, result, a, b: product(a, b).check_out(out),
     common_on_device=lambda a, b: matmul_types(a, b)[0],
     common=lambda a, b: _common_type(a, b) or np.result_type(a, b),

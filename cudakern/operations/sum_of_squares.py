@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .._native import Native, View
 from ..arrays import memory_limit
-from ..arrays.dtypes import itemsize
-from ..arrays.layout import Shape
 from ..arrays.transfer import Array
 from ..calls.call import call
-from ..calls.host import native
-from ..calls.rule import Arrangement, HostArrays, Rule, Views
+from ..calls.rule import Rule
 from ..calls.table import AUTO
 from ..calls.tiles import LEAST_EDGE, Tiled, pieces, rounding
 from .public import ArrayLike, Result, documented
@@ -23,26 +19,6 @@ from .registry import registered
 
 PIECE = 1 << 16  #: elements
 CHUNK = 256 << 20  #: bytes of an array beyond the memory limit that are copied at once; more are not faster
-
-
-class InMemorysOrder(Arrangement):
-    """All elements as one row; in memory's order if there are no gaps, since a sum may take them in any order."""
-
-    def is_plain(self, shapes: tuple[Shape, ...], contiguous: bool) -> bool:
-        return contiguous
-
-    def on_host(self, inputs: tuple[Array, ...], result: Array) -> HostArrays:
-        return (native(inputs[0]).ravel(order="K"),), result
-
-    def on_device(self, native: Native, inputs: tuple[View, ...], result: View) -> Views:
-        (x,) = inputs
-        size = item = itemsize(x.dtype)
-        for step, n in sorted((abs(step), n) for n, step in zip(x.shape, x.strides, strict=True) if n != 1):
-            if step != size or n == 0:
-                return inputs, result  # the runtime packs it
-            size *= n
-        first = sum((n - 1) * step for n, step in zip(x.shape, x.strides, strict=True) if step < 0)
-        return (native.view(x, first, (size // item,), (item,), x.dtype),), result
 
 
 def result_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -68,7 +44,7 @@ def on_host(x: Array) -> Any:
 
 def in_tiles(tiled: Tiled, x: Array, result: Array) -> None:
     """The sum of the sums of chunks, for an array beyond the memory limit: added in a wider type, or modulo 2**64."""
-    item, out = x.itemsize, result.itemsize
+    x, item, out = x.ravel(order="K"), x.itemsize, result.itemsize
 
     def memory(chunk: int) -> int:
         extra = tiled.extra((as_strided(np.empty(1, x.dtype), (chunk,), (item,)),), np.empty((), result.dtype))
@@ -101,7 +77,6 @@ RULE = Rule(
     # Floats are summed in float64: more exact than numpy.dot. It has every type.
     preferred=("one_launch",),
     fixed=(),
-    arrangement=InMemorysOrder(),
     real=True,
     tiles=in_tiles,
     counted=lambda x: ((math.prod(x),),),

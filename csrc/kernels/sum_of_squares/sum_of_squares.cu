@@ -1,6 +1,6 @@
 // sum_of_squares: the sum of x[i] * x[i]. The plans and the table of the ladder; each kernel is in a file of its own.
 //
-// Read the files of ladder/ in their order. Views: x, of any shape but contiguous, and the result, one element.
+// Read the files of ladder/ in their order. Views: x, of any shape, whose elements the runtime brings as one row, and the result, one element.
 // Integers are summed modulo 2^64.
 #include "parts/finish.cuh"
 
@@ -44,7 +44,7 @@ int plan_grid(const ck_call *call, ck_plan *plan, ck_error *error, int64_t block
     plan->grid[0] = static_cast<unsigned>(blocks);
     plan->block[0] = static_cast<unsigned>(threads);
     plan->grid[1] = plan->grid[2] = plan->block[1] = plan->block[2] = 1;
-    plan->layout[0].contiguous = 1;
+    plan->layout[0].contiguous = CK_IN_ANY_ORDER;
     return CK_OK;
 }
 
