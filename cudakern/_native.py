@@ -13,6 +13,7 @@ INTERFACE = 11
 Stream = int
 Ints: TypeAlias = tuple[int, ...]
 Arrays: TypeAlias = tuple[Any, ...]
+Operation: TypeAlias = "str | tuple[Set, str]"
 
 
 class View(Protocol):
@@ -51,26 +52,27 @@ class Native(Protocol):
     #: The kind of a call -> the result of ``prepare``, or what Python remembers; emptied by configure, trim and a fork.
     memo: dict[Any, Any]
 
-    # The variant table and calls of its kernels. All arrays are host buffers (with the strides that ck_execute in
+    # The variant table and calls of its kernels. ``operation`` is the name of one in the package's prebuilt set, or a
+    # pair of another Set and a name. All arrays are host buffers (with the strides that ck_execute in
     # csrc/runtime/runtime.h lists), and ``stream`` is ignored, or all are Views of one device. ``kernels`` returns 0
     # registers where the driver cannot tell; ``sweep``: pairs (threads per block, bytes of dynamic shared memory).
     def operations(self) -> tuple[dict[str, Any], ...]: ...
-    def execute(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays, device: int,
-                measure: int, stream: Stream, /) -> dict[str, Any] | None: ...
-    def kernels(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays, device: int,
-                sweep: tuple[tuple[int, int], ...], /) -> tuple[dict[str, Any], ...]: ...
-    def memory_needed(self, operation: str, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays,
+    def execute(self, operation: Operation, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays,
+                device: int, measure: int, stream: Stream, /) -> dict[str, Any] | None: ...
+    def kernels(self, operation: Operation, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays,
+                device: int, sweep: tuple[tuple[int, int], ...], /) -> tuple[dict[str, Any], ...]: ...
+    def memory_needed(self, operation: Operation, variant: str, parameters: Ints, inputs: Arrays, outputs: Arrays,
                       device: int, on_device: bool, /) -> int: ...
-    def error_depth(self, operation: str, variant: str, parameters: Ints, dtypes: tuple[str, ...],
+    def error_depth(self, operation: Operation, variant: str, parameters: Ints, dtypes: tuple[str, ...],
                     shapes: tuple[Ints, ...], /) -> float: ...
-    def work(self, operation: str, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
+    def work(self, operation: Operation, shapes: tuple[Ints, ...], dtype: str, /) -> tuple[float, float]: ...
 
     # Calls of a known kind. ``device`` is -1 for arrays on a device, and for host arrays where they go. ``prepare``
     # makes an entry of ``memo``; ``layouts`` (see Rule.layouts) is called with the inputs' shapes if they differ from
     # the last ones; with ``out_needed``, calls without out do not fit. For host arrays, ``make`` gives a result of some
     # shape, and ``exceeds``, or None, tells whether arrays of so many bytes may exceed the memory limit.
     def key(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, device: int, /) -> Any: ...
-    def prepare(self, operation: str, variant: str, parameters: Ints, dtype: str, shapes: tuple[Ints, ...],
+    def prepare(self, operation: Operation, variant: str, parameters: Ints, dtype: str, shapes: tuple[Ints, ...],
                 layouts: Any, out_needed: bool, make: Any, exceeds: Any, /) -> Any: ...
     def call(self, rule: str, variant: str, parameters: dict[str, Any], inputs: Arrays, out: Any, stream: Stream,
              device: int, /) -> Any: ...

@@ -309,21 +309,19 @@ static PyObject *error_depth(PyObject *module, PyObject *const *arguments, Py_ss
 
 static PyObject *work(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     module_state *state = state_of(module);
-    ck_error error = {0};
     ck_view views[CK_MAX_VIEWS] = {0};
     ck_limits limits;
     ck_work least = {0, 0};
     int64_t parameters[CK_MAX_PARAMETERS] = {0};
     int dtype;
     if (check_count("work(operation, shapes, dtype)", count, 3) < 0) return NULL;
-    const char *name = read_text(arguments[0], "operation");
-    if (name == NULL) return NULL;
-    const ck_operation *operation = ck_set_operation(state->package, name, &error);
-    if (operation == NULL) return errors_raise(state, &error);
+    const ck_operation *operation = read_operation(state, arguments[0]);
+    if (operation == NULL) return NULL;
     const int shapes = read_shapes(arguments[1], views);
     if (shapes < 0 || read_dtype(arguments[2], &dtype) < 0) return NULL;
     if (shapes < operation->inputs) {
-        PyErr_Format(PyExc_TypeError, "work of %s needs the shapes of its %d inputs", name, operation->inputs);
+        PyErr_Format(PyExc_TypeError, "work of %s needs the shapes of its %d inputs", operation->name,
+                     operation->inputs);
         return NULL;
     }
     ck_device_nominal_limits(&limits);

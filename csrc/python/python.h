@@ -103,7 +103,10 @@ int read_int(PyObject *object, const char *what, int *value);
 int read_handle(PyObject *object, const char *what, uintptr_t *value); // a stream, an event, an address
 int read_stream(PyObject *object, cudaStream_t *stream);
 const char *read_text(PyObject *object, const char *what);
-// Finds a variant of the package's set by the names of operation and variant; NULL: an exception is set.
+// Finds an operation: by its name in the package's set, by a tuple (Set, name) in another one. NULL: an exception is
+// set.
+const ck_operation *read_operation(module_state *state, PyObject *object);
+// The same for a variant, by operation and name.
 const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation);
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // returns their number
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
@@ -162,7 +165,8 @@ void release_object(void *object);
 
 // --- sets.c ------------------------------------------------------------------------------------------------------
 PyTypeObject *make_set_type(PyObject *module);
-int load_package_set(module_state *state); // -1: ImportError is set
+const ck_set *read_set(const module_state *state, PyObject *object); // NULL: an exception is set
+int load_package_set(module_state *state);                           // -1: ImportError is set
 
 // --- prepared.c --------------------------------------------------------------------------------------------------
 PyTypeObject *make_prepared_type(PyObject *module);

@@ -1,7 +1,7 @@
 // Set, a group of kernels that was loaded from a shared library, and the launch of one of its kernels.
 //
 // The package's own kernels are the set lib/kernels_BACKEND.so, next to the module, which loads it when it is
-// imported.
+// imported. A call names another set for its operation if it is to run kernels that were compiled in another way.
 #define _GNU_SOURCE // dladdr
 #include <dlfcn.h>
 #include <string.h>
@@ -27,6 +27,12 @@ int load_package_set(module_state *state) {
     if (ck_set_load(state->runtime, path, &state->package, &error) == CK_OK) return 0;
     PyErr_SetString(PyExc_ImportError, error.message);
     return -1;
+}
+
+const ck_set *read_set(const module_state *state, PyObject *object) {
+    if (Py_IS_TYPE(object, state->set_type)) return ((set *)object)->set;
+    PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", object);
+    return NULL;
 }
 
 static PyObject *load_set(PyObject *module, PyObject *argument) {
@@ -209,13 +215,10 @@ static int read_sizes(PyObject *object, const char *what, unsigned sizes[3]) {
 // The set, the kernel, the grid, the block and the bytes of shared memory, which come first in both functions below.
 static int read_kernel(module_state *state, PyObject *const *items, ck_kernel_request *request) {
     ck_error error = {0};
-    if (!Py_IS_TYPE(items[0], state->set_type)) {
-        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
-        return -1;
-    }
-    const char *name = read_text(items[1], "kernel");
+    const ck_set *of = read_set(state, items[0]);
+    const char *name = of != NULL ? read_text(items[1], "kernel") : NULL;
     if (name == NULL) return -1;
-    request->kernel = ck_set_kernel_of(((set *)items[0])->set, name, &error);
+    request->kernel = ck_set_kernel_of(of, name, &error);
     if (request->kernel == NULL) {
         errors_raise(state, &error);
         return -1;
@@ -285,14 +288,10 @@ static PyObject *variable(PyObject *module, PyObject *const *items, Py_ssize_t c
     void *address = NULL;
     size_t bytes = 0;
     if (check_count("variable(set, name, device)", count, 3) < 0) return NULL;
-    if (!Py_IS_TYPE(items[0], state->set_type)) {
-        PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", items[0]);
-        return NULL;
-    }
-    const char *name = read_text(items[1], "name");
+    const ck_set *of = read_set(state, items[0]);
+    const char *name = of != NULL ? read_text(items[1], "name") : NULL;
     if (name == NULL || read_int(items[2], "device", &device) < 0) return NULL;
-    if (ck_set_variable_at(((set *)items[0])->set, name, device, &address, &bytes, &error) != CK_OK)
-        return errors_raise(state, &error);
+    if (ck_set_variable_at(of, name, device, &address, &bytes, &error) != CK_OK) return errors_raise(state, &error);
     return Py_BuildValue("(Nn)", PyLong_FromVoidPtr(address), (Py_ssize_t)bytes);
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 from .._native import Native
 from ..arrays.layout import Shape
 from . import checks
-from .observer import Run, observer
+from .observer import Run, observer, operation_of
 from .rule import Inputs, Named, Rule
 from .table import AUTO, NUMPY, Variant, find
 
@@ -34,7 +34,7 @@ def prepare(
     exceeds: Any = None,
 ) -> None:
     """Remembers what C needs for more calls of this kind, whose arrays have that type."""
-    of_kind = rule.name, variant.name, values, dtype, shapes, functools.partial(rule.layouts, **own)
+    of_kind = operation_of(module, variant), variant.name, values, dtype, shapes, functools.partial(rule.layouts, **own)
     remember(module, key, module.prepare(*of_kind, bool(variant.out_type(dtype)), make, exceeds))
 
 

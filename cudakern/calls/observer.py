@@ -7,12 +7,24 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from .._native import Native
+from .._native import Native, Operation, Set
 from ..arrays.layout import Shape
 from .table import Variant
 
 Result = TypeVar("Result")
 AnObserver = TypeVar("AnObserver", bound="Observer")
+
+
+#: Gives the set whose kernels calls run, in place of the package's prebuilt one: own/sets.py. It concerns all calls of
+#: the process; an observer chooses a set for one call by ``run._replace(set=...)``.
+choose_set: Callable[[Native, Variant], Set] | None = None
+
+
+def operation_of(native: Native, variant: Variant, chosen: Set | None = None) -> Operation:
+    """The variant's operation, of the chosen set, as C takes it."""
+    if chosen is None and choose_set is not None:
+        chosen = choose_set(native, variant)
+    return variant.operation if chosen is None else (chosen, variant.operation)
 
 
 class Run(NamedTuple):
@@ -26,6 +38,12 @@ class Run(NamedTuple):
     outputs: tuple[Any, ...]
     stream: int
     dtype: str  #: of the inputs
+    set: Set | None = None  #: whose kernels run; None: the package's prebuilt one
+
+    @property
+    def names(self) -> tuple[Operation, str]:
+        """Of operation and variant, as C takes them."""
+        return operation_of(self.native, self.variant, self.set), self.variant.name
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -34,13 +52,13 @@ class Run(NamedTuple):
 
     def execute(self, measure: int = 0) -> dict[str, Any] | None:
         """Makes the call; ``measure``: 1 returns a report, 2 adds the time of each launch."""
-        name, arrays = (self.variant.operation, self.variant.name), (self.inputs, self.outputs)
-        return self.native.execute(*name, self.values, *arrays, self.device, measure, self.stream)
+        arrays = self.inputs, self.outputs
+        return self.native.execute(*self.names, self.values, *arrays, self.device, measure, self.stream)
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """The launches that the call would make; nothing runs."""
-        name, arrays = (self.variant.operation, self.variant.name), (self.inputs, self.outputs)
-        return self.native.kernels(*name, self.values, *arrays, self.device, sweep)
+        arrays = self.inputs, self.outputs
+        return self.native.kernels(*self.names, self.values, *arrays, self.device, sweep)
 
 
 class Observed(Protocol):

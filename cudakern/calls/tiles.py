@@ -20,7 +20,7 @@ from ..arrays import memory_limit
 from ..arrays.dtypes import from_name, itemsize, type_name
 from ..arrays.layout import Shape
 from ..arrays.transfer import Array, buffer_of, to_host
-from .observer import Run
+from .observer import Run, operation_of
 from .table import Variant
 
 if TYPE_CHECKING:
@@ -152,11 +152,13 @@ class Tiled:
     def extra(self, inputs: tuple[Array, ...], output: Array) -> int:
         """Bytes that a call of the kernel takes besides such arrays on the device."""
         entry, arrays = self.variant, (tuple(map(buffer_of, inputs)), (buffer_of(output),))
-        return self.native.memory_needed(entry.operation, entry.name, self.values, *arrays, self.device, True)
+        operation = operation_of(self.native, entry)
+        return self.native.memory_needed(operation, entry.name, self.values, *arrays, self.device, True)
 
     def kernel(self, inputs: tuple[View, ...], output: View, variant: Variant | None = None) -> None:
         entry, values = (self.variant, self.values) if variant is None else (variant, variant.values({}))
-        self.native.execute(entry.operation, entry.name, values, inputs, (output,), self.device, 0, self.streams[1])
+        operation = operation_of(self.native, entry)
+        self.native.execute(operation, entry.name, values, inputs, (output,), self.device, 0, self.streams[1])
 
     def convert(self, to: View, source: View) -> None:
         self.native.copy(to, source, self.streams[1])
@@ -172,8 +174,8 @@ class Tiled:
 
 def in_tiles(compute: Any, run: Run, inputs: tuple[Array, ...], result: Array) -> bool:
     """False if the call fits into the memory limit; else computes it in tiles."""
-    names, arrays = (run.variant.operation, run.variant.name), (run.inputs, run.outputs)
-    needed = run.native.memory_needed(*names, run.values, *arrays, run.device, False)
+    arrays = run.inputs, run.outputs
+    needed = run.native.memory_needed(*run.names, run.values, *arrays, run.device, False)
     limit = memory_limit.exceeded(run.native, run.device, needed)
     if limit is None:
         return False
