@@ -79,7 +79,7 @@ def test_units_of_a_variant():
 
 def test_a_run_that_is_not_in_the_set_fails():
     with cudakern.use_backend("emulator"):
-        here = native()
+        here = native("emulator")
         kahan = sets.package_set(here, "matmul", "kahan", "plain")
         a, c = np.ones((2, 2), np.float32), np.ones((2, 2), np.float32)
         with pytest.raises(ValueError):
@@ -90,7 +90,7 @@ def test_a_run_that_is_not_in_the_set_fails():
 
 
 def test_what_names_no_set():
-    here = native()
+    here = native("emulator")
     with pytest.raises(TypeError, match="set must be a Set"):
         here.work((5, "matmul"), ((2, 2), (2, 2)), "float32")
     with pytest.raises(TypeError, match="operation must be a str"):
@@ -100,9 +100,9 @@ def test_what_names_no_set():
 def test_a_set_is_compiled_once(monkeypatch, tmp_path):
     monkeypatch.setenv("CUDAKERN_CACHE", str(tmp_path))
     with cudakern.use_backend("emulator"):
-        first = sets._linked(native(), "hello", "greeting", "plain")
+        first = sets._linked(native("emulator"), "hello", "greeting", "plain")
         files = {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.o")}
         assert len(files) == 2  # the operation's, and the table of the set
-        assert sets._linked(native(), "hello", "greeting", "plain") == first
+        assert sets._linked(native("emulator"), "hello", "greeting", "plain") == first
         assert {path.name for path in tmp_path.glob("*.o")} == {*files}
     assert KERNELS.is_dir()

@@ -39,14 +39,13 @@ def call(
     """
     first = inputs[rule.first]
     if observer.get() is None:
+        keywords = {**own, **parameters} if own else parameters
         if type(first) is DeviceArray:
             module = first._native
             handle = 0 if stream is None else stream_handle(stream, module, first._view.device)
-            keywords = {**own, **parameters} if own else parameters
             result = module.call(rule.key, variant, keywords, inputs, out, handle, -1)
         elif stream is None and isinstance(variant, str) and variant not in HOST:
             module, device, _ = current()
-            keywords = {**own, **parameters} if own else parameters
             result = module.call(rule.key, variant, keywords, inputs, out, 0, device)
         elif rule.small is not None and stream is None and out is None and not parameters and _is_auto(variant):
             result = at_once_by_numpy(rule, inputs)

@@ -8,7 +8,7 @@ from typing import Any
 from .._native import Native
 from ..arrays.layout import Shape
 from . import checks
-from .observer import Run, observer, operation_of
+from .observer import Run, observer
 from .rule import Inputs, Named, Rule
 from .table import AUTO, NUMPY, Variant, find
 
@@ -22,20 +22,12 @@ def remember(module: Native, key: Any, what: Any) -> None:
 
 
 def prepare(
-    rule: Rule,
-    variant: Variant,
-    values: tuple[int, ...],
-    dtype: str,
-    shapes: tuple[Shape, ...],
-    own: Named,
-    module: Native,
-    key: Any,
-    make: Any = None,
-    exceeds: Any = None,
+    rule: Rule, run: Run, shapes: tuple[Shape, ...], own: Named, key: Any, make: Any = None, exceeds: Any = None
 ) -> None:
-    """Remembers what C needs for more calls of this kind, whose arrays have that type."""
-    of_kind = operation_of(module, variant), variant.name, values, dtype, shapes, functools.partial(rule.layouts, **own)
-    remember(module, key, module.prepare(*of_kind, bool(variant.out_type(dtype)), make, exceeds))
+    """Remembers what C needs for more calls of this run's kind, whose arrays have its type."""
+    out_needed = bool(run.variant.out_type(run.dtype))
+    of_kind = *run.names, run.values, run.dtype, shapes, functools.partial(rule.layouts, **own)
+    remember(run.native, key, run.native.prepare(*of_kind, out_needed, make, exceeds))
 
 
 def named(rule: Rule, variant: str, parameters: Named, own: Named) -> tuple[Variant | None, tuple[int, ...]]:

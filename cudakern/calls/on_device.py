@@ -63,10 +63,6 @@ def on_device(
     shapes = tuple(np.shape(x) if n in numbers else x._view.shape for n, x in {**operands, **numbers}.items())
     for n in rule.numbers:
         checks.check_one_number(rule, n, shapes[rule.operands.index(n)])
-    if new and key is not None and not (VALUES_COUNT and numbers):
-        remember(module, (key,), known)  # for calls that C does not take
-        if {x._view.dtype for x in arrays.values()} == {known.dtype}:
-            execute.prepare(rule, known.variant, known.values, known.dtype, shapes, own, module, key)
     target = None if out is None else out._view
     checks.check_out_type(known.variant, known.dtype, None if target is None else target.dtype)
     if target is not None:
@@ -89,7 +85,12 @@ def on_device(
     )
     result = target if direct and target is not None else module.empty(shape, known.result, device, handle)
     *arranged, written = (_laid_out(module, x, layout) for x, layout in zip((*ordered, result), layouts, strict=True))
-    execute.execute(Run(module, device, known.variant, known.values, (*arranged,), (written,), handle, known.dtype))
+    run = Run(module, device, known.variant, known.values, (*arranged,), (written,), handle, known.dtype)
+    execute.execute(run)
+    if new and key is not None and not (VALUES_COUNT and numbers):
+        remember(module, (key,), known)  # for calls that C does not take
+        if {x._view.dtype for x in arrays.values()} == {known.dtype}:
+            execute.prepare(rule, run, shapes, own, key)
     if not direct:
         result = transfer.converted(module, result, known.final, handle)
     if target is None:

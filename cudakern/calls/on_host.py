@@ -91,7 +91,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if key is not None and variant != AUTO and key not in here.native.memo:
         make = functools.partial(new_host, here.native, dtype=result_type)
         exceeds = None if rule.tiles is None else functools.partial(may_exceed, here.native, here.device)
-        execute.prepare(rule, entry, values, name, shapes, own, here.native, key, make, exceeds)
+        execute.prepare(rule, run, shapes, own, key, make, exceeds)
     return out if straight else target if dots else _into(rule, out, target)
 
 
