@@ -19,8 +19,9 @@ os.environ.setdefault("CUDAKERN_EMULATOR_PRINT", "0")
 import cases
 import cudakern
 import places
+from cudakern.calls import observer
 from cudakern.calls.table import Variant
-from cudakern.own import cache
+from cudakern.own import cache, sets
 
 hypothesis.settings.register_profile("cudakern", deadline=None, max_examples=100, print_blob=True)
 hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("cudakern"), max_examples=20)
@@ -34,6 +35,7 @@ SECONDS, SECONDS_FULL = 360, 1400
 
 def pytest_addoption(parser):
     parser.addoption("--full-part", metavar="K/N", type=part, help="of the tests marked full, the Kth of N parts")
+    parser.addoption("--first-use", action="store_true", help="emulated kernels are compiled at first use: own/sets.py")
 
 
 def part(text):
@@ -46,6 +48,10 @@ def part(text):
 def pytest_configure(config):
     if config.option.markexpr == "not full" and any("::" in argument for argument in config.args):
         config.option.markexpr = ""  # a test that is named runs, whichever it is
+    if config.option.first_use:
+        observer.choose_set = lambda native, variant: (
+            sets.package_set(native, variant.operation, variant.name, "plain") if native.emulated() else None
+        )
 
 
 def pytest_report_header(config):

@@ -17,7 +17,7 @@ AnObserver = TypeVar("AnObserver", bound="Observer")
 
 #: Gives the set whose kernels calls run, in place of the package's prebuilt one: own/sets.py. It concerns all calls of
 #: the process; an observer chooses a set for one call by ``run._replace(set=...)``.
-choose_set: Callable[[Native, Variant], Set] | None = None
+choose_set: Callable[[Native, Variant], Set | None] | None = None
 
 
 def operation_of(native: Native, variant: Variant, chosen: Set | None = None) -> Operation:
