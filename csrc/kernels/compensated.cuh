@@ -14,7 +14,8 @@
 
 #include <cuda_runtime.h>
 
-template <typename T> constexpr bool sums_are_exact = std::is_integral_v<T>;
+struct truth; // element.cuh
+template <typename T> constexpr bool sums_are_exact = std::is_integral_v<T> || std::is_same_v<T, truth>;
 
 template <typename T, bool EXACT = sums_are_exact<T>> struct kahan_sum {
     T sum = 0;

@@ -10,10 +10,11 @@
 
 #include <stdint.h>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "compensated.cuh"
-#include "numbers.cuh"
+struct bool8; // numbers.cuh
 
 struct truth {
     bool is;
@@ -34,7 +35,5 @@ template <> struct number_of<uint16_t> { using type = uint32_t; };
 template <> struct number_of<__half> { using type = float; };
 template <> struct number_of<__nv_bfloat16> { using type = float; };
 template <typename T> using number = typename number_of<T>::type;
-
-template <> inline constexpr bool sums_are_exact<truth> = true;
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "element.cuh"
+#include "numbers.cuh"
 
 // EACH(code, element type)
 #define CK_ELEMENTS(EACH)                                                                                            \

@@ -11,6 +11,7 @@
 
 #include "../element.cuh"
 #include "../grid.cuh"
+#include "../numbers.cuh"
 
 namespace stencil_1d {
 

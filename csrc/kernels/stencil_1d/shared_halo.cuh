@@ -16,6 +16,7 @@
 
 #include "../element.cuh"
 #include "../grid.cuh"
+#include "../numbers.cuh"
 #include "device_extras.cuh"
 
 namespace stencil_1d {

@@ -12,6 +12,7 @@
 
 #include "../element.cuh"
 #include "../grid.cuh"
+#include "../numbers.cuh"
 
 namespace vector_add {
 

@@ -16,7 +16,7 @@
 #ifndef CK_MATMUL_WARP_TILES_SPLIT_K_CUH
 #define CK_MATMUL_WARP_TILES_SPLIT_K_CUH
 
-#include "../parts/add_groups.cuh"
+#include "../parts/group_sums.cuh"
 #include "16_warp_tiles.cuh"
 
 namespace matmul {

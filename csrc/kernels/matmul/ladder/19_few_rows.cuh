@@ -1,10 +1,10 @@
 // matmul "few_rows": comes after "warp_tiles_split_k".
 //
-// Change  For a C of at most 16 rows (or columns). Each thread computes all rows of its columns, so that each element
-//         of B is read once, without tiles. A's few rows are in shared memory. Different warps and blocks compute
-//         different parts of k; a second kernel adds those of the blocks. B's loads carry a hint (ld.global.cs) that
-//         each element is read once. The L2 cache then replaces these lines first, and not lines that were written
-//         and would have to go to memory.
+// Change  For a C of at most 16 rows (or columns: then C^T = B^T A^T is computed). Each thread computes all rows of
+//         its columns, so that each element of B is read once, without tiles. A's few rows are in shared memory.
+//         Different warps and blocks compute different parts of k; a second kernel adds those of the blocks
+//         (add_groups.cuh). B's loads carry a hint (ld.global.cs) that each element is read once. The L2 cache then
+//         replaces these lines first, and not lines that were written and would have to go to memory.
 // Why     A tile of 64 x 64 computes 64 rows, but C has only 1 to 16. With so few rows, the limit is the time in
 //         which B can be read.
 // Claim   multiply-adds for m = 16, n = k = 4096: 16 n k (before: 64 n k)
@@ -29,113 +29,150 @@
 
 namespace matmul {
 
-// Loads neighboring columns of COUNT rows of B, every APART-th one from `many` on; `inside` of these rows are inside
-// the matrix, the others are zeros. `columns`: those inside the matrix, from the first one on. (Every load is
-// unconditional where all are, so that all begin at once.)
-template <int APART, bool TOGETHER, bool CHECK, typename T, int COUNT>
-__device__ __forceinline__ void load_across(few_elements<T> (&x)[COUNT], const few_operands<T> &op, const T *many,
-                                            int columns, int inside) {
-    constexpr int WIDTH = few_at_once(sizeof(T));
-    int64_t at[WIDTH] = {};
-    if (!TOGETHER) {
-        recompute_from(columns); // (registers are worth more where they are not needed)
-#pragma unroll
-        for (int j = 0; j < WIDTH; ++j) at[j] = (j < columns ? j : columns - 1) * op.many_line;
+// A lane has WIDTH neighboring columns: LANES of them have a row of the block, and the GROUPS of a warp as many rows.
+// STEP: rows of B that a warp loads at once. DEPTH: those of a block. blocks(): those of a multiprocessor.
+template <typename T, int COLUMNS> struct few_across_size {
+    enum { NARROW = COLUMNS == FEW_NARROW, THREADS = NARROW ? FEW_NARROW_THREADS : FEW_ACROSS_THREADS };
+    enum { WARPS = THREADS / 32, WIDTH = few_at_once(sizeof(T)), LANES = COLUMNS / WIDTH, GROUPS = 32 / LANES };
+    enum { STEP = GROUPS * FEW_LOADS, DEPTH = WARPS * STEP };
+
+    static constexpr int blocks(int rows) { return NARROW ? 2 : few_blocks(false, rows, sizeof(T)); }
+};
+
+// What a lane loads of B. Outside C, the last column is loaded again: a load without a condition can begin early.
+template <typename T, typename size> struct few_lane_columns {
+    const few_operands<T> &op;
+    const T *next;  // the first element of the next step
+    int group;      // the lane's first row of a step
+    int inside;     // columns inside the matrix, from the first one on
+    bool neighbors; // whose elements may be loaded at once
+
+    __device__ __forceinline__ few_lane_columns(const few_operands<T> &op_, int first_k, int lane_group, int column)
+        : op(op_), group(lane_group) {
+        const int first = column < op.columns ? column : op.columns - 1;
+        next = op.b.data + first * op.b.column_stride + (first_k + group) * op.b.row_stride;
+        inside = op.columns - first;
+        neighbors = op.b.column_stride == 1 && first + size::WIDTH <= op.columns &&
+                    op.b.row_stride % size::WIDTH == 0 && reinterpret_cast<uintptr_t>(op.b.data + first) % 16 == 0;
     }
+
+    // Begins the loads of the step that begins with row k of B.
+    __device__ __forceinline__ void load(few_elements<T> (&b)[FEW_LOADS], int k) {
+        if (k + size::STEP > op.end)
+            load_singles<true>(b, (op.end - k - group + size::GROUPS - 1) / size::GROUPS);
+        else if (neighbors)
+            load_neighbors(b);
+        else
+            load_singles<false>(b, FEW_LOADS);
+        next += size::DEPTH * op.b.row_stride;
+    }
+    __device__ __forceinline__ void load_neighbors(few_elements<T> (&b)[FEW_LOADS]) const {
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-        const T *const row = many + i * APART * op.many_k;
-        if (CHECK && i >= inside) {
+        for (int i = 0; i < FEW_LOADS; ++i) b[i].load(next + i * size::GROUPS * op.b.row_stride);
+    }
+    // `rows` of them are inside the matrix; the others are zeros.
+    template <bool CHECK> __device__ __forceinline__ void load_singles(few_elements<T> (&b)[FEW_LOADS], int rows) {
+        recompute_from(inside); // (the distances of columns would take registers from the loop)
+        int64_t at[size::WIDTH];
 #pragma unroll
-            for (int j = 0; j < WIDTH; ++j) x[i].set(j, number_cast<T>(0.0f));
-        } else if (TOGETHER) {
-            x[i].load(row);
-        } else {
+        for (int j = 0; j < size::WIDTH; ++j) at[j] = (j < inside ? j : inside - 1) * op.b.column_stride;
 #pragma unroll
-            for (int j = 0; j < WIDTH; ++j) x[i].set(j, __ldcs(row + at[j]));
+        for (int i = 0; i < FEW_LOADS; ++i) {
+            const T *const row = next + i * size::GROUPS * op.b.row_stride;
+            if (CHECK && i >= rows) {
+#pragma unroll
+                for (int j = 0; j < size::WIDTH; ++j) b[i].set(j, static_cast<T>(0.0f));
+            } else {
+#pragma unroll
+                for (int j = 0; j < size::WIDTH; ++j) b[i].set(j, __ldcs(row + at[j]));
+            }
         }
+    }
+};
+
+// Copies A's elements of a warp's step, from k on, to shared memory.
+template <int STEP, int ROWS, typename T>
+__device__ __forceinline__ void share_step(float (*a)[ROWS], const few_operands<T> &op, int k, int lane) {
+    for (int i = lane; i < STEP * ROWS; i += 32) {
+        const int row = i % ROWS, deeper = i / ROWS;
+        a[deeper][row] = op.element_of_a(row, k + deeper);
     }
 }
 
-// LINES: columns of a block. GROUPS: rows of B that the lanes of a warp load at once.
-template <typename T, int ROWS, int LINES>
-__global__ void __launch_bounds__(LINES == FEW_NARROW ? FEW_NARROW_THREADS : FEW_ACROSS_THREADS,
-                                  LINES == FEW_NARROW ? 2 : few_blocks(false, ROWS, sizeof(T)))
-    few_across(const operand_stack<T, false> stack, bool columns, const group_sums sums) {
-    enum {
-        THREADS = LINES == FEW_NARROW ? FEW_NARROW_THREADS : FEW_ACROSS_THREADS,
-        WARPS = THREADS / 32,
-        WIDTH = few_at_once(sizeof(T)),
-        LANES = LINES / WIDTH,
-        GROUPS = 32 / LANES,
-        STEP = GROUPS * FEW_LOADS,
-        DEPTH = WARPS * STEP,
-        AT_ONCE = ROWS < 16 / WIDTH ? ROWS : 16 / WIDTH
-    };
-    let_next_grid_begin();
-    __shared__ float few[DEPTH][ROWS];
-    __shared__ float4 parts[WARPS][AT_ONCE][LINES / 4];
-    const few_operands<T> op(stack.of_block(), columns, sums, ROWS, LINES);
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int group = lane / LANES, line = op.block * LINES + lane % LANES * WIDTH;
-    // Outside C, the last column is loaded again: a load without a condition can begin early.
-    const int first = line < op.lines ? line : op.lines - 1;
-    const T *many = op.many + first * op.many_line + (op.begin + warp * STEP + group) * op.many_k;
-    const bool together = op.many_line == 1 && first + WIDTH <= op.lines && op.many_k % WIDTH == 0 &&
-                          reinterpret_cast<uintptr_t>(op.many + first) % 16 == 0;
-    float sum[ROWS][WIDTH] = {};
-    for (int k = op.begin + warp * STEP; k < op.end; k += DEPTH, many += DEPTH * op.many_k) {
-        few_elements<T> x[FEW_LOADS];
-        if (k + STEP > op.end)
-            load_across<GROUPS, false, true>(x, op, many, op.lines - first,
-                                             (op.end - k - group + GROUPS - 1) / GROUPS);
-        else if (together)
-            load_across<GROUPS, true, false>(x, op, many, op.lines - first, FEW_LOADS);
-        else
-            load_across<GROUPS, false, false>(x, op, many, op.lines - first, FEW_LOADS);
-        __syncwarp(); // the elements of the last step have been read
-        for (int i = lane; i < STEP * ROWS; i += 32) {
-            const int row = i % ROWS, deeper = i / ROWS;
-            few[warp * STEP + deeper][row] =
-                row < op.rows && k + deeper < op.end
-                    ? number_cast<float>(op.few[row * op.few_line + (k + deeper) * op.few_k])
-                    : 0;
+// Multiplies what the lane has loaded: rows of B that are GROUPS apart.
+template <int GROUPS, typename T, int ROWS, int WIDTH>
+__device__ __forceinline__ void multiply_across(float (&sum)[ROWS][WIDTH], const float (*a)[ROWS],
+                                                const few_elements<T> (&b)[FEW_LOADS]) {
+#pragma unroll
+    for (int i = 0; i < FEW_LOADS; ++i)
+#pragma unroll
+        for (int row = 0; row < ROWS; ++row) {
+            const float element = a[i * GROUPS][row];
+#pragma unroll
+            for (int j = 0; j < WIDTH; ++j) sum[row][j] += element * b[i][j];
         }
-        __syncwarp();
-#pragma unroll
-        for (int i = 0; i < FEW_LOADS; ++i)
-#pragma unroll
-            for (int row = 0; row < ROWS; ++row) {
-                const float a = few[warp * STEP + i * GROUPS + group][row];
-#pragma unroll
-                for (int j = 0; j < WIDTH; ++j) sum[row][j] += a * x[i][j];
-            }
-    }
-    // The sums of the lanes that have the same columns.
+}
+
+// Adds the sums of the lanes that have the same columns.
+template <int LANES, int ROWS, int WIDTH>
+__device__ __forceinline__ void add_groups_of_lanes(float (&sum)[ROWS][WIDTH]) {
 #pragma unroll
     for (int lanes = LANES; lanes < 32; lanes *= 2)
 #pragma unroll
         for (int i = 0; i < ROWS * WIDTH; ++i)
             sum[i / WIDTH][i % WIDTH] += __shfl_xor_sync(0xffffffffu, sum[i / WIDTH][i % WIDTH], lanes);
-            // The sums of the warps: some rows at once, of which each thread adds one or two elements.
+}
+
+// Adds the sums of the warps and stores them: AT_ONCE rows at once, of which each thread adds one or two elements.
+template <typename size, typename T, int ROWS, int AT_ONCE, int FOURS>
+__device__ __forceinline__ void store_sums_of_warps(const few_operands<T> &op, const float (&sum)[ROWS][size::WIDTH],
+                                                    float4 (&shared)[size::WARPS][AT_ONCE][FOURS], int warp,
+                                                    int lane) {
+    enum { WIDTH = size::WIDTH, COLUMNS = FOURS * 4 };
 #pragma unroll
     for (int row = 0; row < ROWS; row += AT_ONCE) {
         if (row > 0) __syncthreads(); // those before have been read
-        if (group == 0)
+        if (lane < size::LANES)
 #pragma unroll
             for (int i = 0; i < AT_ONCE; ++i)
 #pragma unroll
                 for (int j = 0; j < WIDTH; j += 4)
-                    parts[warp][i][lane * (WIDTH / 4) + j / 4] =
+                    shared[warp][i][lane * (WIDTH / 4) + j / 4] =
                         make_float4(sum[row + i][j], sum[row + i][j + 1], sum[row + i][j + 2], sum[row + i][j + 3]);
         __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x); i < AT_ONCE * LINES; i += THREADS) {
+        for (int i = static_cast<int>(threadIdx.x); i < AT_ONCE * COLUMNS; i += size::THREADS) {
             float total = 0;
 #pragma unroll
-            for (int other = 0; other < WARPS; ++other) total += reinterpret_cast<const float *>(parts[other])[i];
-            op.store(row + i / LINES, op.block * LINES + i % LINES, total);
+            for (int other = 0; other < size::WARPS; ++other)
+                total += reinterpret_cast<const float *>(shared[other])[i];
+            op.store(row + i / COLUMNS, op.block * COLUMNS + i % COLUMNS, total);
         }
     }
+}
+
+template <typename T, int ROWS, int COLUMNS>
+__global__ void __launch_bounds__(few_across_size<T, COLUMNS>::THREADS, few_across_size<T, COLUMNS>::blocks(ROWS))
+    few_across(const operand_stack<T, false> stack, const group_sums sums_of_groups) {
+    using size = few_across_size<T, COLUMNS>;
+    enum { STEP = size::STEP, AT_ONCE = ROWS < 16 / size::WIDTH ? ROWS : 16 / size::WIDTH };
+    let_next_grid_begin();
+    __shared__ float shared_a[size::DEPTH][ROWS];
+    __shared__ float4 shared_sums[size::WARPS][AT_ONCE][COLUMNS / 4];
+    const few_operands<T> op(stack.of_block(), sums_of_groups, ROWS, COLUMNS);
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int group = lane / size::LANES, first = op.begin + warp * STEP;
+    few_lane_columns<T, size> columns(op, first, group, op.block * COLUMNS + lane % size::LANES * size::WIDTH);
+    float sum[ROWS][size::WIDTH] = {};
+    for (int k = first; k < op.end; k += size::DEPTH) {
+        few_elements<T> b[FEW_LOADS];
+        columns.load(b, k);
+        __syncwarp(); // A's elements of the last step have been read
+        share_step<STEP>(&shared_a[warp * STEP], op, k, lane);
+        __syncwarp();
+        multiply_across<size::GROUPS>(sum, &shared_a[warp * STEP + group], b);
+    }
+    add_groups_of_lanes<size::LANES>(sum);
+    store_sums_of_warps<size>(op, sum, shared_sums, warp, lane);
 }
 
 } // namespace matmul

@@ -17,7 +17,7 @@
 #ifndef CK_MATMUL_TENSOR_CORES_SPLIT_K_CUH
 #define CK_MATMUL_TENSOR_CORES_SPLIT_K_CUH
 
-#include "../parts/add_groups.cuh"
+#include "../parts/group_sums.cuh"
 #include "20_tensor_cores.cuh"
 
 namespace matmul {

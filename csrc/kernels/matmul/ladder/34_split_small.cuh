@@ -22,10 +22,19 @@
 #ifndef CK_MATMUL_SPLIT_SMALL_CUH
 #define CK_MATMUL_SPLIT_SMALL_CUH
 
-#include "../parts/split_small_rest.cuh"
-#include "../parts/split_small_stores.cuh"
+#include "../parts/split_small_sums.cuh"
+#include "device_extras.cuh"
+#include "tensor_copy.cuh"
 
 namespace matmul {
+
+// What a kernel may assume:
+//     SMALL_ANY       nothing
+//     SMALL_ANY_REST  After whole steps, a few elements along k are left (split_small_rest).
+//     SMALL_ALIGNED   Lines are aligned (split_small_step).
+//     SMALL_WHOLE     Lines are aligned, all tiles and steps are inside the matrices, and pairs of results begin at
+//                     multiples of 8 bytes.
+enum { SMALL_ANY, SMALL_ANY_REST, SMALL_ALIGNED, SMALL_WHOLE };
 
 // Shared memory that begins at a multiple of 1024 bytes. For narrow tiles it is static: four blocks of 48 KB, the
 // most that a block can have of it, leave more for the L1 cache than with another kilobyte each, which dynamic memory
@@ -40,59 +49,70 @@ template <typename size, int BYTES> __device__ __forceinline__ unsigned char *sh
     }
 }
 
-// ALIGNED: see split_small_step. WHOLE: all tiles and steps are inside the matrices, and pairs of results are aligned
-// to 8 bytes. REST: after whole steps, a few elements along k are left (split_small_rest.cuh).
-template <typename size, bool A_ALONG_K, bool B_ALONG_K, bool ALIGNED, bool WHOLE, bool REST>
-__global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
-    if (!CK_HAS_WGMMA) return;
-    enum { COLUMNS = size::COLUMNS, MORE = size::MORE };
-    using a_step = split_small_step<0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
-    using b_step = split_small_step<0, 64, B_ALONG_K, ALIGNED>;
-    using more_step = split_small_step<64, MORE == 16 ? 16 : 64, B_ALONG_K, ALIGNED>;
-    using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
-    using b_pieces = split_small_pieces<COLUMNS, b_step::PIECES_ALONG_K>;
-    unsigned char *const pieces = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>();
-    unsigned char *const pieces_of_b = pieces + a_pieces::BYTES;
-    // (Instructions also come from memory, so no branch should precede the first load; and divisions take long.)
+// The block's product. (Instructions also come from memory, so no branch should precede the first load; and divisions
+// take long.)
+__device__ __forceinline__ operands<float, false> product_of_block(const operand_stack<float, false> &stack) {
     operands<float, false> op = stack.first;
     if (__builtin_expect(stack.axes <= 1, 1))
         op.skip(stack.axis[0], blockIdx.z); // zeros, if there is none
     else
         op = stack.of_block();
-    const tile_origin first = {static_cast<int64_t>(blockIdx.x) * SMALL_ROWS,
-                               static_cast<int64_t>(blockIdx.y) * COLUMNS};
-    const float *const b_data = op.b.data + first.column * op.b.column_stride;
-    const int64_t b_pitch = B_ALONG_K ? op.b.column_stride : op.b.row_stride, left_columns = op.n - first.column;
-    a_step a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
-             op.m - first.row);
-    b_step b(b_data, b_pitch, left_columns);
-    // Of columns from 64 on, if none of them is inside, the first ones again: their results are not stored.
-    more_step more(b_data + (left_columns > 64 ? 64 * op.b.column_stride : 0), b_pitch,
-                   left_columns > 64 ? left_columns - 64 : left_columns);
+    return op;
+}
+
+// The products of all pairs of pieces but the smallest ones, for 16 elements along k.
+template <int COLUMNS, typename a_pieces, typename b_pieces>
+__device__ __forceinline__ void multiply_pieces(float (&sum)[COLUMNS / 2], const a_pieces &a, const b_pieces &b,
+                                                int sixteen) {
+    wgmma_fence();
+#pragma unroll
+    for (int order = SMALL_PIECES - 1; order >= 0; --order) // the smallest products first
+#pragma unroll
+        for (int i = 0; i <= order; ++i) // piece i by piece order - i
+            wgmma<__nv_bfloat16, COLUMNS, !a_pieces::ALONG_K, !b_pieces::ALONG_K>(
+                sum, a.descriptor(i, sixteen), b.descriptor(order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
+    wgmma_commit();
+    wgmma_wait<0>();
+}
+
+template <typename size, bool A_ALONG_K, bool B_ALONG_K, int MAY_ASSUME>
+__global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const operand_stack<float, false> stack) {
+    if (!CK_HAS_WGMMA) return;
+    constexpr bool WHOLE = MAY_ASSUME == SMALL_WHOLE, ALIGNED = WHOLE || MAY_ASSUME == SMALL_ALIGNED;
+    constexpr bool REST = MAY_ASSUME == SMALL_ANY_REST, LAST_STEP_MAY_BE_SHORT = !WHOLE && !REST;
+    using a_step = split_small_step<0, SMALL_ROWS, A_ALONG_K, ALIGNED>;
+    using b_step = split_small_columns<size, B_ALONG_K, ALIGNED>;
+    using a_pieces = split_small_pieces<SMALL_ROWS, a_step::PIECES_ALONG_K>;
+    using b_pieces = split_small_pieces<size::COLUMNS, b_step::PIECES_ALONG_K>;
+    unsigned char *const bytes = shared_bytes<size, a_pieces::BYTES + b_pieces::BYTES>();
+    float *const shared_sums = reinterpret_cast<float *>(bytes); // after all products
+
+    const operands<float, false> op = product_of_block(stack);
+    const small_tile tile(op.m, op.n, size::COLUMNS);
+    b_step b(op.b, tile);
+    a_step a(op.a.data + tile.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride, tile.rows);
     split_elements elements; // of both operands
     float total[size::SUMS] = {};
-    const uint64_t a_first = wgmma_descriptor(pieces, BOX_BYTES);
-    const uint64_t b_first = wgmma_descriptor(pieces_of_b, BOX_BYTES);
-    const auto load = [&](int64_t left) { // of k, from the next step on
+    const a_pieces pieces_of_a(bytes);
+    const b_pieces pieces_of_b(bytes + a_pieces::BYTES);
+    const auto load = [&](int64_t left) { // the next step, if so much of k is left
         const int depth = left < SMALL_STEP ? static_cast<int>(left) : SMALL_STEP;
         a.template load<WHOLE>(depth), b.template load<WHOLE>(depth);
-        if (MORE > 0) more.template load<WHOLE>(depth);
     };
-    const int columns = left_columns < COLUMNS ? static_cast<int>(left_columns) : COLUMNS;
-    const int depth = REST ? static_cast<int>(op.k % SMALL_STEP) : 0; // of the rest
-    const int64_t steps_end = op.k - depth;
-    if (WHOLE || REST || op.k > 0) load(steps_end);
+
+    const int depth_of_rest = REST ? static_cast<int>(op.k % SMALL_STEP) : 0;
+    const int64_t steps_end = op.k - depth_of_rest;
+    if (!LAST_STEP_MAY_BE_SHORT || op.k > 0) load(steps_end);
     split_small_rest<size> rest;
-    if (REST) rest.load(op, first, depth, a.extent, columns);
-    int half = 0;
-#pragma unroll 1 // (much of the time of a short kernel is that of loading its instructions)
+    if (REST) rest.load(op, tile, depth_of_rest);
+    int half = 0; // of the memory for pieces
+#pragma unroll 1  // (much of the time of a short kernel is that of loading its instructions)
     for (int64_t k = 0; k < steps_end; k += SMALL_STEP, half ^= 1) {
         // (Clearing A is enough: what B has there is a copy of an element inside, and if that is infinite or NaN, the
         // tile is computed in float64 anyway.)
-        if (!WHOLE && !REST && steps_end - k < SMALL_STEP) a.clear(static_cast<int>(steps_end - k));
-        a.template split<a_pieces::PIECE>(elements, pieces, half);
-        b.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
-        if (MORE > 0) more.template split<b_pieces::PIECE>(elements, pieces_of_b, half);
+        if (LAST_STEP_MAY_BE_SHORT && steps_end - k < SMALL_STEP) a.clear(static_cast<int>(steps_end - k));
+        a.split(elements, pieces_of_a, half);
+        b.split(elements, pieces_of_b, half);
         if (k + SMALL_STEP < steps_end) load(steps_end - k - SMALL_STEP);
         fence_async_proxy(); // wgmma may read the pieces after the barrier
         __syncthreads();
@@ -100,31 +120,18 @@ __global__ void __launch_bounds__(SMALL_THREADS, size::BLOCKS) split_small(const
         // along k have a sum of their own.
 #pragma unroll
         for (int sixteen = half * 2; sixteen < half * 2 + 2; ++sixteen) {
-            if (!WHOLE && !REST && k + sixteen % 2 * 16 >= steps_end) break;
+            if (LAST_STEP_MAY_BE_SHORT && k + sixteen % 2 * 16 >= steps_end) break;
             float sum[size::SUMS];
-            wgmma_fence();
-#pragma unroll
-            for (int order = SMALL_PIECES - 1; order >= 0; --order) // the smallest products first
-#pragma unroll
-                for (int i = 0; i <= order; ++i) // piece i by piece order - i
-                    wgmma<__nv_bfloat16, COLUMNS, !a_step::PIECES_ALONG_K, !b_step::PIECES_ALONG_K>(
-                        sum, a_pieces::descriptor(a_first, i, sixteen),
-                        b_pieces::descriptor(b_first, order - i, sixteen), order < SMALL_PIECES - 1 || i > 0);
-            wgmma_commit();
-            wgmma_wait<0>();
-#pragma unroll
-            for (int i = 0; i < size::SUMS; ++i) total[i] += sum[i];
+            multiply_pieces<size::COLUMNS>(sum, pieces_of_a, pieces_of_b, sixteen);
+            promote(total, sum);
         }
     }
-    if (REST) {
-        __syncthreads(); // all products are done
-        rest.add(total, reinterpret_cast<float *>(pieces), depth, elements);
-    }
-    store_small<size, WHOLE>(op, first, a.extent, columns, total, reinterpret_cast<float *>(pieces));
-    // Elements that three pieces do not hold, or sums that might overflow. Several threads split each row or column,
-    // so the block decides. (The magnitudes are not finite if an element is not.)
-    const bool fails = (elements.lost & 0xffffu) != 0 || !(elements.magnitudes < 0x1p60f);
-    if (__syncthreads_or(fails)) store_plain_sums<size>(op, first);
+    if (REST) rest.add(total, elements, shared_sums, depth_of_rest);
+    if (WHOLE)
+        store_from_registers(op.c, tile, total);
+    else
+        store_through_shared<size>(op.c, tile, total, shared_sums);
+    if (tile_cannot_be_split(elements)) store_plain_sums<size>(op, tile);
 }
 
 } // namespace matmul

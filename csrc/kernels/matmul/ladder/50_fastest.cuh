@@ -70,7 +70,7 @@ inline double time_of_few_rows(const ck_call *call) {
     const size_t item = ck_dtype_size(call->types.input);
     const double more = static_cast<double>(few) * (few > 8 ? 0.05 : 0.015), further = static_cast<double>(few - 1);
     const double each = item == 4 ? (m < n ? more : 0.1 * further) : 3 * further;
-    const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, few_lines(false, item))));
+    const double blocks = static_cast<double>(product(products(call) - 1, divide_up(many, few_columns(false, item))));
     const double bytes = elements_of(call, many, inner(call)) * static_cast<double>(item);
     return (item == 4 ? 7.7 + bytes / 4.1e6 * (1 + each) : 9.6 + bytes / 4.4e6 * (1 + each)) +
            blocks / call->limits->multiprocessors * (few > 8 ? 3.2 : 1.2);

@@ -36,11 +36,11 @@ CK_RUN(split_small) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return with_split_small_size(tiling, [&](auto size) {
             using own = decltype(size);
-            constexpr bool NARROW = own::COLUMNS == 64;
-            const auto kernel = whole     ? split_small<own, A, B, true, NARROW, false>
-                                : aligned ? split_small<own, A, B, true, false, false>
-                                : rest    ? split_small<own, A, B, false, false, true>
-                                          : split_small<own, A, B, false, false, false>;
+            constexpr int WHOLE = own::COLUMNS == 64 ? SMALL_WHOLE : SMALL_ALIGNED;
+            const auto kernel = whole     ? split_small<own, A, B, WHOLE>
+                                : aligned ? split_small<own, A, B, SMALL_ALIGNED>
+                                : rest    ? split_small<own, A, B, SMALL_ANY_REST>
+                                          : split_small<own, A, B, SMALL_ANY>;
             return in_parts(first, axes, plan->grid[2], [&](operand_stack<float, false> part, int64_t count) {
                 for (int64_t left = first.n; left > 0; left -= at_once) {
                     part.first.n = smaller(left, at_once);

@@ -12,6 +12,8 @@
 // PLAIN: two matrices, no stack, and the elements of each row are contiguous. What is known at compile time costs
 // nothing at run time. Otherwise each load computes its own 64-bit address, and the pointers take registers, so that
 // fewer loads are in flight.
+//
+// Elements are converted by C++'s own casts: number<T> is T, or a wider type of the same kind.
 #ifndef CK_MATMUL_OPERANDS_CUH
 #define CK_MATMUL_OPERANDS_CUH
 
@@ -20,6 +22,7 @@
 #include <cuda_runtime.h>
 
 #include "../../element.cuh"
+#include "../../numbers.cuh" // for box_slabs.cuh and split_pieces.cuh
 
 namespace matmul {
 
@@ -29,7 +32,7 @@ template <typename T, bool NEXT> struct input_line {
     int64_t stride;
 
     __device__ __forceinline__ number<T> operator[](int64_t i) const {
-        return number_cast<number<T>>(data[NEXT ? i : i * stride]);
+        return static_cast<number<T>>(data[NEXT ? i : i * stride]);
     }
 };
 
@@ -50,7 +53,7 @@ template <typename T, bool PLAIN> struct output_matrix {
     int64_t row_stride, column_stride;
 
     __device__ __forceinline__ void store(int64_t row, int64_t column, number<T> value) const {
-        data[row * row_stride + (PLAIN ? column : column * column_stride)] = number_cast<T>(value);
+        data[row * row_stride + (PLAIN ? column : column * column_stride)] = static_cast<T>(value);
     }
 };
 
@@ -65,10 +68,10 @@ __device__ __forceinline__ void store_pair(const output_matrix<T, false> &c, int
     T *const to = c.data + row * c.row_stride + column * c.column_stride;
     const bool two = column + 1 < n;
     if (two && c.column_stride == 1 && reinterpret_cast<uintptr_t>(to) % sizeof(pair) == 0) {
-        *reinterpret_cast<pair *>(to) = {number_cast<T>(first), number_cast<T>(second)};
+        *reinterpret_cast<pair *>(to) = {static_cast<T>(first), static_cast<T>(second)};
     } else {
-        to[0] = number_cast<T>(first);
-        if (two) to[c.column_stride] = number_cast<T>(second);
+        to[0] = static_cast<T>(first);
+        if (two) to[c.column_stride] = static_cast<T>(second);
     }
 }
 

@@ -13,11 +13,11 @@
 #include "../ladder/15_double_buffered.cuh"
 #include "../ladder/17_small_tiles.cuh"
 #include "../ladder/18_warp_tiles_split_k.cuh"
-#include "../ladder/19_few_rows.cuh"
 #include "../ladder/20_tensor_cores.cuh"
 #include "../ladder/41_tensor_cores_double.cuh"
 
 #include "../launches/groups.cuh"
+#include "few_rows.cuh"
 
 namespace matmul {
 

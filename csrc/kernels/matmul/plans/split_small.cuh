@@ -16,7 +16,7 @@ struct split_small_tiling {
 };
 constexpr split_small_tiling SPLIT_SMALL_TILINGS[] = {{64, 1, 1}, {80, 1.44, 1.31}, {128, 1.79, 1.5}};
 
-// Whether k is a little more than a number of whole steps (split_small_rest.cuh).
+// Whether k is a little more than a number of whole steps (split_small_rest).
 inline bool split_small_has_rest(int64_t k) {
     return k > SMALL_STEP && k % SMALL_STEP > 0 && k % SMALL_STEP <= SMALL_REST;
 }
