@@ -23,12 +23,12 @@
 #ifndef CK_MATMUL_SPLIT_INSIDE_CUH
 #define CK_MATMUL_SPLIT_INSIDE_CUH
 
-#include "../parts/carried_sums.cuh"
+#include "../parts/split_sums.cuh"
 #include "../parts/plain_sums.cuh"
 #include "../parts/split_columns.cuh"
 #include "../parts/split_inside_slabs.cuh"
 #include "../parts/split_operands.cuh" // the choice of "split_fp16"
-#include "../parts/split_sums.cuh"
+#include "../parts/split_inside_sums.cuh"
 
 namespace matmul {
 
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 #pragma unroll
     for (int i = 0; i < SUMS; ++i) before[i * APART] = 0;
     for (int slab = 0; slab < slabs;) {
-        const int until = min(slab + CARRY_SLABS, slabs);
+        const int until = min(slab + GROUP_SLABS, slabs);
         for (; slab < until; ++slab, next_stage()) {
             if (size::PREFETCH && slab + 3 < slabs) prefetched.load(); // slab + 2
             unsigned pieces[size::PIECES][SPLIT_STEPS][4];
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
 #pragma unroll
         for (int i = 0; i < SUMS; ++i) before[i * APART] += total[i], total[i] = 0;
     }
-    if (slabs > CARRY_SLABS) {
+    if (slabs > GROUP_SLABS) {
 #pragma unroll
         for (int i = 0; i < SUMS; ++i) total[i] += before[i * APART];
     }

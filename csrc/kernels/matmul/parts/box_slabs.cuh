@@ -10,13 +10,12 @@
 #include <string.h>
 
 #include "operands.cuh"
+#include "slabs.cuh"
 #include "tensor_core.cuh"
 #include "tensor_copy.cuh"
 #include "wgmma.cuh"
 
 namespace matmul {
-
-enum { SLAB_BYTES = 128, SLAB_DEPTH = SLAB_BYTES / 2, BOX_BYTES = 64 * 64 * 2 }; // DEPTH: of 16-bit elements
 
 template <int EXTENT_, bool ALONG_K_> struct box_slab {
     enum { EXTENT = EXTENT_, ALONG_K = ALONG_K_, BYTES = EXTENT * SLAB_BYTES };
