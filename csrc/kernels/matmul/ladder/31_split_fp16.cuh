@@ -129,6 +129,15 @@ struct split_factors {
     }
 };
 
+// Adds the sums of a group of slabs to those of the groups before.
+template <typename size, int COUNT>
+__device__ __forceinline__ void add_group(float (&before)[COUNT], float (&total)[COUNT], int slabs) {
+    if (size::carries(slabs))
+        carry_in(before, total);
+    else
+        add_in(before, total);
+}
+
 template <typename size, int STEPS>
 __global__ void __launch_bounds__(size::THREADS, 1)
     split_product(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
@@ -165,19 +174,22 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     } else {
         get_registers<size::CONSUMER_REGISTERS>();
         const int warpgroup = static_cast<int>(threadIdx.x) / 128 - 1, t = static_cast<int>(threadIdx.x) % 128;
-        float sum[COUNT] = {};
-        const split_sums_of_warp<COUNT> in_workspace{op.sums, op.arrivals + 1, op.all,
-                                                     rank * SPLIT_WARPS + warpgroup * 4 + t / 32};
+        split_parts<COUNT> parts{op.sums, op.arrivals + 1, op.all, rank * SPLIT_WARPS + warpgroup * 4 + t / 32};
         const auto store = [&](const float(&results)[COUNT], int pair) {
             int row, column;
             pairs.place(pair % per_product, row, column);
             row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16 + t % 32 / 4;
-            const auto c = op.c_of(pair / per_product);
-            split_rows_of_c<size::COLUMNS>{c, row, column, op.m, op.n, results}.store();
+            float *const c = op.c + op.stack.offset(pair / per_product, 2);
+            const split_rows_of_c<size::COLUMNS> rows{c + row * op.row_stride + column * op.column_stride,
+                                                      op.row_stride,
+                                                      op.column_stride,
+                                                      op.m - row,
+                                                      min(op.n - column, +size::COLUMNS),
+                                                      results};
+            rows.store();
         };
         const split_turns turns{warpgroup};
-        // Of the first pair of the share: a part has been left, but not announced; and all others were there before.
-        bool unannounced = false, last_to_come = false;
+        float sum[COUNT] = {}; // of the tensor cores
         while (work.next()) {
             const int product = work.pair / per_product;
             if (choice_of(op.findings[product]) != CHOICE) continue;
@@ -185,10 +197,12 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             pairs.place(work.pair % per_product, row, column);
             row += rank * size::ROWS + warpgroup * 64 + t / 32 * 16;
             split_factors factors(op, static_cast<int64_t>(product) * op.all.slabs + work.begin, row, column);
-            float total[COUNT] = {}, before[COUNT] = {}; // (the latter only with SECOND_SUM)
-            bool carried = false;                        // (only without)
+            // Of a group of slabs; and of the groups before, where registers have room. (Otherwise `carried`: these
+            // are in the workspace.)
+            float total[COUNT] = {}, before[COUNT] = {};
+            bool carried = false;
             for (int slab = work.begin; slab < work.end;) {
-                const int group = unannounced ? 2 : size::group_slabs(op.all.slabs);
+                const int group = parts.unannounced ? +SLABS_TO_ANNOUNCE : size::group_slabs(op.all.slabs);
                 const int until = min(slab + group, work.end);
                 for (; slab < until; ++slab, stages.own.next()) {
                     const auto promote = [&] { factors.promote(sum, total); };
@@ -199,23 +213,20 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                     promote();
                     if (slab + 1 < work.end) factors.load_next(); // they are here when the next products are done
                 }
-                if (size::SECOND_SUM && size::carries(op.all.slabs))
-                    carry_in(before, total);
-                else if (size::SECOND_SUM)
-                    add_in(before, total);
-                if (unannounced)
-                    last_to_come = in_workspace.arrive(work.first, 1), unannounced = false;
+                if (size::SECOND_SUM) add_group<size>(before, total, op.all.slabs);
+                if (parts.unannounced)
+                    parts.announce(work.first);
                 else if (!size::SECOND_SUM && slab < work.end)
-                    in_workspace.carry_on(total, work.cluster, !carried), carried = true;
+                    parts.carry_on(total, work.cluster, !carried), carried = true;
             }
-            if (carried) in_workspace.add_carried(total, work.cluster);
+            if (carried) parts.add_carried(total, work.cluster);
             float(&results)[COUNT] = size::SECOND_SUM ? before : total;
-            if (in_workspace.finish(results, work, unannounced)) store(results, work.pair);
+            if (parts.finish(results, work)) store(results, work.pair);
         }
-        if (unannounced) last_to_come = in_workspace.arrive(work.first, 1);
-        if (last_to_come) {
+        if (parts.unannounced) parts.announce(work.first);
+        if (parts.last_to_come) {
             float results[COUNT] = {};
-            in_workspace.add_parts(results, op.all.first_of(work.first), work.first);
+            parts.add_parts(results, op.all.first_of(work.first), work.first);
             store(results, work.first);
         }
     }

@@ -21,7 +21,6 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "operands.cuh"
 #include "split_findings.cuh"
 
 namespace matmul {
@@ -53,13 +52,32 @@ struct split_side {
     float *factors;
 };
 
+// Where the matrices of a stack are.
+struct split_stack {
+    int axes;
+    struct {
+        int64_t length, apart[3]; // the number of products, and the distances of their matrices in A, B and C
+    } axis[4];                    // innermost first
+
+    // Of matrix 0 (A), 1 (B) or 2 (C) of a product, from that of the first one on.
+    __device__ __forceinline__ int64_t offset(int product, int matrix) const {
+        int64_t offset = 0;
+#pragma unroll 1 // rarely entered
+        for (int i = 0; i < axes; ++i) {
+            const int length = static_cast<int>(axis[i].length);
+            offset += product % length * axis[i].apart[matrix];
+            product /= length;
+        }
+        return offset;
+    }
+};
+
 struct split_operands {
     unsigned *findings; // for each product: bits of split_findings
     split_side side[2]; // A and B
     int k, products;
     int64_t pitch; // elements from line to line in the pieces
-    int axes;      // of the stack
-    stack_axis axis[STACK_AXES];
+    split_stack stack;
 };
 
 // Of an operand: the number of blocks along k, and along the lines; and the lines in whole blocks.

@@ -34,12 +34,7 @@ __device__ __forceinline__ split_side side_of(const split_operands &op, int numb
     const int64_t lines = static_cast<int64_t>(product) * split_padded(side.lines);
     side.factors += static_cast<int64_t>(product) * split_slabs(op.k) * split_blocks(side.lines);
     side.pieces = static_cast<unsigned short *>(side.pieces) + PIECES * lines * op.pitch;
-#pragma unroll 1 // rarely entered
-    for (int i = 0; i < op.axes; ++i) {
-        const int length = static_cast<int>(op.axis[i].length);
-        side.data += product % length * (number == 0 ? op.axis[i].a : op.axis[i].b);
-        product /= length;
-    }
+    side.data += op.stack.offset(product, number);
     return side;
 }
 

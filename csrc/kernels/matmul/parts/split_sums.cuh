@@ -55,23 +55,19 @@ template <int COUNT> __device__ __forceinline__ void add_in(float (&before)[COUN
     }
 }
 
-// Four sums of a thread at a time.
-__device__ __forceinline__ void add_four(float *sum, const float4 &more) { // what has overflowed stays infinite
-    const float x[4] = {more.x, more.y, more.z, more.w};
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-        if (fabsf(sum[i]) < HUGE_VALF)
-            sum[i] += x[i] + 0.0f; // -0 becomes 0, as it does where several parts are added
-}
-
 enum { SPLIT_ROWS = 128, SPLIT_WARPS = SPLIT_ROWS / 16 }; // of a tile; the warps that have its sums
 
+// The slabs of the next pair after which a part that has been left is announced: a shorter group.
+enum { SLABS_TO_ANNOUNCE = 2 };
+
 // The sums of one warp of a tile in the workspace, COUNT for each of its threads.
-template <int COUNT> struct split_sums_of_warp {
+template <int COUNT> struct split_parts {
     float *const sums;        // of parts of tiles, two for each cluster; and behind them one for each (carry_on)
     unsigned *const arrivals; // of warps that have parts of a tile
     const split_pairs all;
     const int warp; // of the cluster
+    // Of the first pair of the share: a part has been left, but not announced; and all others were there before.
+    bool unannounced = false, last_to_come = false;
 
     __device__ __forceinline__ float4 *place(int number) const {
         const int64_t first = (static_cast<int64_t>(number) * SPLIT_PAIR * SPLIT_WARPS + warp) * (32 * COUNT / 4);
@@ -97,19 +93,13 @@ template <int COUNT> struct split_sums_of_warp {
             complete = atomicAdd(arrived, count) == static_cast<unsigned>(all.last_of(pair) - all.first_of(pair));
         return __any_sync(0xffffffffu, complete);
     }
-    // Adds the parts of the clusters from `first` on. What several additions round off is carried on.
+    // Adds the parts of the clusters from `first` on. What an addition rounds off is carried on.
     __device__ __forceinline__ void add_parts(float (&sum)[COUNT], int first, int pair) const {
         if (threadIdx.x % 32 == 0) // for the next kernel
             arrivals[(pair - all.whole) * (SPLIT_PAIR * SPLIT_WARPS) + warp] = 0;
         __threadfence();
         __syncwarp();
         const int last = all.last_of(pair);
-        if (first == last) {
-            const float4 *const part = part_of(first, pair);
-#pragma unroll
-            for (int i = 0; i < COUNT / 4; ++i) add_four(&sum[i * 4], part[i * 32]);
-            return;
-        }
         constexpr int EACH = COUNT % 32 == 0 ? 8 : COUNT / 8; // fours at a time
 #pragma unroll
         for (int begin = 0; begin < COUNT / 4; begin += EACH) {
@@ -128,9 +118,9 @@ template <int COUNT> struct split_sums_of_warp {
         }
     }
 
-    // At the end of the work on a pair. Returns whether `sum` is complete then. `unannounced` becomes true where a
-    // part has been left: arrive() says so later, when it has been written and the next products are under way.
-    __device__ __forceinline__ bool finish(float (&sum)[COUNT], const split_work &work, bool &unannounced) const {
+    // At the end of the work on a pair. Returns whether `sum` is complete then. Where a part has been left, announce()
+    // says so later, when it has been written and the next products are under way.
+    __device__ __forceinline__ bool finish(float (&sum)[COUNT], const split_work &work) {
         if (work.begin > 0) {
             leave(sum, work.cluster, work.pair), unannounced = true;
             return false;
@@ -140,6 +130,9 @@ template <int COUNT> struct split_sums_of_warp {
         if (!complete) leave(sum, work.cluster, work.pair), complete = arrive(work.pair, 1);
         if (complete) add_parts(sum, work.cluster + 1, work.pair);
         return complete;
+    }
+    __device__ __forceinline__ void announce(int pair) {
+        last_to_come = arrive(pair, 1), unannounced = false;
     }
 
     // Adds `sum` to that of the groups before; `sum` becomes what was rounded off. `first`: there are none before.

@@ -10,26 +10,15 @@
 namespace matmul {
 
 struct split_product_operands {
-    output_matrix<float, false> c;
+    float *c;
+    int64_t row_stride, column_stride; // of C
     int m, n, k, products;
     split_pairs all;
     const unsigned *findings;           // as in split_operands
     unsigned *arrivals;                 // of clusters_in_step; and behind that, of warps that have parts of a tile
     const float *a_factors, *b_factors; // as in split_operands
-    float *sums;                        // of split_sums_of_warp
-    int axes;                           // of the stack
-    stack_axis axis[STACK_AXES];
-
-    __device__ __forceinline__ output_matrix<float, false> c_of(int product) const {
-        output_matrix<float, false> own = c;
-#pragma unroll 1 // rarely entered
-        for (int i = 0; i < axes; ++i) {
-            const int length = static_cast<int>(axis[i].length);
-            own.data += product % length * axis[i].c;
-            product /= length;
-        }
-        return own;
-    }
+    float *sums;                        // of split_parts
+    split_stack stack;
 };
 
 // For a shorter k, sums leave the tensor cores twice in a slab in tiles of 208 columns, too.
@@ -41,10 +30,10 @@ template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("defa
     enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
     enum { SECOND_SUM = COLUMNS_ <= +SECOND_SUM_COLUMNS }; // in registers
     enum { TURNS = COLUMNS > 64 }; // (in narrower tiles, products take so little time that turns cost 1 to 3 %)
+    // The slabs of a group. Whether the sum of the groups before, in registers, carries on what it rounds off.
     static __device__ __forceinline__ int group_slabs(int slabs) {
         return SECOND_SUM ? +GROUP_SLABS : wide_group_slabs(slabs);
     }
-    // Whether the second sum carries on what it rounds off.
     static __device__ __forceinline__ bool carries(int slabs) {
         return PIECES == 3 || slabs > MOST_ADDED;
     }
@@ -87,29 +76,27 @@ template <typename size> struct split_stages {
 };
 
 // A warp's 16 rows of a tile, on their way to C. Of every 16 columns, a thread has four neighbors (split_place), and
-// three other threads of its warp have the others. `row`: the first of the thread's two, which are 8 apart; `column`:
-// the first one of the tile.
+// three other threads of its warp have the others.
 template <int COLUMNS> struct split_rows_of_c {
-    const output_matrix<float, false> &c;
-    const int row, column, m, n;
+    float *const to; // the first of the thread's two rows, which are 8 apart; at the first column of the tile
+    const int64_t row_stride, column_stride;
+    const int rows, columns; // inside C and the tile, from there on
     const float (&sum)[COLUMNS / 2];
     const int own = static_cast<int>(threadIdx.x) % 4;
-    float *const to = c.data + row * c.row_stride + column * c.column_stride;
-    const int end = n - column < COLUMNS ? n - column : COLUMNS;
 
     // One of the thread's four sums in 16 columns of a row.
     __device__ __forceinline__ float own_sum(int half, int first, int i) const {
         return sum[first / 2 + half * 2 + i / 2 * 4 + i % 2];
     }
     __device__ __forceinline__ void store_four(int half, int at, const float (&x)[4]) const {
-        float *const line = to + half * 8 * c.row_stride;
-        if (row + half * 8 >= m) return;
-        if (at + 3 < end)
+        float *const line = to + half * 8 * row_stride;
+        if (half * 8 >= rows) return;
+        if (at + 3 < columns)
             *reinterpret_cast<float4 *>(line + at) = make_float4(x[0], x[1], x[2], x[3]);
         else
 #pragma unroll
             for (int i = 0; i < 4; ++i)
-                if (at + i < end) line[at + i] = x[i];
+                if (at + i < columns) line[at + i] = x[i];
     }
 
     __device__ __forceinline__ void store_aligned() const {
@@ -125,10 +112,10 @@ template <int COLUMNS> struct split_rows_of_c {
     // Where columns of C are apart.
     __device__ __forceinline__ void store_apart() const {
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 4; ++i) {
-            const int half = i / 2 % 2, first = i / 4 * 16, pair = i % 2 * 2;
-            store_pair(c, row + half * 8, column + first + own * 4 + pair, m, n, own_sum(half, first, pair),
-                       own_sum(half, first, pair + 1));
+        for (int i = 0; i < COLUMNS / 2; ++i) {
+            const int half = i / 4 % 2, first = i / 8 * 16, at = first + own * 4 + i % 4;
+            if (half * 8 < rows && at < columns)
+                to[half * 8 * row_stride + at * column_stride] = own_sum(half, first, i % 4);
         }
     }
 
@@ -142,10 +129,10 @@ template <int COLUMNS> struct split_rows_of_c {
     __device__ __forceinline__ void store_shifted(int lead) const {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            if (own == 0 && row + half * 8 < m)
+            if (own == 0 && half * 8 < rows)
 #pragma unroll
                 for (int i = 0; i < 3; ++i)
-                    if (i < lead && i < end) to[half * 8 * c.row_stride + i] = own_sum(half, 0, i);
+                    if (i < lead && i < columns) to[half * 8 * row_stride + i] = own_sum(half, 0, i);
 #pragma unroll
             for (int first = 0; first < COLUMNS; first += 16) {
                 const int next = first + 16 < COLUMNS ? first + 16 : first;
@@ -169,9 +156,9 @@ template <int COLUMNS> struct split_rows_of_c {
 
     __device__ __forceinline__ void store() const {
         const int lead = static_cast<int>(-(reinterpret_cast<uintptr_t>(to) / sizeof(float)) % 4); // of both rows
-        if (__builtin_expect(c.column_stride == 1 && __all_sync(0xffffffffu, lead == 0), 1))
+        if (__builtin_expect(column_stride == 1 && __all_sync(0xffffffffu, lead == 0), 1))
             store_aligned();
-        else if (c.column_stride != 1)
+        else if (column_stride != 1)
             store_apart();
         else
             store_shifted(lead);
