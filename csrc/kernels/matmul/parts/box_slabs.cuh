@@ -123,7 +123,7 @@ template <typename T> struct product_index {
 template <typename T> __device__ __forceinline__ unsigned pair_of(float low, float high) {
     struct alignas(4) {
         T low, high;
-    } pair = {number_cast<T>(low), number_cast<T>(high)};
+    } pair = {static_cast<T>(low), static_cast<T>(high)};
     unsigned bits;
     memcpy(&bits, &pair, sizeof bits);
     return bits;
