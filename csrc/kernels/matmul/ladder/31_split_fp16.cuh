@@ -16,9 +16,9 @@
 // Gain    on an H200, m = n = k = 4096: 204 to 219 TFLOP/s in float32, with the splitting (cuBLAS: 51), and a sixth
 //         (normal data) to a quarter (uniform) of its error
 // Price   six bytes of workspace for each element of A and B, up to 42 MB for sums of parts of tiles, and a kernel
-//         that writes the pieces, which reads each element once: split_pieces.cuh. Two float16 numbers have 22 bits,
-//         and elements that are much smaller than the others in their block keep fewer. A check decides whether that
-//         is good enough: split_blocks.cuh.
+//         that writes the pieces, which reads each element once: split_pieces.cuh, the second page of this variant.
+//         Two float16 numbers have 22 bits, and elements that are much smaller than the others in their block keep
+//         fewer. A check decides whether that is good enough: split_blocks.cuh.
 // Edges   TMA writes zeros for elements outside the pieces. Stores check each four elements. Where the check fails,
 //         or an element is infinite or NaN, "split_inside" computes the product; if it is large, "split_bf16" does
 //         (and "warp_tiles" what bf16 cannot hold).
@@ -32,7 +32,6 @@
 #include "device_extras.cuh"
 #include "tensor_copy.cuh"
 #include "wgmma.cuh"
-#include "../parts/split_pieces.cuh"
 #include "../parts/split_tiles.cuh"
 
 namespace matmul {

@@ -2,6 +2,7 @@
 // in split_operands.cuh.
 #include "../plans/split_inside.cuh"
 #include "split.cuh"
+#include "../parts/split_pieces.cuh"
 
 namespace matmul {
 

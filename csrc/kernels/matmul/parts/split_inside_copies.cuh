@@ -1,5 +1,5 @@
-// Slabs of float32 that "split_inside" splits on their way from global memory: rows of A to registers, columns of B to
-// shared memory.
+// Slabs of float32 that "split_inside" splits on their way from global memory: rows of A to registers, columns of B
+// to shared memory.
 //
 // wgmma takes 16 elements along k at once, and four threads hold them for a row of A: thread q has those at places 2
 // q, 2 q + 1, 2 q + 8 and 2 q + 9. In which order the elements of k come does not matter, as long as it is the same

@@ -118,8 +118,8 @@ template <int COUNT> struct split_parts {
         }
     }
 
-    // At the end of the work on a pair. Returns whether `sum` is complete then. Where a part has been left, announce()
-    // says so later, when it has been written and the next products are under way.
+    // At the end of the work on a pair. Returns whether `sum` is complete then. Where a part has been left,
+    // announce() says so later, when it has been written and the next products are under way.
     __device__ __forceinline__ bool finish(float (&sum)[COUNT], const split_work &work) {
         if (work.begin > 0) {
             leave(sum, work.cluster, work.pair), unannounced = true;
