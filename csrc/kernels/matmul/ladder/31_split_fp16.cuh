@@ -84,7 +84,7 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
 #pragma unroll
     for (int first = 0; first < 4; first += STEPS) {
         if (first > 0) promote();
-        if (size::TURNS) turns.wait();
+        turns.wait();
         wgmma_fence();
 #pragma unroll
         for (int order = size::PIECES - 1; order >= 0; --order) // i + j
@@ -94,7 +94,7 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
                 for (int step = first; step < first + STEPS; ++step)
                     multiply(i, order - i, step, order < size::PIECES - 1 || i > 0 || step > first);
         wgmma_commit();
-        if (size::TURNS) turns.pass();
+        turns.pass();
         wgmma_wait<0>();
     }
 }
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     split_work work(op.all);
     if (threadIdx.x < 128) {
         give_up_registers<size::PRODUCER_REGISTERS>();
-        if (size::TURNS) split_turns::begin();
+        split_turns::begin();
         clusters_in_step step(op.products == 1 && rank == 0 ? op.arrivals : nullptr, op.all.clusters, op.all.slabs);
         while (threadIdx.x == 0 && work.next()) {
             const int product = work.pair / per_product;

@@ -29,7 +29,6 @@ template <typename T_, int COLUMNS_, int STAGES_> struct [[gnu::visibility("defa
     enum { PIECES = split_kind<T>::PIECES, ROWS = SPLIT_ROWS, COLUMNS = COLUMNS_, STAGES = STAGES_ };
     enum { CONSUMERS = ROWS / 64, CONSUMER_WARPS = 4 * CONSUMERS, THREADS = (1 + CONSUMERS) * 128 };
     enum { SECOND_SUM = COLUMNS_ <= +SECOND_SUM_COLUMNS }; // in registers
-    enum { TURNS = COLUMNS > 64 }; // (in narrower tiles, products take so little time that turns cost 1 to 3 %)
     // The slabs of a group. Whether the sum of the groups before, in registers, carries on what it rounds off.
     static __device__ __forceinline__ int group_slabs(int slabs) {
         return SECOND_SUM ? +GROUP_SLABS : wide_group_slabs(slabs);
