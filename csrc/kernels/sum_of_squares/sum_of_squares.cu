@@ -1,7 +1,7 @@
 // sum_of_squares: the sum of x[i] * x[i]. The plans and the table of the ladder; each kernel is in a file of its own.
 //
-// Read the files of ladder/ in their order. Views: x, of any shape, whose elements the runtime brings as one row, and the result, one element.
-// Integers are summed modulo 2^64.
+// Read the files of ladder/ in their order. Views: x, of any shape, whose elements the runtime brings as one row, and
+// the result, one element. Integers are summed modulo 2^64.
 #include "parts/finish.cuh"
 
 #include "ladder/01_single_thread.cuh"
