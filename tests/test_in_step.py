@@ -1,11 +1,11 @@
-"""Clusters of a persistent grid that wait for each other from time to time: csrc/kernels/matmul/parts/in_step.cuh."""
+"""Clusters of a persistent grid that wait for each other from time to time: matmul/parts/split_shares.cuh."""
 
 import numpy as np
 import pytest
 
 import cuda_api
 
-BLOCKS, TILES, SLABS_BETWEEN = 6, 40, 512  # in_step.cuh: IN_STEP_SLABS
+BLOCKS, TILES, SLABS_BETWEEN = 6, 40, 512  # split_shares.cuh: IN_STEP_SLABS
 
 
 def times_of(side, clusters, slabs_of_tile, polls, *, counted=True):

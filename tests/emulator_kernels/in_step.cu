@@ -1,6 +1,6 @@
-// Blocks that meet before some of their tiles (csrc/kernels/matmul/parts/in_step.cuh). test_in_step.py says what must hold.
+// Blocks that meet before some of their tiles (csrc/kernels/matmul/parts/split_shares.cuh). test_in_step.py says what must hold.
 #include "kernels.h"
-#include "kernels/matmul/parts/in_step.cuh"
+#include "kernels/matmul/parts/split_shares.cuh"
 
 // Each block has as many tiles. times[block][tile]: a number before it meets the others, and one after; they rise over all blocks.
 __global__ void meet(unsigned *arrivals, int clusters, int slabs_of_tile, int polls, int tiles, unsigned *clock,

@@ -17,6 +17,7 @@
 #define CK_MATMUL_WGMMA_PERSISTENT_CUH
 
 #include "../parts/box_slabs.cuh"
+#include "../parts/slabs.cuh"
 #include "device_extras.cuh"
 #include "tensor_core.cuh"
 
@@ -41,20 +42,6 @@ using wgmma_persistent_256 = wgmma_persistent_size<256, 3>;
 using wgmma_persistent_192 = wgmma_persistent_size<192, 4>;
 using wgmma_persistent_128 = wgmma_persistent_size<128, 5>;
 using wgmma_persistent_64 = wgmma_persistent_size<64, 6>;
-
-// The tiles of a product, in bands of BAND rows of tiles (see block_tile.cuh).
-template <int ROWS, int COLUMNS, int BAND = 16> struct tile_order {
-    int down, across;
-
-    __device__ __forceinline__ tile_order(int m, int n)
-        : down((m + ROWS - 1) / ROWS), across((n + COLUMNS - 1) / COLUMNS) {}
-    __device__ __forceinline__ void place(int tile, int &row, int &column) const {
-        const int most = down < BAND ? down : BAND, band = tile / (most * across), within = tile % (most * across);
-        const int height = (band + 1) * most <= down ? most : down - band * most;
-        row = (band * most + within % height) * ROWS;
-        column = within / height * COLUMNS;
-    }
-};
 
 // Stores a warpgroup's 64 rows of a tile, from `row` on, through its `results` in shared memory. The copy of boxes
 // goes on while the warpgroup computes again.

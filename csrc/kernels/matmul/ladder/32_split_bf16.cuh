@@ -2,7 +2,7 @@
 //
 // Change  The kernel is the same, with three pieces in bfloat16 instead of two in float16, and with six products
 //         instead of three: those of pieces i and j with i + j <= 2. When a thread adds the sums of eight slabs to
-//         those of the slabs before, it carries on what is rounded off: carried_sums.cuh.
+//         those of the slabs before, it carries on what is rounded off: split_sums.cuh.
 // Why     bfloat16 has the exponents of float32, and three pieces hold all 24 bits of an element. A check is only
 //         needed for elements that are less than 2^-106 of the largest in their block, or less than 2^-125: there,
 //         "warp_tiles" computes the product. Where one term is much larger than the others, the sum of a long k would
@@ -17,7 +17,6 @@
 #define CK_MATMUL_SPLIT_BF16_CUH
 
 #include "31_split_fp16.cuh" // the kernel
-#include "../parts/split_pieces.cuh"
 
 namespace matmul {
 

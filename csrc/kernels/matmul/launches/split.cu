@@ -2,6 +2,7 @@
 // in split_operands.cuh.
 #include "../plans/split_inside.cuh"
 #include "split.cuh"
+#include "../parts/split_pieces.cuh"
 
 namespace matmul {
 
@@ -33,8 +34,11 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     split_operands split = {};
     split.findings = reinterpret_cast<unsigned *>(workspace + at.findings);
     split.k = static_cast<int>(k), split.products = static_cast<int>(products), split.pitch = split_pitch(call);
-    split.axes = stack.axes;
-    for (int i = 0; i < stack.axes; ++i) split.axis[i] = stack.axis[i];
+    split.stack.axes = stack.axes;
+    for (int i = 0; i < stack.axes; ++i) {
+        const stack_axis &axis = stack.axis[i];
+        split.stack.axis[i] = {axis.length, {axis.a, axis.b, axis.c}};
+    }
     const operand_stack<float, false> sides[] = {stack, stack.transposed()}; // B's columns are lines like A's rows
     for (int i = 0; i < 2; ++i) {
         const auto &matrix = sides[i].first.a;
@@ -52,12 +56,12 @@ int run_some(const ck_call *call, const ck_plan *plan, const ck_context *context
     }
     const auto product_of = [&](const split_tiling &tiling) {
         split_product_operands op = {};
-        op.c = first.c, op.m = static_cast<int>(m), op.n = static_cast<int>(n), op.k = split.k;
+        op.c = first.c.data, op.row_stride = first.c.row_stride, op.column_stride = first.c.column_stride;
+        op.m = static_cast<int>(m), op.n = static_cast<int>(n), op.k = split.k;
         op.products = split.products, op.findings = split.findings, op.arrivals = arrivals;
         op.a_factors = split.side[0].factors, op.b_factors = split.side[1].factors;
         op.all = tiling.all, op.sums = reinterpret_cast<float *>(workspace + at.sums);
-        op.axes = split.axes;
-        for (int i = 0; i < op.axes; ++i) op.axis[i] = split.axis[i];
+        op.stack = split.stack;
         return op;
     };
 

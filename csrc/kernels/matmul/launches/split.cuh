@@ -73,7 +73,7 @@ split_tiling split_tiling_of(const split_width (&widths)[COUNT], const ck_call *
     const int64_t most = split_clusters(call);
     const double piece_bytes =
         static_cast<double>(m + n) * static_cast<double>(k) * static_cast<double>(products) * 4;
-    // Tiles of 208 columns have no second sum in registers (carried_sums.cuh). For 16 to 31 slabs, theirs goes
+    // Tiles of 208 columns have no second sum in registers (split_sums.cuh). For 16 to 31 slabs, theirs goes
     // through the workspace, which is slow. For 32 to 63 slabs, they have 0.3 to 0.4 of the error of sums in order,
     // which is more than that of a library that divides k, as it does for small results. For more slabs, they are
     // much faster.
@@ -152,7 +152,7 @@ inline int64_t split_products_at_once(const ck_call *call) {
 inline int64_t split_sums_bytes(const ck_call *call, const split_tiling &tiling, bool fp16) {
     const bool stack = products(call) > 1;
     const int64_t columns = stack ? (fp16 ? SPLIT_FP16_WIDTHS : SPLIT_BF16_WIDTHS)[0].columns : tiling.columns;
-    const bool carried = columns > SECOND_SUM_COLUMNS && carry_wide_slabs(tiling.all.slabs) < tiling.all.slabs;
+    const bool carried = columns > SECOND_SUM_COLUMNS && wide_group_slabs(tiling.all.slabs) < tiling.all.slabs;
     const bool shared = stack ? tiling.all.slabs > 1 : tiling.all.whole < tiling.all.pairs;
     const int64_t clusters = stack ? split_clusters(call) : tiling.all.clusters;
     return static_cast<int64_t>(carried ? 3 : shared ? 2 : 0) * clusters * SPLIT_PAIR * SPLIT_ROWS * columns * 4;

@@ -10,13 +10,12 @@
 #include <string.h>
 
 #include "operands.cuh"
+#include "slabs.cuh"
 #include "tensor_core.cuh"
 #include "tensor_copy.cuh"
 #include "wgmma.cuh"
 
 namespace matmul {
-
-enum { SLAB_BYTES = 128, SLAB_DEPTH = SLAB_BYTES / 2, BOX_BYTES = 64 * 64 * 2 }; // DEPTH: of 16-bit elements
 
 template <int EXTENT_, bool ALONG_K_> struct box_slab {
     enum { EXTENT = EXTENT_, ALONG_K = ALONG_K_, BYTES = EXTENT * SLAB_BYTES };
@@ -124,7 +123,7 @@ template <typename T> struct product_index {
 template <typename T> __device__ __forceinline__ unsigned pair_of(float low, float high) {
     struct alignas(4) {
         T low, high;
-    } pair = {number_cast<T>(low), number_cast<T>(high)};
+    } pair = {static_cast<T>(low), static_cast<T>(high)};
     unsigned bits;
     memcpy(&bits, &pair, sizeof bits);
     return bits;

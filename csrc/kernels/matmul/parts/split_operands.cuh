@@ -1,12 +1,12 @@
 // The data that the kernels of "split_fp16" and "split_bf16" share: the two operands as lines along k (rows of A,
-// columns of B), their pieces and scales, and the decision that the device makes.
+// columns of B), their pieces and their scales.
 //
-// All of it is in the workspace of the call, whose parts split_workspace describes. The kernels run one after
-// another, and each reads the results of those before it:
+// All of it is in the workspace of the call (split_workspace). The kernels run one after another, and each reads the
+// results of those before it:
 //
 //     split_clear    nothing is found yet (in "split_bf16": nothing is for fp16), and no cluster or warp has arrived
-//     split_pieces   each element, scaled, as two or three pieces of 16 bits; the check (split_pieces.cuh)
-//     split_product  the product of the pieces (split_fp16.cuh)
+//     split_pieces   each element, scaled, as two or three pieces of 16 bits; the check
+//     split_product  the product of the pieces
 //     split_inside   if the check of fp16 failed; or, where it would be slower, the last two again in bf16, and
 //                    "warp_tiles"
 //
@@ -17,49 +17,27 @@
 
 #include <stdint.h>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "operands.cuh"
+#include "split_findings.cuh"
 
 namespace matmul {
 
-// What split_pieces finds in the operands of a product, all bits together (of B: shifted by FOUND_B). split_check.cuh
-// says why.
-//
-// FOUND_LOSSY: an element that two pieces in fp16 do not hold FOUND_FEW_GOOD: the first of some bits, one for each
-// limit: a line has lossy elements, and too few good ones for that limit FOUND_FEW_FAIR, likewise: a line has fewer
-// fair elements than the limit FOUND_NOT_FP16: something that is not for fp16; FOUND_NOT_BF16: something that is not
-// for bf16 either: an element is infinite or NaN, or so small that bf16 would lose it
-enum { FOUND_LIMITS = 6 };
-enum split_findings : unsigned {
-    FOUND_LOSSY = 1,
-    FOUND_FEW_GOOD = 2,
-    FOUND_FEW_FAIR = FOUND_FEW_GOOD << FOUND_LIMITS,
-    FOUND_B = 1 + 2 * FOUND_LIMITS,
-    FOUND_IN_ONE = (1 << FOUND_B) - 1, // the bits of one operand
-    FOUND_NOT_FP16 = 1 << 2 * FOUND_B,
-    FOUND_NOT_BF16 = FOUND_NOT_FP16 << 1
-};
-
-// Whether the lossy elements of one operand may do harm: true if no limit holds for the lines of both.
-__device__ __forceinline__ bool lossy_do_harm(unsigned own, unsigned other) {
-    constexpr unsigned ALL = (1 << FOUND_LIMITS) - 1;
-    return (own & FOUND_LOSSY) != 0 && ((own / FOUND_FEW_GOOD | other / FOUND_FEW_FAIR) & ALL) == ALL;
-}
-
-// What computes the product, then.
-enum split_choice { SPLIT_IN_FP16, SPLIT_IN_BF16, SPLIT_NOT };
-__device__ __forceinline__ int choice_of(unsigned findings) {
-    const unsigned in_a = findings & FOUND_IN_ONE, in_b = findings >> FOUND_B & FOUND_IN_ONE;
-    if (findings & FOUND_NOT_BF16) return SPLIT_NOT;
-    const bool harm = lossy_do_harm(in_a, in_b) || lossy_do_harm(in_b, in_a);
-    return harm || (findings & FOUND_NOT_FP16) ? SPLIT_IN_BF16 : SPLIT_IN_FP16;
-}
-
 enum { SPLIT_LINES = 16, SPLIT_DEPTH = 64 }; // of a block of elements that are scaled alike
 
-// For a shorter k, sums leave the tensor cores twice in a slab in tiles of 208 columns, too.
-enum { SPLIT_LONG = 1728 };
+// A block is scaled by a power of two from 2^-DOWN to 2^UP. TOP: the exponent that its largest magnitude gets, if
+// these limits allow; LEAST: that of the smallest element that keeps its bits. What undoes the scales of two blocks,
+// up to 2^(2 DOWN), must be finite. A block at the limit DOWN has elements up to 2^65, others below 2^56: 64 products
+// of the two stay below 2^128. (If both are at the limit, such a sum is infinite in float32, too.)
+template <typename T> struct split_kind;
+template <> struct split_kind<__half> {
+    enum { PIECES = 2, TOP = 14, UP = 59, DOWN = 59, LEAST = -3, CHOICE = SPLIT_IN_FP16 };
+};
+template <> struct split_kind<__nv_bfloat16> {
+    enum { PIECES = 3, TOP = 55, UP = 74, DOWN = 63, LEAST = -51, CHOICE = SPLIT_IN_BF16 };
+};
 
 // One operand. Element (line, k) of product p is at data + p's offset + line * line_stride + k * k_stride.
 struct split_side {
@@ -74,23 +52,41 @@ struct split_side {
     float *factors;
 };
 
+// Where the matrices of a stack are.
+struct split_stack {
+    int axes;
+    struct {
+        int64_t length, apart[3]; // the number of products, and the distances of their matrices in A, B and C
+    } axis[4];                    // innermost first
+
+    // Of matrix 0 (A), 1 (B) or 2 (C) of a product, from that of the first one on.
+    __device__ __forceinline__ int64_t offset(int product, int matrix) const {
+        int64_t offset = 0;
+#pragma unroll 1 // rarely entered
+        for (int i = 0; i < axes; ++i) {
+            const int length = static_cast<int>(axis[i].length);
+            offset += product % length * axis[i].apart[matrix];
+            product /= length;
+        }
+        return offset;
+    }
+};
+
 struct split_operands {
     unsigned *findings; // for each product: bits of split_findings
     split_side side[2]; // A and B
     int k, products;
     int64_t pitch; // elements from line to line in the pieces
-    int axes;      // of the stack
-    stack_axis axis[STACK_AXES];
+    split_stack stack;
 };
 
-// Of an operand: the number of blocks along k, and along the lines.
+// Of an operand: the number of blocks along k, and along the lines; and the lines in whole blocks.
 __host__ __device__ __forceinline__ int split_slabs(int k) {
     return (k + SPLIT_DEPTH - 1) / SPLIT_DEPTH;
 }
 __host__ __device__ __forceinline__ int split_blocks(int lines) {
     return (lines + SPLIT_LINES - 1) / SPLIT_LINES;
 }
-
 __host__ __device__ __forceinline__ int split_padded(int lines) {
     return split_blocks(lines) * SPLIT_LINES;
 }
@@ -100,32 +96,6 @@ __host__ __device__ __forceinline__ int split_padded(int lines) {
 __host__ __device__ __forceinline__ int split_place(int column) {
     const int j = column / 4 % 4;
     return column / 16 * 16 + column % 4 / 2 * 8 + 2 * j + column % 2;
-}
-
-// The exponent of a finite magnitude from its bits: the e with 2^e <= x < 2^(e + 1).
-__device__ __forceinline__ int exponent_of(unsigned bits) {
-    return bits >> 23 != 0 ? static_cast<int>(bits >> 23) - 127 : 31 - __clz(static_cast<int>(bits)) - 149;
-}
-
-// 2^exponent for exponents from -126 to 127.
-__device__ __forceinline__ float power_of_two(int exponent) {
-    return __int_as_float((exponent + 127) << 23);
-}
-
-// A or B of one product.
-template <int PIECES>
-__device__ __forceinline__ split_side side_of(const split_operands &op, int number, int product) {
-    split_side side = op.side[number];
-    const int64_t lines = static_cast<int64_t>(product) * split_padded(side.lines);
-    side.factors += static_cast<int64_t>(product) * split_slabs(op.k) * split_blocks(side.lines);
-    side.pieces = static_cast<unsigned short *>(side.pieces) + PIECES * lines * op.pitch;
-#pragma unroll 1 // rarely entered
-    for (int i = 0; i < op.axes; ++i) {
-        const int length = static_cast<int>(op.axis[i].length);
-        side.data += product % length * (number == 0 ? op.axis[i].a : op.axis[i].b);
-        product /= length;
-    }
-    return side;
 }
 
 } // namespace matmul

@@ -3,7 +3,12 @@
 #ifndef CK_MATMUL_SPLIT_SMALL_STEPS_CUH
 #define CK_MATMUL_SPLIT_SMALL_STEPS_CUH
 
-#include "split_copies.cuh"
+#include "device_extras.cuh"
+#include "operands.cuh"
+#include "slabs.cuh"
+#include "split_elements.cuh"
+#include "tensor_copy.cuh"
+#include "wgmma.cuh"
 
 namespace matmul {
 

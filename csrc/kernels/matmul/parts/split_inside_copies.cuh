@@ -1,40 +1,20 @@
-// Slabs of float32 that are split into three pieces of bfloat16 on their way from global memory, for "split_inside":
-// rows of A to registers, columns of B to shared memory.
-//
-// A piece is what is left of a float32, rounded to the eight significant bits of a bfloat16. Three pieces hold all 24
-// bits, so that their sum is the element, unless the last one is smaller than any bfloat16. (Cutting them off would
-// be exact, too. But then all pieces had the same sign, and so had the products that are left out.)
+// Slabs of float32 that "split_inside" splits on their way from global memory: rows of A to registers, columns of B
+// to shared memory.
 //
 // wgmma takes 16 elements along k at once, and four threads hold them for a row of A: thread q has those at places 2
 // q, 2 q + 1, 2 q + 8 and 2 q + 9. In which order the elements of k come does not matter, as long as it is the same
 // in A and B. Here, thread q has elements 4 q to 4 q + 3, which it can load at once if they are contiguous.
-#ifndef CK_MATMUL_SPLIT_COPIES_CUH
-#define CK_MATMUL_SPLIT_COPIES_CUH
+#ifndef CK_MATMUL_SPLIT_INSIDE_COPIES_CUH
+#define CK_MATMUL_SPLIT_INSIDE_COPIES_CUH
 
-#include "box_slabs.cuh"
 #include "device_extras.cuh"
+#include "operands.cuh"
+#include "slabs.cuh"
+#include "split_elements.cuh"
 
 namespace matmul {
 
 enum { SPLIT_STEPS = SLAB_DEPTH / 16 }; // of wgmma in a slab
-
-// Splits elements, and keeps what a thread has found in them. (Additions and multiplications have other units than
-// logical instructions, which would be the bottleneck: so a sum of magnitudes stands for the largest one.)
-struct split_elements {
-    float magnitudes = 0; // the sum of all
-    unsigned lost = 0;    // bits of elements that no piece holds, in the lower half
-
-    // Word i holds piece i of both elements.
-    __device__ __forceinline__ void split(float first, float second, unsigned (&words)[3]) {
-        magnitudes += fabsf(first), magnitudes += fabsf(second);
-#pragma unroll
-        for (int piece = 0; piece < 3; ++piece) {
-            words[piece] = pair_of<__nv_bfloat16>(first, second);
-            if (piece == 2) lost |= __float_as_uint(first) | __float_as_uint(second);
-            first -= __uint_as_float(words[piece] << 16), second -= __uint_as_float(words[piece] & 0xffff0000u);
-        }
-    }
-};
 
 // The slabs of a thread that multiplies: elements of two neighboring rows of the sixteen that its warp has. Rows
 // outside the matrix are its last row again: their results are not stored. Elements outside along k are zeros.
@@ -139,6 +119,92 @@ template <int ROWS, bool ALONG_K> struct prefetched_rows {
     __device__ __forceinline__ void load() {
         if (inside) prefetch_l2(from);
         from += step;
+    }
+};
+
+// The slabs of a thread that splits for others: EXTENT columns of 64 elements along k for a warpgroup. In shared
+// memory, a piece of a slab has a row of 128 bytes for each column, swizzled as TMA would do it. Word 8 s + 4 h + q
+// of it holds elements 16 s + 4 q + 2 h and the next one.
+//
+//     along k:             columns 2 w + lane / 16, 8 further, ... of warp w; four elements along k
+//     along the columns:   columns lane, lane + 32, ...; k = 16 w to 16 w + 15
+template <int EXTENT, bool ALONG_K> struct split_columns {
+    // EACH elements of COUNT columns.
+    enum { EACH = ALONG_K ? 4 : 16, APART = ALONG_K ? 8 : 32, COUNT = EXTENT / APART };
+    const float *from; // this thread's first element of the next slab
+    int64_t pitch;     // from column to column if elements are contiguous along k, or from k to k
+    int columns;       // inside the matrix, from the thread's first one on
+    int left, k;       // as in split_rows
+    bool aligned, all_columns;
+    using slab = float[COUNT][EACH];
+
+    __device__ __forceinline__ split_columns(const input_matrix<float, false> &b, int64_t column, int64_t n,
+                                             int64_t depth) {
+        const int warp = static_cast<int>(threadIdx.x) % 128 / 32, lane = static_cast<int>(threadIdx.x) % 32;
+        const int first = ALONG_K ? warp * 2 + lane / 16 : lane;
+        pitch = ALONG_K ? b.column_stride : b.row_stride;
+        left = static_cast<int>(depth), k = ALONG_K ? lane % 16 * 4 : warp * 16;
+        from = b.data + (ALONG_K ? (column + first) * pitch + k : column + first + k * pitch);
+        all_columns = column + EXTENT <= n;
+        columns = all_columns ? EXTENT : static_cast<int>(n - column) - first;
+        aligned = ALONG_K && pitch % 4 == 0 && reinterpret_cast<uintptr_t>(from) % 16 == 0;
+    }
+
+    // Begins the loads of the next slab. Columns outside the matrix are its last one again.
+    __device__ __forceinline__ void load(slab &x) {
+        recompute_from(pitch); // as in split_rows
+        if (left < SLAB_DEPTH)
+            load_checked<true, true>(x);
+        else if (!all_columns)
+            load_checked<true, false>(x);
+        else if (aligned)
+            load_fours(x);
+        else
+            load_checked<false, false>(x);
+        from += SLAB_DEPTH * (ALONG_K ? 1 : pitch), left -= SLAB_DEPTH;
+    }
+    template <bool CHECK_COLUMNS, bool CHECK_K> __device__ __forceinline__ void load_checked(slab &x) const {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+            const int column = CHECK_COLUMNS && i * APART >= columns ? columns - 1 : i * APART;
+#pragma unroll
+            for (int j = 0; j < EACH; ++j)
+                x[i][j] =
+                    !CHECK_K || k + j < left ? __ldg(from + (ALONG_K ? column * pitch + j : column + j * pitch)) : 0;
+        }
+    }
+    __device__ __forceinline__ void load_fours(slab &x) const {
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+            const float4 four = __ldg(reinterpret_cast<const float4 *>(from + i * APART * pitch));
+            x[i][0] = four.x, x[i][1] = four.y, x[i][2] = four.z, x[i][3] = four.w;
+        }
+    }
+
+    // Splits the elements into `pieces`, which are BYTES apart.
+    template <int BYTES>
+    static __device__ __forceinline__ void store(const slab &x, split_elements &elements, unsigned char *pieces) {
+        const int warp = static_cast<int>(threadIdx.x) % 128 / 32, lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+        for (int i = 0; i < COUNT; ++i) {
+            const int column = (ALONG_K ? warp * 2 + lane / 16 : lane) + i * APART;
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int chunk = ((ALONG_K ? lane % 16 / 4 : warp) * 2 + half) ^ column % 8;
+                unsigned char *const to = pieces + column * SLAB_BYTES + chunk * 16 + (ALONG_K ? lane % 4 * 4 : 0);
+                unsigned words[EACH / 4][3];
+#pragma unroll
+                for (int q = 0; q < EACH / 4; ++q)
+                    elements.split(x[i][q * 4 + half * 2], x[i][q * 4 + half * 2 + 1], words[q]);
+#pragma unroll
+                for (int piece = 0; piece < 3; ++piece)
+                    if constexpr (ALONG_K)
+                        *reinterpret_cast<unsigned *>(to + piece * BYTES) = words[0][piece];
+                    else
+                        *reinterpret_cast<uint4 *>(to + piece * BYTES) =
+                            make_uint4(words[0][piece], words[1][piece], words[2][piece], words[3][piece]);
+            }
+        }
     }
 };
 
