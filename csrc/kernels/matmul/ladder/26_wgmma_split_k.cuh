@@ -17,7 +17,7 @@
 #ifndef CK_MATMUL_WGMMA_SPLIT_K_CUH
 #define CK_MATMUL_WGMMA_SPLIT_K_CUH
 
-#include "../parts/add_groups.cuh"
+#include "../parts/group_sums.cuh"
 #include "cluster.cuh"
 #include "24_wgmma_persistent.cuh"
 

@@ -22,7 +22,6 @@
 #include <cuda_runtime.h>
 
 #include "../../element.cuh"
-#include "../../numbers.cuh" // for box_slabs.cuh and split_pieces.cuh
 
 namespace matmul {
 

@@ -2,7 +2,7 @@
 #ifndef CK_MATMUL_SPLIT_INSIDE_TILES_CUH
 #define CK_MATMUL_SPLIT_INSIDE_TILES_CUH
 
-#include "add_groups.cuh"
+#include "group_sums.cuh"
 #include "split_inside_copies.cuh"
 #include "wgmma.cuh"
 
