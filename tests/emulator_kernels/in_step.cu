@@ -1,4 +1,4 @@
-// Blocks that meet before some of their tiles (csrc/kernels/matmul/parts/split_shares.cuh). test_in_step.py says what must hold.
+// Blocks that meet before some of their tiles (matmul/parts/split_shares.cuh). test_in_step.py says what must hold.
 #include "kernels.h"
 #include "kernels/matmul/parts/split_shares.cuh"
 
