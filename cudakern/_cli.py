@@ -117,9 +117,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     text = "Compare an operation's variants with PyTorch and CuPy, on a GPU. Default: every operation that they have."
     options = command(_bench, text)
     options.add_argument("op", nargs="?", help="the operation")
-    options.add_argument(
-        "file", nargs="?", type=_output, metavar="FILE", help="with --json: write the JSON to this file"
-    )
+    options.add_argument("file", nargs="?", type=_output, metavar="FILE", help="with --json: write the JSON here")
     text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
     options.add_argument("--shape", type=_sizes, action="append", help=text)
     options.add_argument("--dtype", default="float32", help="type of the input, e.g. float16")
@@ -139,9 +137,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
     options.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
     options.add_argument("--registers", type=int, help="per thread")
-    options.add_argument(
-        "--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, static and dynamic"
-    )
+    options.add_argument("--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, all together")
     options.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
     options.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
     options.add_argument("--dtype", help="type of the kernel's input")
@@ -313,9 +309,7 @@ def _bench(options: argparse.Namespace) -> None:
     from .measure.peers import PEERS
 
     if options.file and not options.json:
-        raise ValueError(
-            f"bench takes one operation, not {options.op} and {options.file}; a file needs --json before it"
-        )
+        raise ValueError(f"bench takes one operation, not {options.op} and {options.file}; a file needs --json")
     if options.tune:
         options.op = options.op or "matmul"
     if not options.op and (options.shape or options.variants or options.plot):
@@ -343,9 +337,7 @@ def _lab(options: argparse.Namespace) -> None:
         _show(options, _by_name.run(name, words))
         return
     if words:
-        raise ValueError(
-            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
-        )
+        raise ValueError(f"lab: {words[0]} is an argument of an experiment: pass its name; `cudakern lab` lists them")
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
     listing = [dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows]
     _show(options, listing, _display.Table("", ["experiment", "what it shows", "arguments"], rows).print)

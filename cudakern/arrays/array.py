@@ -58,9 +58,7 @@ class DeviceArray:
 
     def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
-            raise TypeError(
-                "create a DeviceArray with cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
-            )
+            raise TypeError("create a DeviceArray with cudakern.asarray(x), empty(shape), zeros(shape), from_dlpack(x)")
         self._view = view
         self._native = native
 
@@ -259,9 +257,7 @@ class DeviceArray:
         """An element as a Python number: the only one, or that at ``index`` (a single integer counts in C order)."""
         if not index:
             if self.size != 1:
-                raise ValueError(
-                    f"can only convert an array of size 1 to a Python scalar, not one of shape {self.shape}"
-                )
+                raise ValueError(f"can only convert an array of size 1 to a Python scalar, not of shape {self.shape}")
             return self.get().item()
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
@@ -325,9 +321,7 @@ class DeviceArray:
             if isinstance(other, np.generic) or not is_array:
                 return cast("DeviceArray", NotImplemented)
         if not self.shape or getattr(other, "shape", None) == ():
-            raise ValueError(
-                "@ takes matrices and vectors, but one operand is a scalar or a 0-d array: use .get() and *"
-            )
+            raise ValueError("@ takes matrices and vectors, but one operand is a scalar or 0-d: use .get() and *")
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
@@ -405,9 +399,7 @@ class DeviceArray:
         if not spec:
             return repr(self)
         if self.shape:
-            raise TypeError(
-                f"format {spec!r} is for one element, but this array has shape {self.shape}: index it, or use .get()"
-            )
+            raise TypeError(f"format {spec!r} is for one element, not for shape {self.shape}: index it, or use .get()")
         return format(self.item(), spec)
 
     def _repr_html_(self) -> str:

@@ -46,10 +46,8 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     handle = stream_handle(stream, native, device)
     if isinstance(x, DeviceArray):
         if x._native is not native:
-            raise ValueError(
-                f"this array is on {x.device}, but the current backend is {native.backend_name()!r}: "
-                "use cudakern.asarray(x.get())"
-            )
+            places = f"this array is on {x.device}, but the current backend is {native.backend_name()!r}"
+            raise ValueError(f"{places}: use cudakern.asarray(x.get())")
         view: View | None = x._view
     else:
         view = exchange.on_device(x, native, device, stream)

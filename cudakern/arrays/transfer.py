@@ -145,9 +145,7 @@ def real_part(value: Any, target: str) -> Any:
 def check_writable(view: View) -> None:
     """ValueError if the memory is read-only, or if elements share it."""
     if view.read_only:
-        raise ValueError(
-            "assignment destination is read-only, because its owner exported it as read-only: call .copy()"
-        )
+        raise ValueError("assignment destination is read-only, since its owner exported it as read-only: call .copy()")
     if all(view.shape) and any(n > 1 and step == 0 for n, step in zip(view.shape, view.strides, strict=True)):
         raise ValueError(f"elements of the destination share memory (strides {view.strides}): call .copy() on it first")
 

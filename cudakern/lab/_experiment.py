@@ -32,33 +32,6 @@ if TYPE_CHECKING:
 EMULATED, ON_CPU = "(emulated)", "(CPU)"
 #: The last line of a table with emulated times.
 NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
-#: What the docstrings of experiments share.
-PARAGRAPHS = {
-    "size": "Default: a size for the GPU, or a smaller one for the emulator.",
-    "repeat": """\
-repeat : int, optional
-    How many times to measure each variant or case. Default: up to 20 times within 0.1 s.""",
-    "median": """\
-repeat : int, optional
-    How many times to measure; the figures are medians. Default: 5.""",
-    "returns": "Returns\n-------\nExperiment",
-}
-#: What they have before their examples.
-RAISES = """\
-Raises
-------
-TypeError
-    An argument that must be an integer is not one.
-ValueError
-    A number below 1, or an argument outside the range described above.
-RuntimeError
-    A result that the experiment checks is wrong.
-CudaError
-    The GPU or the emulator failed.
-
-Notes
------
-Source: <source>; see docs/sources.md."""
 
 
 class Description(NamedTuple):
@@ -67,26 +40,22 @@ class Description(NamedTuple):
     function: Callable[..., Any]
     columns: tuple[Column, ...]
     claim: str
-    on_an_h200: str
+    on_an_h200: str = "not measured."
 
 
 EXPERIMENTS: dict[str, Description] = {}
-#: What was measured on an H200: a text for each experiment that has run on one, and the commit.
-H200 = tomllib.loads(Path(__file__).with_name("h200.toml").read_text(encoding="utf-8"))
+#: The claim that each experiment tests, and what was measured on an H200.
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
 
 
-def experiment(*columns: Column, claim: str) -> Callable[[F], F]:
-    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share.
-
-    The ``claim`` begins with its source, "T6: ". What was measured ``on_an_h200`` is the same for every run.
-    """
+def experiment(*columns: Column) -> Callable[[F], F]:
+    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share."""
 
     def of(function: F) -> F:
-        EXPERIMENTS[function.__name__] = Description(
-            function, columns, claim, H200.get(function.__name__, "not measured.")
-        )
-        doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", f"\n\n{RAISES}\n\nExamples\n")
-        function.__doc__ = filled(doc, **PARAGRAPHS, source=claim.partition(": ")[0])
+        texts = TEXTS[function.__name__]
+        EXPERIMENTS[function.__name__] = Description(function, columns, **texts)
+        doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", "\n\n<raises>\n\nExamples\n")
+        function.__doc__ = filled(doc, **TEXTS["paragraphs"], source=texts["claim"].partition(": ")[0])
         return function
 
     return of

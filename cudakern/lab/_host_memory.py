@@ -33,8 +33,6 @@ MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", 
     Column("size", "bytes", _display.size),
     Column("time", "ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
-    claim="T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that "
-    "is not pinned is first copied to a pinned buffer",
 )
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
@@ -143,7 +141,6 @@ STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
     Column("start", "begin_ns", _display.duration, timed=True),
     Column("duration", "ns", _display.duration, timed=True),
     Column("total", "whole_ns", _display.duration, timed=True),
-    claim="M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle",
 )
 def overlap(
     n: int | None = None,

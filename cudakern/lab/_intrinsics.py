@@ -66,9 +66,6 @@ PAIRS = (
     Column("full\nps", "full_ps", timed=True),
     Column("fast\nps", "fast_ps", timed=True),
     Column("speed-up", "gain", timed=True),
-    claim="T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
-    "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
-    "similar functions are faster and less precise",
 )
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.

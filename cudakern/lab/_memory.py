@@ -110,9 +110,6 @@ REQUESTS = THREADS // LANES * ROUNDS
     Column("passes per request\n(computed)", "wavefronts"),
     Column("cycles\nper request", "cycles", timed=True),
     Column("relative to\nstride 1", "relative", timed=True),
-    claim="T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n "
-    "lanes takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that "
-    "all lanes read is broadcast (the card of T had 16 banks for half a warp)",
 )
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
@@ -176,10 +173,6 @@ Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Req
     Column("sectors per warp\n(computed)", "sectors"),
     Column("used share\nof the sectors", "share", "{:.0%}".format),
     Column("GB/s\nused", "gb_per_s", timed=True),
-    claim="T6, M: only loads of 4, 8 or 16 bytes from neighboring, aligned addresses are combined, and loads of 16 "
-    "bytes are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory "
-    "(T6). The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read "
-    "as words (M)",
 )
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
@@ -285,8 +278,6 @@ FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
     Column("sectors per warp\n(computed)", "sectors"),
     Column("time\nper round", "round_ns", _display.duration),
     Column("relative to\narrays", "relative"),
-    claim="M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate "
-    "arrays on a GPU (11 times on the oldest), and a tenth of the time on a CPU",
 )
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.

@@ -138,7 +138,6 @@ LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
     Column("line", "line"),
     Column("block", "block"),
     Column("thread", "thread"),
-    claim="P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3",
 )
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.

@@ -33,9 +33,6 @@ STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("ps per\nvalue", "ps", timed=True),
     Column("relative to\nrow-wise", "times", timed=True),
-    claim="T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global "
-    "memory are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low "
-    "resolution (M); how much precision it costs is an open question (T)",
 )
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.

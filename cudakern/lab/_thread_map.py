@@ -61,8 +61,6 @@ class ThreadMap(Experiment):
     Column("active\nper block", "busy"),
     Column("idle\nper block", "idle"),
     Column("idle\nin total", "idle_in_all"),
-    claim="P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, "
-    "and there are four kinds of blocks",
 )
 def thread_map(
     grid: int | Sequence[int] | None = None,
@@ -124,10 +122,8 @@ def thread_map(
     written = number_elements(np.zeros(array[::-1], np.int64), one_based, variant="coordinates")  # 0: by no thread
     block_of, thread_of = np.where(written > 0, np.divmod(written - 1, size), -1)
     active = np.count_nonzero(written)
-    note = (
-        f"Idle threads: {started - active:,} of {started:,}. "
-        f"Elements without a thread: {elements - active:,} of {elements:,}."
-    )
+    note = f"Idle threads: {started - active:,} of {started:,}."
+    note += f" Elements without a thread: {elements - active:,} of {elements:,}."
     kinds = _kinds(blocks, threads, array).ravel()
     busy_threads = np.bincount(block_of[block_of >= 0], minlength=kinds.size)
     rows: list[dict[str, Any]] = []

@@ -28,9 +28,6 @@ from ._experiment import Column, Experiment, bars, experiment, measure, plural, 
     Column("time", "ns", _display.duration, timed=True),
     Column("cycles", "cycles", "{:,.0f}".format, timed=True),
     Column("relative to\nall blocks", "times", timed=True),
-    claim="P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the "
-    "chip's cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, "
-    "L)",
 )
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
@@ -128,9 +125,6 @@ STAGES = {
     Column("launches", "launches"),
     Column("time", "ns", _display.duration, timed=True),
     Column("share", "share", "{:.0%}".format, timed=True),
-    claim="M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count "
-    "17 ms, prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the "
-    "CPU), qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time",
 )
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None

@@ -39,9 +39,6 @@ CONDITIONS = {
     Column("paths per warp\n(computed)", "paths"),
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("relative to\nunsplit", "relative", timed=True),
-    claim="P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by "
-    "`threadIdx.x / warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of "
-    "1000 additions (3%)",
 )
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
@@ -117,8 +114,6 @@ FORMS: dict[str, dict[str, Any]] = {
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
     Column("relative\nto late", "relative", timed=True),
-    claim="M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; "
-    "about ten threads per access hide the latency, and beyond that several elements per thread do",
 )
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.

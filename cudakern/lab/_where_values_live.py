@@ -29,9 +29,6 @@ ROWS = 256  #: of the moving sum
     Column("GB/s", "gb_per_s", timed=True),
     Column("speed-up over\nglobal_memory", "speedup", timed=True),
     Column("over the\nprevious", "step", timed=True),
-    claim="M: accumulating in a register is 1.7 times as fast as in global memory, on the average of four chips, and "
-    "the unrolled loop is up to 3.4 times as fast again (GTX470). Its first figure, 7.7, is not comparable: there all "
-    "threads read and write the same word, which is a race; and its loop ends at `i < 31`, which loses a flag",
 )
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, with an unrolled loop, by a warp vote.
@@ -84,9 +81,6 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     Column("kernel", "kernel_ns", _display.duration, timed=True),
     Column("GB/s", "gb_per_s", timed=True),
     Column("relative to\ncompile_time_index", "times", timed=True),
-    claim="P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do "
-    "not fit into registers slow a kernel down severely (P9); an array declared in a kernel may be placed in slow "
-    "global memory (M)",
 )
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
     """A thread's array indexed at run time or at compile time, spilled, or in shared memory: one sum, four locations.
@@ -155,10 +149,6 @@ CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared betw
     Column("ps per\nnumber", "ps", timed=True),
     Column("relative to\nliteral", "times", timed=True),
     Column("can change", "changes"),
-    claim="M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); constants "
-    "are 40 times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a "
-    "cache; as an array, which the compiler does not turn into literals, they are as fast as global memory on chips "
-    "that cache it; 32 different addresses in a warp take at least 32 times as long as one",
 )
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.

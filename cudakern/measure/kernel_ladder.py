@@ -140,13 +140,9 @@ def _step(
 def _launches(kernels: Sequence[Any]) -> list[Launch]:
     for kernel in kernels:
         if isinstance(kernel, Kernel):
-            raise TypeError(
-                f"ladder: {kernel.name} has neither grid nor block: write {kernel.name}[grid, block], as in {_CALL}"
-            )
+            raise TypeError(f"ladder: {kernel.name} has neither grid nor block: write {kernel.name}[grid, block]")
         if not isinstance(kernel, Launch):
-            raise TypeError(
-                f"ladder: a list must contain launches of kernels of your own, {_CALL}, not {type(kernel).__name__}"
-            )
+            raise TypeError(f"{_CALL}: a list must contain launches of kernels, not {type(kernel).__name__}")
     if not kernels:
         raise ValueError(f"ladder: the list of kernels is empty: {_CALL}")
     return list(kernels)
@@ -190,9 +186,8 @@ def _expected(launch: Launch, written: list[int], inputs: Sequence[Any], results
     for i, x in zip(written, several, strict=True):
         array = None if x is None else np.asarray(x)
         if array is not None and isinstance(inputs[i], np.ndarray) and array.size != inputs[i].size:
-            raise ValueError(
-                f"ladder: {kernel._label(i)} has shape {inputs[i].shape}, and reference returned shape {array.shape}"
-            )
+            shapes = f"has shape {inputs[i].shape}, and reference returned shape {array.shape}"
+            raise ValueError(f"ladder: {kernel._label(i)} {shapes}")
         expected.append(array)
     return expected
 

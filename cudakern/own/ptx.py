@@ -170,9 +170,7 @@ class _Asm:
             self.operands.append(_Register(f"static_cast<long long>{expression}", ""))
             return
         if letter not in _CONSTRAINTS:
-            raise UnknownError(
-                f"the emulator does not have the constraint {constraint} of asm, only h, r, l, f, d and n"
-            )
+            raise UnknownError(f"the emulator does not have the constraint {constraint}, only h, r, l, f, d and n")
         kind = _REGISTERS[_CONSTRAINTS[letter]]
         self.operands.append(_Register(name, kind))
         if is_output:
@@ -209,9 +207,8 @@ class _Asm:
         match = re.fullmatch(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", text, re.S)
         if not match or match[1] not in _TYPES or ".v" in text:
             raise UnknownError(f"the emulator cannot declare PTX registers by {text}")
-        kind = _REGISTERS[
-            "d" if match[1] == "pred" else {"f16x2": "32", "bf16x2": "32"}.get(match[1], match[1].lstrip("usbf"))
-        ]
+        size = "32" if match[1].endswith("x2") else "d" if match[1] == "pred" else match[1].lstrip("usbf")
+        kind = _REGISTERS[size]
         for name in re.split(r"\s*,\s*", match[2].strip()):
             many = re.fullmatch(r"([\w%$]+)<(\d+)>", name)
             for each in [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [name]:
