@@ -193,31 +193,41 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
         """A step's figures, by their columns' headings."""
-        profile, duration, figure = step.profile, _display.duration, _display.figure
-        error = step.error_in_words
-        kernel_ns = profile.kernel_ns if profile else None
+        cells = self._launch(step) if self.recorded or any(s.kernels for s in self) else {}
+        cells["max\nerror"] = step.error_in_words
         if self.recorded is None:
-            cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
-            if any(s.profile and s.profile.blocks_ns is not None for s in self):
-                cells["blocks"] = duration(profile.blocks_ns if profile else None)
-            cells["call"] = duration(profile.whole_ns if profile else None)
-            cells[self.rate] = figure(self.rate_of(profile) if profile else None)
-            return cells | {"speed-up": ratio(step.speedup)}
-        cells, main = {}, main_kernel(step)
-        if any(_launches(s) > 1 for s in self):
-            cells = {"launches": f"{_launches(step):,}" if main else "-"}
-        sizes = (main.grid, main.block) if main else None
-        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
-        cells["shared\nmemory"] = f"{main.shared_bytes:,} B" if main and main.static_shared is not None else "-"
-        cells["max\nerror"] = error
+            return cells | self._times(step)
         if self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             ns, rate, speedup = step.recorded or (None, None, None)
-            cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
+            cells |= {f"{chip}:\nkernel": _display.duration(ns), f"{chip}:\n{self.rate}": _display.figure(rate)}
             cells[f"{chip}:\nspeed-up"] = ratio(speedup)
         if emulated:
-            cells["emulated\nkernel"] = duration(kernel_ns)
+            cells["emulated\nkernel"] = _display.duration(step.profile.kernel_ns if step.profile else None)
         return cells
+
+    def _times(self, step: Step) -> dict[str, str]:
+        """As measured on a GPU."""
+        profile = step.profile
+        times = {"kernel": profile.kernel_ns, "blocks": profile.blocks_ns, "call": profile.whole_ns} if profile else {}
+        cells = {name: _display.duration(times.get(name)) for name in ("kernel", "blocks", "call")}
+        if not any(s.profile and s.profile.blocks_ns is not None for s in self):
+            del cells["blocks"]
+        cells[self.rate] = _display.figure(self.rate_of(profile) if profile else None)
+        return cells | {"speed-up": ratio(step.speedup)}
+
+    def _launch(self, step: Step) -> dict[str, str]:
+        """Grid, block and shared memory of the main kernel."""
+        if (main := main_kernel(step)) is None:
+            cells = ["-"] * 4
+        else:
+            sizes = map(_display.dimensions, (main.grid, main.block))
+            known = main.static_shared is not None or main.dynamic_shared
+            cells = [f"{_launches(step):,}", *sizes, f"{main.shared_bytes:,} B" if known else "-"]
+        result = dict(zip(("launches", "blocks", "threads", "shared\nmemory"), cells, strict=True))
+        if all(_launches(s) < 2 for s in self):
+            del result["launches"]
+        return result
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         others = self._others
