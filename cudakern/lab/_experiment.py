@@ -67,9 +67,9 @@ measure = functools.partial(measured, warmup=None, budget_s=0.1)
 
 def kernel_times(profile: Profile, emulated: bool = True) -> dict[str, Any]:
     """The figures of a profile that rows contain; without ``emulated``, None unless a GPU was timed."""
-    if emulated or profile.clock == "gpu":
-        return {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s, "clock": profile.clock}
-    return {"kernel_ns": None, "gb_per_s": None, "clock": profile.clock}
+    times = {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s}
+    known = emulated or profile.clock == "gpu"
+    return (times if known else dict.fromkeys(times)) | {"clock": profile.clock}
 
 
 def ratio(row: dict[str, Any], base: dict[str, Any], key: str = "kernel_ns") -> float | None:
@@ -135,9 +135,6 @@ class Experiment(_display.Shown):
     draw: Draw
     note: str = ""  #: a remark about this run
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "backend", self.backend.as_it_is())
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -152,18 +149,19 @@ class Experiment(_display.Shown):
 
     def table(self) -> _display.Table:
         """The table, as text."""
-        emulated = [column for column in self.columns if column.timed and self.backend.emulated]
         headings, figures, cells = [], [], []
         for column in self.columns:
             known = [row[column.key] for row in self.rows if row.get(column.key) is not None]
-            marked = column in emulated and bool(known)
+            marked = column.timed and self.backend.emulated and bool(known)
             headings.append(f"{column.name}\n{EMULATED}" if marked else column.name)
             if known and all(isinstance(value, Real) for value in known):
                 figures.append(headings[-1])
             cells.append([column.text(row.get(column.key), marked and bool(row.get("cpu"))) for row in self.rows])
         source, _, claim = self.documents.partition(": ")
         texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested (docs/sources.md: {source}): {claim}."]
-        note = "\n".join([text for text in texts if text] + [NO_PREDICTION] * bool(emulated)).replace("`", "")
+        if self.backend.emulated and any(column.timed for column in self.columns):
+            texts.append(NO_PREDICTION)
+        note = "\n".join(filter(None, texts)).replace("`", "")
         rows = [list(row) for row in zip(*cells, strict=True)]
         return _display.Table(f"{self.title}; {self.backend.device_name}", headings, rows, note, right=figures)
 
@@ -191,7 +189,7 @@ def report(
     _, columns, claim, on_an_h200 = EXPERIMENTS[name]
     rows = tuple(dict.fromkeys(column.key for column in columns) | row for row in rows)
     drawing = functools.partial(draw, **options) if options else draw
-    return Experiment(name, title, backend(), columns, rows, claim, on_an_h200, drawing, note)
+    return Experiment(name, title, backend().as_it_is(), columns, rows, claim, on_an_h200, drawing, note)
 
 
 def plural(n: int, what: str) -> str:

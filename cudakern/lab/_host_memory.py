@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend, current
+from .. import DeviceArray, Stream, _display, asarray, backend, empty, empty_pinned, synchronize, zeros
+from .._backend import current
 from ..arrays import dtypes
-from ..arrays.array import DeviceArray
-from ..arrays.creation import asarray, empty, empty_pinned, zeros
-from ..arrays.streams import Stream, synchronize
 from ..arrays.transfer import Array
 from ..calls.checks import integer
 from ..measure.profile import Profile
@@ -223,13 +220,14 @@ def _run(parts: Sequence[tuple[DeviceArray, ...]], count: int, work: int) -> lis
         target.set(y, stream)
         marks.append([*events, stream.record()])
     synchronize()
+    times = [[1e6 * start.elapsed_time(event) for event in events] for events in marks]
+    whole = max(map(max, times)) - min(map(min, times))
     rows: list[dict[str, Any]] = []
-    for i, events in enumerate(marks):
-        times = [1e6 * start.elapsed_time(event) for event in events]
-        for step, (begin, end) in zip(STEPS, itertools.pairwise(times), strict=True):
-            rows.append({"piece": i, "stream": i % count, "step": step, "begin_ns": begin, "ns": end - begin})
-    whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
-    return [row | {"whole_ns": whole} for row in rows]
+    for i, ends in enumerate(times):
+        for step, (begin, end) in zip(STEPS, itertools.pairwise(ends), strict=True):
+            place = {"piece": i, "stream": i % count, "step": step}
+            rows.append(place | {"begin_ns": begin, "ns": end - begin, "whole_ns": whole})
+    return rows
 
 
 def _draw_timelines(result: Experiment, picture: Picture) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._backend import backend
-from ..arrays.creation import asarray
+from .. import asarray, backend
 from ..operations.experiments import EXACT
 from ..operations.experiments import intrinsics as evaluate
 from ._experiment import Column, Experiment, bars, experiment, measure, report, size

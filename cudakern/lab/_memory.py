@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
-from ..arrays.array import DeviceArray
-from ..arrays.creation import asarray, empty, zeros
+from .. import DeviceArray, _display, asarray, empty, zeros
 from ..arrays.dtypes import itemsize
 from ..operations.experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
 from ..operations.experiments import bank_conflicts as read_strided

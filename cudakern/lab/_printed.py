@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._backend import backend
-from ..arrays.streams import synchronize
+from .. import backend, synchronize
 from ..calls.checks import integer
 from ..operations.experiments import hello as greet
 from ._experiment import Column, Experiment, experiment, label_axes, plural, report

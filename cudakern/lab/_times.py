@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
+from .. import DeviceArray, Event, _display, asarray, backend, sort, sum_of_squares, synchronize
 from .._errors import unknown
-from ..arrays.array import DeviceArray
-from ..arrays.creation import asarray
-from ..arrays.streams import Event, synchronize
 from ..calls.checks import integer
 from ..calls.observer import observed
 from ..calls.table import find, variants
 from ..measure.profile import Times
-from ..operations.sort import sort
-from ..operations.sum_of_squares import sum_of_squares
 from ._experiment import Column, Experiment, bars, experiment, measure, plural, report, size
 
 
@@ -76,11 +70,10 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
         ("whole", "host", "a call with NumPy arrays: memory, copies, kernel", whole.whole_ns),
         ("numpy", "host", "NumPy's sum on the CPU", numpy.kernel_ns),
     ]
-    rows: list[dict[str, Any]] = [
-        {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "ns": ns, "cycles": None}
-        | {"times": ns / max(blocks_ns, 1), "cpu": False}
-        for key, clock, around, ns in intervals
-    ]
+    rows: list[dict[str, Any]] = []
+    for key, clock, around, ns in intervals:
+        row = {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "ns": ns}
+        rows.append(row | {"cycles": None, "times": ns / max(blocks_ns, 1), "cpu": False})
     rows[0]["cycles"] = cycles
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"

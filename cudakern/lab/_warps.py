@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
-from ..arrays.creation import zeros
+from .. import _display, backend, vector_add, zeros
 from ..arrays.transfer import Array
 from ..measure.profile import Profile
 from ..operations.experiments import BRANCHES, THREADS
 from ..operations.experiments import CHAIN as ROUNDS
 from ..operations.experiments import divergence as take_paths
 from ..operations.experiments import latency as load
-from ..operations.vector_add import vector_add
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
 from ._memory import LANES
 

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
-from ..arrays.creation import asarray
+from .. import _display, asarray, backend, kernel_resources, packbits
 from ..calls.table import Variant, variants
-from ..measure.resources import kernel_resources
 from ..operations.experiments import CHAIN as ROUNDS
 from ..operations.experiments import LITERALS, moving_sum
 from ..operations.experiments import constant_memory as mix
-from ..operations.packbits import packbits
 from ..operations.registry import random_array
 from ._experiment import Column, Experiment, bars, experiment, kernel_times, measure, ratio, report, size
 
