@@ -32,7 +32,7 @@ class Argument(NamedTuple):
     """A value that is passed for a parameter of a kernel."""
 
     kernel: Kernel
-    index: int
+    at: int
     parameter: Parameter
     value: Any
 
@@ -41,12 +41,12 @@ class Argument(NamedTuple):
         advice = instead and f": pass {instead}"
         if instead and self.parameter[0] == "writes":
             advice = f": take x = {instead} before the call, and pass x, which then has the result"
-        return kind(f"{self.kernel._label(self.index)} {what}{advice}{more}")
+        return kind(f"{self.kernel._label(self.at)} {what}{advice}{more}")
 
     def _check_type(self, dtype: str, nbytes: int) -> None:
         _, expected, _, size = self.parameter
         if expected is None:
-            if dtype != "uint64" and self.kernel.declared(self.index).count("*") > 1:
+            if dtype != "uint64" and self.kernel.declared(self.at).count("*") > 1:
                 more = f", not {dtype}, or declare a pointer to numbers"
                 raise self._error(TypeError, "points to pointers: pass a uint64 array of device addresses", more=more)
             if size and nbytes % size:
@@ -61,9 +61,10 @@ class Argument(NamedTuple):
 
     def host(self) -> Array:
         """A NumPy array as it is copied to the device."""
-        x, writes = self.value, self.parameter[0] == "writes"
+        x: Array = self.value
+        writes = self.parameter[0] == "writes"
         instead = "x.data, whose memory it is" if writes else "x.filled(0) or x.data"
-        transfer.refuse_masked(x, self.kernel._label(self.index), instead)
+        transfer.refuse_masked(x, self.kernel._label(self.at), instead)
         if not x.flags.c_contiguous:
             what = f"has shape {x.shape} and strides {x.strides}, and a pointer has no strides"
             raise self._error(ValueError, what, "numpy.ascontiguousarray(x)")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from .cuda_source import Token, tokens
+from .cuda_source import Token, split, tokens
 
 #: Types of PTX in C++.
 _TYPES = {
@@ -153,10 +153,10 @@ class _Asm:
         self.scopes: list[dict[str, _Register]] = [{}]
         self.before: list[str] = []
         self.after: list[str] = []
-        ptx, *operands = _split(parts, (":", "::"))
+        ptx, *operands = split(parts, ":", "::")
         self.ptx = "".join(map(_string, ptx))
         for is_output, section in zip((True, False), operands, strict=False):
-            for operand in _split(section, (",",)) if section else ():
+            for operand in split(section, ",") if section else ():
                 self._operand(operand, is_output)
 
     def _operand(self, operand: list[Token], is_output: bool) -> None:
@@ -430,19 +430,6 @@ def _string(token: Token) -> str:
     if not token.text.startswith('"'):
         raise UnknownError(f"the text of asm must be a string, not {token.text}")
     return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t", "\n": ""}.get(m[1], m[1]), token.text[1:-1], flags=re.S)
-
-
-def _split(section: list[Token], separators: tuple[str, ...]) -> list[list[Token]]:
-    """The parts between separators outside of parentheses; `::` are two."""
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for token in section:
-        depth += (token.text in "([{") - (token.text in ")]}")
-        if depth == 0 and token.text in separators:
-            parts += [[] for _ in token.text]
-        else:
-            parts[-1].append(token)
-    return parts
 
 
 def _statements(ptx: str) -> Iterator[str]:
