@@ -24,7 +24,7 @@ _PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _STORAGE = re.compile(
     rf"\b(?:(?:__align__|alignas|__attribute__) {_PARENTHESES}|(?:extern|__shared__|__device__|static)\b) ?"
 )
-_ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ [^\[\]]* \])*)")
+_ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 
 
 class Token(NamedTuple):
