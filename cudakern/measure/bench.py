@@ -280,10 +280,8 @@ def bench(
     with use_backend("emulator") if emulated else contextlib.nullcontext():
         here = backend().as_it_is()
         if here.emulated and not emulated:
-            raise NotImplementedError(
-                f"bench needs a GPU, but none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
-                "to run small inputs on the emulator, pass emulated=True (--emulated)"
-            )
+            instead = f"`cudakern ladder {name}` shows times recorded on an H200; emulated=True runs small inputs"
+            raise NotImplementedError(f"bench needs a GPU, but none is in use: {instead} on the emulator (--emulated)")
         lengths = TUNING if tune and shapes is None and not here.emulated else _lengths(name, shapes, emulated)
         chosen = _chosen(name, kind, [AUTO] if host and variants is None else variants, here)
         if tune and not variants:
@@ -397,16 +395,17 @@ def _inputs(what: Operation, shape: tuple[int, ...], kind: np.dtype[Any], seed: 
 
 def _lengths(op: str, shapes: Any, emulated: bool) -> list[tuple[int, ...]]:
     """``shapes`` as tuples, or the default."""
+    of, rank = "(m, n, k)", 3
     default: list[Any] = [(64, 64, 64) if emulated else (4096, 4096, 4096)]
     if op != "matmul":
+        of, rank = "lengths", 1
         default = [4096 if emulated else 1 << 20 if op == "sort" else 1 << 24]  # (one thread merges in the first sorts)
-    lengths, rank = list[tuple[int, ...]](), 3 if op == "matmul" else 1
+    lengths = list[tuple[int, ...]]()
     with contextlib.suppress(TypeError):
         shapes = default if shapes is None else list(shapes)
         lengths = [tuple(map(operator.index, x if isinstance(x, Sequence) else (x,))) for x in shapes]
     if not lengths or any(len(x) != rank or min(x) < 1 for x in lengths):
-        what = "of (m, n, k)" if rank == 3 else "of lengths"
-        raise ValueError(f"bench: for {op}, shapes= must be a list {what}, such as {default}, not {shapes!r:.80}")
+        raise ValueError(f"bench: for {op}, shapes= must be a list of {of}, such as {default}, not {shapes!r:.80}")
     return lengths
 
 
@@ -435,9 +434,8 @@ def _that_can_be_fastest(names: list[str]) -> list[str]:
 
 def _commit() -> str | None:
     """The commit of a checkout; None in an installed package."""
-    command = ["git", "-C", str(PACKAGE.parent), "rev-parse", "HEAD"]
-    try:
-        there = (PACKAGE.parent / ".git").exists()
-        return subprocess.run(command, capture_output=True, text=True).stdout.strip() if there else None
-    except OSError:
-        return None
+    with contextlib.suppress(OSError):
+        if (PACKAGE.parent / ".git").exists():
+            command = ["git", "-C", str(PACKAGE.parent), "rev-parse", "HEAD"]
+            return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return None
