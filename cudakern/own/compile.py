@@ -99,18 +99,17 @@ class Program(_display.Shown):
         """The program for a backend, compiled when it is first needed there; with that instance of a template."""
         with self._lock:
             built = self._built.get(here.name)
-            if built is not None and (not wanted or wanted in built.kernels):
-                return built
-            instances = [*self._instances, *([wanted] if wanted and wanted not in self._instances else [])]
-            kernels = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
-            self._built[here.name] = built = self._compiled(here, instances, kernels, built)
-            self._instances |= dict.fromkeys(instances)
+            if built is None or (wanted and wanted not in built.kernels):
+                instances = dict.fromkeys(filter(None, (*self._instances, wanted)))
+                self._built[here.name] = built = self._compiled(here, tuple(instances), built)
+                self._instances = instances
             return built
 
-    def _compiled(self, here: Backend, instances: list[str], kernels: list[str], before: _Built | None) -> _Built:
+    def _compiled(self, here: Backend, instances: tuple[str, ...], before: _Built | None) -> _Built:
         chip = 10 * here.capability
         unit = compilers.Unit(str(self.source), self._name, self._folder, self._flags, self._arch or chip, chip)
-        names = compilers.Names(tuple(instances), tuple(kernels), self._contents.variables)
+        kernels = tuple(kernel.name for kernel in self._contents.kernels if not kernel.is_template)
+        names = compilers.Names(instances, kernels, self._contents.variables)
         try:
             compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device)
         except CompileError as error:
