@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 #: The marks of emulated times in headings and axis labels, and of the CPU's times in the same column.
 EMULATED, ON_CPU = "(emulated)", "(CPU)"
+UNITS: dict[str, Callable[[Any], str]] = {"duration": _display.duration, "size": _display.size}
 #: The last line of a table with emulated times.
 NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
 
@@ -44,21 +45,18 @@ class Description(NamedTuple):
 
 
 EXPERIMENTS: dict[str, Description] = {}
-#: The claim that each experiment tests, and what was measured on an H200.
+#: Each experiment's columns, the claim that it tests, and what was measured on an H200.
 TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
 
 
-def experiment(*columns: Column) -> Callable[[F], F]:
+def experiment(function: F) -> F:
     """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share."""
-
-    def of(function: F) -> F:
-        texts = TEXTS[function.__name__]
-        EXPERIMENTS[function.__name__] = Description(function, columns, **texts)
-        doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", "\n\n<raises>\n\nExamples\n")
-        function.__doc__ = filled(doc, **TEXTS["paragraphs"], source=texts["claim"].partition(": ")[0])
-        return function
-
-    return of
+    texts = TEXTS[function.__name__]
+    columns = tuple(Column(**column) for column in texts["columns"])
+    EXPERIMENTS[function.__name__] = Description(function, **texts | {"columns": columns})
+    doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", "\n\n<raises>\n\nExamples\n")
+    function.__doc__ = filled(doc, **TEXTS["paragraphs"], source=texts["claim"].partition(": ")[0])
+    return function
 
 
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
@@ -106,14 +104,15 @@ class Column:
 
     name: str  #: the heading, with the unit
     key: str
-    show: Callable[[Any], str] | None = None  #: formats a value; None: floats with three digits, the rest by str()
+    show: str = ""  #: "duration", "size" or a format such as "{:.0%}"; by default floats have three digits
     timed: bool = False  #: times, or figures derived from times: marked in the heading if they are emulated
 
     def text(self, value: Any, on_cpu: bool = False) -> str:
         """A value as shown in the table, marked if it was measured on the CPU and the others are emulated."""
         if value is None:
             return "-"
-        show = self.show or (_display.figure if isinstance(value, float) else str)
+        usual = _display.figure if isinstance(value, float) else str
+        show = UNITS.get(self.show) or (self.show.format if self.show else usual)
         return f"{show(value)} {ON_CPU}" if on_cpu else show(value)
 
 
@@ -217,7 +216,7 @@ def _axis(result: Experiment, key: str, name: str) -> tuple[Column, str, float]:
     """The column of values, their axis's name, and its unit: one that fits if the values are times in nanoseconds."""
     column = next((column for column in result.columns if column.key == key), Column("", key))
     one = 1.0
-    if column.show is _display.duration:
+    if column.show == "duration":
         unit, one = _display.axis_unit(max((row[key] for row in result.rows if row.get(key) is not None), default=1))
         name = f"{name}, {unit}"
     return column, name + f" {EMULATED}" * column.timed * result.backend.emulated, one

@@ -16,7 +16,7 @@ from ..calls.checks import integer
 from ..measure.profile import Profile
 from ..operations.experiments import EXACT, intrinsics
 from ..operations.experiments import hello as add_numbers
-from ._experiment import Column, Experiment, experiment, lines, measure, numbers, plural, report, size
+from ._experiment import Experiment, experiment, lines, measure, numbers, plural, report, size
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", "to host")))
 
 
-@experiment(
-    Column("memory", "memory"),
-    Column("direction", "direction"),
-    Column("size", "bytes", _display.size),
-    Column("time", "ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-)
+@experiment
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
 
@@ -130,15 +124,7 @@ MOST_PIECES = 64
 STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
 
 
-@experiment(
-    Column("streams", "way"),
-    Column("piece", "piece"),
-    Column("stream", "stream"),
-    Column("step", "step"),
-    Column("start", "begin_ns", _display.duration, timed=True),
-    Column("duration", "ns", _display.duration, timed=True),
-    Column("total", "whole_ns", _display.duration, timed=True),
-)
+@experiment
 def overlap(
     n: int | None = None,
     *,

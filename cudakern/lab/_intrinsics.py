@@ -10,7 +10,7 @@ import numpy as np
 from .. import asarray, backend
 from ..operations.experiments import EXACT
 from ..operations.experiments import intrinsics as evaluate
-from ._experiment import Column, Experiment, bars, experiment, measure, report, size
+from ._experiment import Experiment, bars, experiment, measure, report, size
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,7 @@ PAIRS = (
 )
 
 
-@experiment(
-    Column("full", "full"),
-    Column("fast", "fast"),
-    Column("arguments", "range"),
-    Column("full\nulp", "full_ulp"),
-    Column("fast\nulp", "fast_ulp"),
-    Column("fast\nabsolute", "fast_absolute", "{:.1e}".format),
-    Column("error by CUDA's guide", "documented"),
-    Column("full\nps", "full_ps", timed=True),
-    Column("fast\nps", "fast_ps", timed=True),
-    Column("speed-up", "gain", timed=True),
-)
+@experiment
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
 

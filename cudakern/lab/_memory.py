@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import DeviceArray, _display, asarray, empty, zeros
+from .. import DeviceArray, asarray, empty, zeros
 from ..arrays.dtypes import itemsize
 from ..operations.experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
 from ..operations.experiments import bank_conflicts as read_strided
 from ..operations.experiments import coalescing as read_slice
-from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
+from ._experiment import Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -101,14 +101,7 @@ def _addresses(rule: str, addresses: int | Iterable[int], width: int) -> tuple[i
 REQUESTS = THREADS // LANES * ROUNDS
 
 
-@experiment(
-    Column("form", "form"),
-    Column("stride", "stride"),
-    Column("words between\nlanes", "distance"),
-    Column("passes per request\n(computed)", "wavefronts"),
-    Column("cycles\nper request", "cycles", timed=True),
-    Column("relative to\nstride 1", "relative", timed=True),
-)
+@experiment
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
 ) -> Experiment:
@@ -164,14 +157,7 @@ Request = tuple[Sequence[int], int]  #: of a warp: the lanes' byte addresses, an
 Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Request], int, float]
 
 
-@experiment(
-    Column("experiment", "experiment"),
-    Column("case", "case"),
-    Column("load requests\nper warp", "requests"),
-    Column("sectors per warp\n(computed)", "sectors"),
-    Column("used share\nof the sectors", "share", "{:.0%}".format),
-    Column("GB/s\nused", "gb_per_s", timed=True),
-)
+@experiment
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
 
@@ -269,14 +255,7 @@ FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
 )
 
 
-@experiment(
-    Column("where", "where"),
-    Column("structs", "n", "{:,.0f}".format),
-    Column("layout", "layout"),
-    Column("sectors per warp\n(computed)", "sectors"),
-    Column("time\nper round", "round_ns", _display.duration),
-    Column("relative to\narrays", "relative"),
-)
+@experiment
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
 from ..arrays.transfer import Array
 from ..operations.experiments import rgba_to_float
 from ..operations.lookup import MODES, interp, lookup_2d
-from ._experiment import Column, Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
+from ._experiment import Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -24,16 +23,7 @@ STORAGES = ("global_memory", "texture")
 STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
 
 
-@experiment(
-    Column("part", "part"),
-    Column("case", "what"),
-    Column("storage", "variant"),
-    Column("values", "values"),
-    Column("largest\nerror", "error"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("ps per\nvalue", "ps", timed=True),
-    Column("relative to\nrow-wise", "times", timed=True),
-)
+@experiment
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays.transfer import Array
 from ..operations.experiments import thread_map as number_elements
-from ._experiment import Column, Experiment, experiment, numbers, plural, report
+from ._experiment import Experiment, experiment, numbers, plural, report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,14 +54,7 @@ class ThreadMap(Experiment):
         return np.array_equal(self.block, other.block) and np.array_equal(self.thread, other.thread)
 
 
-@experiment(
-    Column("kind of block", "kind"),
-    Column("blocks", "blocks"),
-    Column("threads\nper block", "threads"),
-    Column("active\nper block", "busy"),
-    Column("idle\nper block", "idle"),
-    Column("idle\nin total", "idle_in_all"),
-)
+@experiment
 def thread_map(
     grid: int | Sequence[int] | None = None,
     block: int | Sequence[int] = (16, 16),

@@ -7,22 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import DeviceArray, Event, _display, asarray, backend, sort, sum_of_squares, synchronize
+from .. import DeviceArray, Event, asarray, backend, sort, sum_of_squares, synchronize
 from .._errors import unknown
 from ..calls.checks import integer
 from ..calls.observer import observed
 from ..calls.table import find, variants
 from ..measure.profile import Times
-from ._experiment import Column, Experiment, bars, experiment, measure, plural, report, size
+from ._experiment import Experiment, bars, experiment, measure, plural, report, size
 
 
-@experiment(
-    Column("clock", "clock"),
-    Column("interval", "around"),
-    Column("time", "ns", _display.duration, timed=True),
-    Column("cycles", "cycles", "{:,.0f}".format, timed=True),
-    Column("relative to\nall blocks", "times", timed=True),
-)
+@experiment
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
 
@@ -112,13 +106,7 @@ STAGES = {
 }
 
 
-@experiment(
-    Column("stage", "stage"),
-    Column("what it does", "does"),
-    Column("launches", "launches"),
-    Column("time", "ns", _display.duration, timed=True),
-    Column("share", "share", "{:.0%}".format, timed=True),
-)
+@experiment
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
 ) -> Experiment:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display, backend, vector_add, zeros
+from .. import backend, vector_add, zeros
 from ..arrays.transfer import Array
 from ..measure.profile import Profile
 from ..operations.experiments import BRANCHES, THREADS
 from ..operations.experiments import CHAIN as ROUNDS
 from ..operations.experiments import divergence as take_paths
 from ..operations.experiments import latency as load
-from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
+from ._experiment import Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
 from ._memory import LANES
 
 CONDITIONS = {
@@ -27,16 +27,7 @@ CONDITIONS = {
 }
 
 
-@experiment(
-    Column("condition", "condition"),
-    Column("elements", "n", "{:,.0f}".format),
-    Column("warps", "warps", "{:,.0f}".format),
-    Column("split\nwarps", "divided", "{:,.0f}".format),
-    Column("share", "share", "{:.3g}%".format),
-    Column("paths per warp\n(computed)", "paths"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("relative to\nunsplit", "relative", timed=True),
-)
+@experiment
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
 
@@ -104,14 +95,7 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 
 
-@experiment(
-    Column("threads per\nmultiprocessor", "threads", "{:,.0f}".format),
-    Column("load", "form"),
-    Column("most bytes in flight\nper multiprocessor", "under_way", "{:,.0f}".format),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    Column("relative\nto late", "relative", timed=True),
-)
+@experiment
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.
 

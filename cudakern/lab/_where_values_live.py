@@ -7,25 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display, asarray, backend, kernel_resources, packbits
+from .. import asarray, backend, kernel_resources, packbits
 from ..calls.table import Variant, variants
 from ..operations.experiments import CHAIN as ROUNDS
 from ..operations.experiments import LITERALS, moving_sum
 from ..operations.experiments import constant_memory as mix
 from ..operations.registry import random_array
-from ._experiment import Column, Experiment, bars, experiment, kernel_times, measure, ratio, report, size
+from ._experiment import Experiment, bars, experiment, kernel_times, measure, ratio, report, size
 
 ROWS = 256  #: of the moving sum
 
 
-@experiment(
-    Column("variant", "variant"),
-    Column("registers\nper thread", "registers"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    Column("speed-up over\nglobal_memory", "speedup", timed=True),
-    Column("over the\nprevious", "step", timed=True),
-)
+@experiment
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, with an unrolled loop, by a warp vote.
 
@@ -69,15 +62,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     return report("registers", title, rows, bars, label="variant", value="kernel_ns", axis="kernel time")
 
 
-@experiment(
-    Column("array", "variant"),
-    Column("window", "window"),
-    Column("registers\nper thread", "registers"),
-    Column("local memory\nper thread, B", "local_bytes"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    Column("relative to\ncompile_time_index", "times", timed=True),
-)
+@experiment
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
     """A thread's array indexed at run time or at compile time, spilled, or in shared memory: one sum, four locations.
 
@@ -137,15 +122,7 @@ def _on_device(operation: str) -> list[Variant]:
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
 
 
-@experiment(
-    Column("storage", "variant"),
-    Column("table\nlength", "length"),
-    Column("index", "index"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("ps per\nnumber", "ps", timed=True),
-    Column("relative to\nliteral", "times", timed=True),
-    Column("can change", "changes"),
-)
+@experiment
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.
 
