@@ -22,7 +22,7 @@ from . import recorded
 from .compare import Comparison
 from .profile import check_counts, measure
 from .resources import kernel_resources
-from .steps import Attempt, Ladder, Step, errors_of, progress_line, repetitions, run_steps, with_speedups
+from .steps import Ladder, Step, errors_of, progress_line, run_steps
 
 _CALL = "ladder([program.one[grid, block], program.other[grid, block]], reference=function, inputs=[x, y, n])"
 
@@ -84,7 +84,8 @@ def kernel_ladder(
     check_counts(repeat, warmup)
     here = backend().as_it_is()
     record = recorded.instead_of_times(here, "", "")
-    repeat, warmup = repetitions(record, repeat, warmup)
+    if record is not None and repeat is None and warmup is None:  # emulated times are not shown
+        repeat, warmup = 1, 0
     with progress_line(progress) as announce:
         announce(f"ladder 0/{len(launches)}: reference")
         results = reference(*map(_wide, inputs))
@@ -94,19 +95,16 @@ def kernel_ladder(
             kernels = tuple(kernel_resources(launch))
             return Step(variant, replace(profile, variant=variant), _error(arrays, expected), kernels=kernels)
 
-        attempts = []
+        runs = []
         for name, launch in zip(_names(launches), launches, strict=True):
             variant, written = replace(entry(launch.kernel, here.name), name=name), _written(launch, inputs)
             expected = _expected(launch, written, inputs, results)
-            run = functools.partial(step_of, variant, launch, written, expected)
-            attempts.append(Attempt(variant, run, (f"{launch.kernel.name}: ",)))
-        steps, refusal = run_steps(attempts, "ladder", "these inputs", announce)
-    if refusal is not None:
-        raise refusal  # the inputs themselves are invalid
+            runs.append((variant, functools.partial(step_of, variant, launch, written, expected)))
+        steps = run_steps(runs, "ladder", True, announce)
     shapes = tuple(x.shape for x in inputs if isinstance(x, np.ndarray))
     dtype = next((x.dtype.name for x in inputs if isinstance(x, np.ndarray)), "")
     programs = ", ".join(dict.fromkeys(step.variant.operation for step in steps))
-    return KernelLadder(programs, "GB/s", shapes, dtype, here, with_speedups(steps), record)
+    return KernelLadder(programs, "GB/s", shapes, dtype, here, steps, record)
 
 
 def _wrong(name: str, must: str, value: object) -> TypeError:

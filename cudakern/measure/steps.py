@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -295,46 +295,29 @@ class Ladder(_display.Shown, Sequence[Step]):
         return picture.saved(path)
 
 
-class Attempt(NamedTuple):
-    """A step that a ladder will run."""
-
-    variant: table.Variant
-    run: Callable[[], Step]
-    prefixes: tuple[str, ...]  #: of errors; a note, which stands next to the variant's name, leaves them out
+Runs: TypeAlias = Sequence[tuple[table.Variant, Callable[[], Step]]]
 
 
-def repetitions(
-    record: recorded.RecordedLadder | None, repeat: int | None, warmup: int | None
-) -> tuple[int | None, int | None]:
-    """``repeat`` and ``warmup`` of a ladder's steps: once by default where emulated times are not shown."""
-    return (1, 0) if record is not None and repeat is None and warmup is None else (repeat, warmup)
-
-
-def run_steps(
-    attempts: Sequence[Attempt], title: str, inputs: str, announce: Callable[[str], None]
-) -> tuple[list[Step], Exception | None]:
-    """The steps; one that fails or refuses the ``inputs`` has a note. And, if none could run, the first refusal."""
+def run_steps(runs: Runs, title: str, must_run: bool, announce: Callable[[str], None]) -> tuple[Step, ...]:
+    """The steps; one that fails or refuses the input has a note. If none could run and one ``must_run``, the first
+    refusal is raised."""
     steps: list[Step] = []
     refusals: list[Exception] = []
-    for number, (variant, run, prefixes) in enumerate(attempts, 1):
-        announce(f"{title} {number}/{len(attempts)}: {variant.name}")
+    for number, (variant, run) in enumerate(runs, 1):
+        announce(f"{title} {number}/{len(runs)}: {variant.name}")
         try:
             steps.append(run())
         except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
             reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
-            for prefix in prefixes:
-                reason = reason.removeprefix(prefix)
-            steps.append(Step(variant, note=f"not for {inputs}: {reason}"))
+            for subject in (variant.operation, f"variant {variant.name!r}", *variant.kernels):  # the row's name says it
+                reason = reason.removeprefix(f"{subject}: ").removeprefix(f"{subject} ")
+            steps.append(Step(variant, note=f"not for this input: {reason}"))
             if not isinstance(error, NotImplementedError):
                 refusals.append(error)
         except CudaError as error:
             steps.append(Step(variant, note=f"failed: {error}", failed=True))
-    none_ran = not any(step.profile or step.failed for step in steps)
-    return steps, refusals[0] if refusals and none_ran else None
-
-
-def with_speedups(steps: list[Step]) -> tuple[Step, ...]:
-    """With speed-ups over the first kernel, unless times are emulated."""
+    if must_run and refusals and not any(step.profile or step.failed for step in steps):
+        raise refusals[0]
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
     for number, step in enumerate(steps):
         if first and not first.emulated and step.profile and not step.variant.on_host:
