@@ -204,7 +204,7 @@ def test_a_chips_times_have_no_mark():
 # --- pictures --------------------------------------------------------------------------------------------------------
 def test_lines_on_each_other_are_all_seen(backend):
     rows = [{"x": x, "y": x * (2 if who == "c" else 1), "who": who} for who in "abcd" for x in (1, 2)]
-    draw = functools.partial(lines, x="x", y="y", x_name="x", y_name="y", by="who")
+    draw = functools.partial(lines, x="x", y="y", by="who")
     result = Experiment("x", "x", cudakern.backend(), (), tuple(rows), "x", "x.", draw)
     for picture, count in ((result.plot(), 4), (lab.host_memory([4096, 1 << 16], repeat=1).plot(), 6)):
         (axes,) = picture.axes

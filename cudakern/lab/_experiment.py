@@ -197,14 +197,14 @@ def plural(n: int, what: str) -> str:
 
 
 def bars(
-    result: Experiment, picture: Picture, label: str, value: str, axis: str, axes: Axes | None = None, **only: object
+    result: Experiment, picture: Picture, label: str, value: str, axes: Axes | None = None, **only: object
 ) -> None:
-    """Draws one bar per row that has a value and the items of ``only``: keys of its label and value, and the axis's
-    name. ``axes``: a part of the picture."""
+    """Draws one bar per row that has a value and the items of ``only``, by the keys of its label and value. ``axes``: a
+    part of the picture."""
     from ..measure import plots
 
     axes = axes or picture.subplots()
-    column, axis, unit = _axis(result, value, axis)
+    column, axis, unit = _axis(result, value)
     rows = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
     colors = [plots.HOST_BAR if row.get("cpu") else plots.BAR for row in rows]
     names, values = [str(row[label]) for row in rows], [row[value] / unit for row in rows]
@@ -212,10 +212,10 @@ def bars(
     axes.set_xlabel(f"{axis}; gray: measured on the CPU" if plots.HOST_BAR in colors else axis, fontsize=9)
 
 
-def _axis(result: Experiment, key: str, name: str) -> tuple[Column, str, float]:
+def _axis(result: Experiment, key: str) -> tuple[Column, str, float]:
     """The column of values, their axis's name, and its unit: one that fits if the values are times in nanoseconds."""
-    column = next((column for column in result.columns if column.key == key), Column("", key))
-    one = 1.0
+    column = next((column for column in result.columns if column.key == key), Column(key, key))
+    name, one = column.name.replace("\n", " "), 1.0
     if column.show == "duration":
         unit, one = _display.axis_unit(max((row[key] for row in result.rows if row.get(key) is not None), default=1))
         name = f"{name}, {unit}"
@@ -229,15 +229,14 @@ def label_axes(axes: Axes, x_name: str, y_name: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def lines(
-    result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str, log: bool = False
-) -> None:
+def lines(result: Experiment, picture: Picture, x: str, y: str, by: str, log: bool = False) -> None:
     """Draws y over x, both keys of the rows, with one line per value of the key ``by``; ``log``: on logarithmic axes.
 
     Each line is thinner than the ones before, and every second one is dashed: all remain visible where they coincide.
     """
     axes = picture.subplots()
-    _, y_name, unit = _axis(result, y, y_name)
+    column, x_name, _ = _axis(result, x)
+    _, y_name, unit = _axis(result, y)
     groups = list(dict.fromkeys(result[by]))
     for i, group in enumerate(groups):
         points = [(row[x], row[y] / unit) for row in result.rows if row[by] == group]
@@ -247,7 +246,6 @@ def lines(
         axes.set(xscale="log", yscale="log")
         axes.set_xticks(sorted(set(result[x])), minor=False)
         axes.set_xticks([], minor=True)
-        column, _, _ = _axis(result, x, "")
         axes.xaxis.set_major_formatter(lambda value, _: column.text(value))
         axes.yaxis.set_major_formatter(lambda value, _: _display.figure(value))
         axes.yaxis.set_minor_formatter(lambda value, _: _display.figure(value) if f"{value:e}"[0] in "25" else "")

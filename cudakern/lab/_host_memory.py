@@ -53,8 +53,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     byte_counts = numbers("host_memory", "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     title = "Transfers between host memory and the device"
-    axes = {"x": "bytes", "y": "gb_per_s", "x_name": "size", "y_name": "GB/s"}
-    return report("host_memory", title, rows, lines, by="label", log=True, **axes)
+    return report("host_memory", title, rows, lines, x="bytes", y="gb_per_s", by="label", log=True)
 
 
 def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:

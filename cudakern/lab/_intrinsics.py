@@ -101,5 +101,4 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
         rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
-    axis = "largest error of the fast function, ulp"
-    return report("intrinsics", title, rows, bars, label="label", value="fast_ulp", axis=axis)
+    return report("intrinsics", title, rows, bars, label="label", value="fast_ulp")

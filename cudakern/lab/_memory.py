@@ -143,10 +143,8 @@ def bank_conflicts(
     for row in rows:
         row["relative"] = ratio(row, rows[1], "cycles")
     title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
-    timed = rows[1]["cycles"] is not None
-    key, what = ("cycles", "cycles per request") if timed else ("wavefronts", "passes per request (computed)")
-    axes = {"x": "stride", "y": key, "x_name": "stride in words", "y_name": what}
-    return report("bank_conflicts", title, rows, lines, by="form", **axes)
+    figure = "wavefronts" if rows[1]["cycles"] is None else "cycles"
+    return report("bank_conflicts", title, rows, lines, x="stride", y=figure, by="form")
 
 
 IDLE = 3  #: the lane that does not read
@@ -234,12 +232,11 @@ def _cases(n: int) -> Iterator[Case]:
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    timed = result.rows[0]["gb_per_s"] is not None
-    key, name = ("gb_per_s", "GB/s used") if timed else ("sectors", "sectors per warp (computed)")
+    figure = "sectors" if result.rows[0]["gb_per_s"] is None else "gb_per_s"
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
-        bars(result, picture, "case", key, name, axes, experiment=group)
+        bars(result, picture, "case", figure, axes, experiment=group)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)
 
@@ -297,5 +294,4 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")
     title = "layouts: four fields of 4 bytes, added in place"
-    axis = "time relative to arrays of the same size, on the same processor"
-    return report("layouts", title, rows, bars, label="label", value="relative", axis=axis)
+    return report("layouts", title, rows, bars, label="label", value="relative")

@@ -150,4 +150,4 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:
-        bars(result, picture, "label", "kernel_ns", "kernel time", times[0])
+        bars(result, picture, "label", "kernel_ns", times[0])

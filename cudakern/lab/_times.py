@@ -71,7 +71,7 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     rows[0]["cycles"] = cycles
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
-    return report("timing", title, rows, bars, label="label", value="ns", axis="time")
+    return report("timing", title, rows, bars, label="label", value="ns")
 
 
 def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
@@ -163,7 +163,7 @@ def sample_sort_stages(
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
     title = f"Sample sort of {plural(n, f'{data} key')}, stage by stage"
-    return report("sample_sort_stages", title, rows, bars, label="stage", value="ns", axis="time")
+    return report("sample_sort_stages", title, rows, bars, label="stage", value="ns")
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:

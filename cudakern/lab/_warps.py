@@ -71,9 +71,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         base = unsplit[row["kind"]]
         row["relative"] = ratio(row, base) if row["warps"] == base["warps"] else None
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
-    timed = rows[0]["kernel_ns"] is not None
-    key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
-    return report("divergence", title, rows, bars, label="label", value=key, axis=what)
+    figure = "paths" if rows[0]["kernel_ns"] is None else "relative"
+    return report("divergence", title, rows, bars, label="label", value=figure)
 
 
 def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:
@@ -132,7 +131,5 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, late[row["threads"]])
     title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
-    timed = rows[0]["kernel_ns"] is not None
-    key, name = ("kernel_ns", "kernel time") if timed else ("under_way", "most bytes in flight per multiprocessor")
-    axes = {"x": "threads", "y": key, "x_name": "threads per multiprocessor", "y_name": name}
-    return report("latency", title, rows, lines, by="form", log=True, **axes)
+    figure = "under_way" if rows[0]["kernel_ns"] is None else "kernel_ns"
+    return report("latency", title, rows, lines, x="threads", y=figure, by="form", log=True)

@@ -59,7 +59,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
     title = f"{n:,} flags packed into bits"
-    return report("registers", title, rows, bars, label="variant", value="kernel_ns", axis="kernel time")
+    return report("registers", title, rows, bars, label="variant", value="kernel_ns")
 
 
 @experiment
@@ -111,7 +111,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
-    return report("spilling", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
+    return report("spilling", title, rows, bars, label="label", value="kernel_ns")
 
 
 def _on_device(operation: str) -> list[Variant]:
@@ -172,4 +172,4 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     for row in rows:
         row["times"] = ratio(row, rows[0])
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
-    return report("constant_memory", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
+    return report("constant_memory", title, rows, bars, label="label", value="kernel_ns")
