@@ -210,13 +210,7 @@ class DeviceArray:
 
     def _assign(self, value: Any, stream: int) -> None:
         native, target = self._native, self._view
-        if isinstance(value, DeviceArray):
-            if value._native is not native:
-                devices = f"the value is on {value.device}, but the array is on {self.device}"
-                raise ValueError(f"{devices}, another backend: take value.get()")
-            source: View | None = value._view
-        else:
-            source = exchange.on_device(value, native, target.device, stream)
+        source = memory_of(value, "the value", native, target.device, stream)
         if source is None:
             transfer.assign_host(native, target, value, stream)
         else:
@@ -321,7 +315,7 @@ class DeviceArray:
             if isinstance(other, np.generic) or not is_array:
                 return cast("DeviceArray", NotImplemented)
         if not self.shape or getattr(other, "shape", None) == ():
-            raise ValueError("@ takes matrices and vectors, but one operand is a scalar or 0-d: use .get() and *")
+            raise ValueError("@ takes matrices and vectors, but one operand is a scalar or a 0-d array: use .get()")
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
@@ -432,3 +426,13 @@ class DeviceArray:
         before = (slice(None),) * axis
         first, last = self[(*before, slice(edge + 1))], self[(*before, slice(-edge, None))]
         return np.concatenate([first._corners(edge, axis + 1), last._corners(edge, axis + 1)], axis)
+
+
+def memory_of(x: Any, what: str, native: Native, device: int, stream: Any) -> View | None:
+    """The memory of an array on the device, ours or another library's; None for anything in host memory. ValueError,
+    which says ``what`` it is, for an array of another backend."""
+    if not isinstance(x, DeviceArray):
+        return exchange.on_device(x, native, device, stream)
+    if x._native is not native:
+        raise ValueError(f"{what} is on {x.device}, and the backend here is {native.backend_name()!r}: take its .get()")
+    return x._view

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._backend import current
-from .._native import View
 from . import dtypes, exchange, layout, transfer
-from .array import DeviceArray
+from .array import DeviceArray, memory_of
 from .streams import stream_handle
 from .transfer import Array
 
@@ -44,13 +43,7 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     native, device, _ = current()
     name = None if dtype is None else dtypes.name_of(dtype)
     handle = stream_handle(stream, native, device)
-    if isinstance(x, DeviceArray):
-        if x._native is not native:
-            places = f"this array is on {x.device}, but the current backend is {native.backend_name()!r}"
-            raise ValueError(f"{places}: use cudakern.asarray(x.get())")
-        view: View | None = x._view
-    else:
-        view = exchange.on_device(x, native, device, stream)
+    view = memory_of(x, "this array", native, device, stream)
     if view is None:
         if copy is not None and not copy:
             raise ValueError(
