@@ -46,10 +46,8 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     view = memory_of(x, "this array", native, device, stream)
     if view is None:
         if copy is not None and not copy:
-            raise ValueError(
-                f"copy=False, but {type(x).__name__} is in host memory and must be copied to the device "
-                "(on the emulator, cudakern.from_dlpack uses it without a copy)"
-            )
+            instead = "on the emulator, cudakern.from_dlpack uses it without a copy"
+            raise ValueError(f"copy=False, but {type(x).__name__} is in host memory and must be copied ({instead})")
         transfer.refuse_masked(x, "x")
         host = transfer.as_numpy(x)
         host = np.asarray(transfer.real_part(host, name), dtypes.from_name(name)) if name else np.asarray(host)

@@ -191,10 +191,8 @@ def assign_view(native: Native, to: View, source: View, stream: int) -> None:
     check_writable(to)
     if source.device != to.device:
         name, here, there = native.backend_name(), to.device, source.device
-        raise ValueError(
-            f"the value is on {name}:{there}, but the array is on {name}:{here}: "
-            f"take cudakern.asarray(value) inside `with cudakern.device({here})`, or value.get()"
-        )
+        instead = f"take cudakern.asarray(value) inside `with cudakern.device({here})`, or value.get()"
+        raise ValueError(f"the value is on {name}:{there}, but the array is on {name}:{here}: {instead}")
     strides = layout.broadcast(source.shape, source.strides, to.shape)
     warn_of_imaginary_parts(source.dtype, to.dtype)
     if not all(to.shape):

@@ -69,16 +69,10 @@ def _precision() -> Iterator[dict[str, Any]]:
     nearest = (np.floor(x * WEIGHTS + 0.5) / WEIGHTS).astype(np.float32)  # halves round up, as on the chip
     for variant in STORAGES:
         result = interp(x, table, table, variant=variant)
-        yield _row(
-            "precision",
-            "between 0 and 1",
-            variant,
-            result - x,
-            values=f"{np.unique(result).size} different",
-            whole=np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS)),
-            nearest=np.array_equal(result, nearest),
-            curve=(x[:STEPS].tolist(), result[:STEPS].tolist()),
-        )
+        row = _row("precision", "between 0 and 1", variant, result - x, values=f"{np.unique(result).size} different")
+        row["whole"] = np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS))
+        row["nearest"] = np.array_equal(result, nearest)
+        yield row | {"curve": (x[:STEPS].tolist(), result[:STEPS].tolist())}
 
 
 def _edges() -> Iterator[dict[str, Any]]:

@@ -102,10 +102,8 @@ def thread_map(
     if array is None:
         array = tuple(count * length for count, length in zip(blocks, threads, strict=False))
     if not 1 <= len(blocks) == len(threads) == len(array) <= 3:
-        raise ValueError(
-            f"thread_map: grid, block and shape must have the same number of axes, 1 to 3, not {len(blocks)}, "
-            f"{len(threads)} and {len(array)}: grid {blocks}, block {threads}, shape {array[::-1]}"
-        )
+        axes = f"{len(blocks)}, {len(threads)} and {len(array)}: grid {blocks}, block {threads}, shape {array[::-1]}"
+        raise ValueError(f"thread_map: grid, block and shape must have the same number of axes, 1 to 3, not {axes}")
     size, started, elements = math.prod(threads), math.prod(blocks) * math.prod(threads), math.prod(array)
     title = f"{_by(array, 'element')}, {_by(blocks, 'block')} of {_by(threads, 'thread')} (x by y by z)"
     if max(started, elements) > MOST:
@@ -172,10 +170,9 @@ def _draw(result: Experiment, picture: Picture) -> None:
         else:
             axes.set_ylabel("y", fontsize=8)
             axes.set_aspect("equal")
-    legend = [
-        Patch(fc=COLORS[KINDS.index(row["kind"])], label=f"{row['kind']}: {plural(row['blocks'], 'block')}")
-        for row in result.rows
-    ]
+    legend = []
+    for kind, count in zip(result["kind"], result["blocks"], strict=True):
+        legend.append(Patch(fc=COLORS[KINDS.index(kind)], label=f"{kind}: {plural(count, 'block')}"))
     if any(row["idle"] for row in result.rows):
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
     if np.any(result.block < 0):

@@ -67,15 +67,11 @@ class Step(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "variant": self.variant.name,
-            "after": self.variant.after,
-            "summary": self.variant.summary,
-            "profile": self.profile.to_dict() if self.profile else None,
-            "error": self.error._asdict() if self.error else None,
-            "recorded": self.recorded._asdict() if self.recorded else None,
-            **{name: getattr(self, name) for name in ("speedup", "note", "failed")},
-        }
+        variant = {"variant": self.variant.name, "after": self.variant.after, "summary": self.variant.summary}
+        profile = self.profile.to_dict() if self.profile else None
+        records = {"error": self.error and self.error._asdict(), "recorded": self.recorded and self.recorded._asdict()}
+        plain = {name: getattr(self, name) for name in ("speedup", "note", "failed")}
+        return variant | {"profile": profile} | records | plain
 
 
 @dataclass(frozen=True, repr=False)

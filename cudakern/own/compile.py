@@ -161,10 +161,8 @@ class Program(_display.Shown):
         return sorted({*(n for n in self._names() if n.isidentifier()), "kernels", "source", "symbol", "table"})
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError(
-            "a Program cannot be copied or pickled, because its code is loaded into this process: pickle its source, "
-            "str(program.source), and compile that in the other process"
-        )
+        instead = "pickle its source, str(program.source), and compile that in the other process"
+        raise TypeError(f"a Program cannot be copied or pickled, since its code is loaded here: {instead}")
 
     def _names(self) -> dict[str, str]:
         """Names of kernels without namespaces, if that is unambiguous, and with them."""

@@ -48,10 +48,8 @@ def _library() -> ctypes.CDLL:
                 return ctypes.CDLL(path)
             except OSError:
                 continue
-    raise NotFoundError(
-        "compiling for a GPU needs NVRTC, and neither a CUDA toolkit nor NVIDIA's wheel has it here: "
-        "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime, or set CUDA_HOME"
-    )
+    advice = "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime, or set CUDA_HOME"
+    raise NotFoundError(f"NVRTC, which compiles for a GPU, is neither in a CUDA toolkit nor in a wheel here: {advice}")
 
 
 def headers() -> list[Path]:
