@@ -285,7 +285,7 @@ def _ladder(options: argparse.Namespace) -> bool:
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
-            whole = options.all or options.emulated or options.variants
+            whole = any((options.all, options.emulated, options.variants))
             ladders[-1].table(options.emulated, brief=not whole).print()
         if picture:
             ladders[-1].plot(picture)

@@ -46,7 +46,7 @@ class Argument(NamedTuple):
     def _check_type(self, dtype: str, nbytes: int) -> None:
         _, expected, _, size = self.parameter
         if expected is None:
-            if dtype != "uint64" and self.kernel.declared(self.at).count("*") > 1:
+            if dtype != "uint64" and self.kernel._declared(self.at).count("*") > 1:
                 more = f", not {dtype}, or declare a pointer to numbers"
                 raise self._error(TypeError, "points to pointers: pass a uint64 array of device addresses", more=more)
             if size and nbytes % size:

@@ -300,12 +300,12 @@ class Kernel:
         """Its text, from the source."""
         return Source(self._text.code if self._text is not None else "", self.program.source.path)
 
-    def declared(self, i: int) -> str:
+    def _declared(self, i: int) -> str:
         """A parameter, as in the source; "" if the source does not show it."""
         return self.parameters[i] if i < len(self.parameters) else ""
 
     def _label(self, i: int) -> str:
-        declared = self.declared(i)
+        declared = self._declared(i)
         return f"{self.name}: argument {i + 1}" + (f", `{declared}`," if declared else "")
 
 
