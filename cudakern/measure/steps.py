@@ -89,7 +89,7 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     @property
     def _without_times(self) -> str:
-        return f"there is no GPU here, and {self.operation} {NO_TIMES}"
+        return f"There is no GPU here, and {self.operation} {NO_TIMES}"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -177,7 +177,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             changed = "; the kernels have changed since" if self.recorded.changed else ""
             yield f"Errors are of the input here, the rest of the {chip}'s ({self.recorded.date}{changed})."
         else:
-            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+            yield f"{self._without_times}."
         if rows > len(steps):
             yield f"{rows - len(steps)} more rows: ladder {self.operation} --all"
 
@@ -241,10 +241,6 @@ class Ladder(_display.Shown, Sequence[Step]):
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         local = next((step.profile.bytes for step in self if step.profile), 0)
-        if any(len(step.kernels) > 1 for step in self):
-            yield "Blocks and threads are those of the kernel with the most threads."
-        if any(_launches(step) > 1 and step.variant.finish == "host" for step in self):
-            yield "With host arrays, the CPU adds the blocks' sums in place of the last launch."
         if bytes_moved := self.recorded.bytes if self._timed else local:
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
         if self._timed:
@@ -255,7 +251,7 @@ class Ladder(_display.Shown, Sequence[Step]):
                 yield "numpy ran on that machine's CPU."
             yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
         else:
-            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+            yield f"{self._without_times}."
         if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 

@@ -549,7 +549,7 @@ def compile(
         text, path = source, Path(name or "kernels.cu")
     else:
         raise TypeError(f"compile: source must be a str or a path, not {type(source).__name__}")
-    flags, instances = _lines("flags", "options", flags), _lines("instances", "names", instances)
+    flags, instances = _list("flags", "options", flags), _list("instances", "names", instances)
     name = name or "kernels.cu"
     if name != Path(name).name or name == "..":
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
@@ -562,7 +562,7 @@ def compile(
     return program
 
 
-def _lines(what: str, such: str, value: Iterable[str]) -> tuple[str, ...]:
+def _list(what: str, such: str, value: Iterable[str]) -> tuple[str, ...]:
     """``flags`` or ``instances``, checked."""
     if isinstance(value, str):
         words = value.split() if what == "flags" else [value]
