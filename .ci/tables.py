@@ -29,7 +29,7 @@ from cudakern import variants
 from cudakern._backend import emulator
 from cudakern._display import duration, figure
 from cudakern.lab._experiment import EXPERIMENTS as LAB
-from cudakern.lab._experiment import H200
+from cudakern.lab._experiment import TEXTS
 from cudakern.measure.recorded import sizes
 from cudakern.measure.steps import ratio
 from cudakern.operations.registry import registry
@@ -385,8 +385,8 @@ def experiments():
         f"The experiments of `cudakern.lab`, run on one {record['chip']} (driver {record['driver']}, CUDA compiler "
         f"{record['nvcc']}). Each tests a claim from the literature; [sources.md](sources.md) explains the letters "
         f"that stand for the sources. [{path.name}](results/{path.name}) has all figures. `.ci/tables.py` writes this "
-        "page from the claims in the experiments' modules and the texts in `cudakern/lab/h200.toml`, which describe "
-        f"the run of commit {H200['commit']}; do not edit it.{notice(path)}",
+        "page from the texts in `cudakern/lab/texts.toml`, which describe the run of commit "
+        f"{TEXTS['commit']}; do not edit it.{notice(path)}",
     ]
     for name, experiment in sorted(LAB.items()):
         source, _, claim = experiment.claim.partition(": ")
@@ -454,9 +454,9 @@ def outdated():
         for path in sorted(paths)
         if (why := changes(path))
     ]
-    if (commit := records.read(RESULTS / "gpu_lab.json")["commit"]) != H200["commit"]:
+    if (commit := records.read(RESULTS / "gpu_lab.json")["commit"]) != TEXTS["commit"]:
         old.append(
-            f"gpu_lab.json is of commit {commit}, but cudakern/lab/h200.toml describes {H200['commit']}: compare the "
+            f"gpu_lab.json is of commit {commit}, but cudakern/lab/texts.toml describes {TEXTS['commit']}: compare the "
             "texts with the record, correct them, and set the commit"
         )
     return old

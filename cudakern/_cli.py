@@ -84,48 +84,46 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     common.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")
     sub = parser.add_subparsers(metavar="COMMAND")
     commands: dict[str, _Parser] = {}
+    several: dict[str, dict[str, Any]] = {
+        "--dtype": {"help": "type of the input, e.g. float64"},
+        "--variants": {"type": table.names_in, "action": "extend", "help": "variants to run, e.g. naive,tiled"},
+        "--seed": {"type": int, "default": 0, "help": "seed of the random input"},
+        "--plot": {"type": _picture, "metavar": "FILE", "help": "save a plot"},
+    }
 
-    def command(run: Callable[[argparse.Namespace], object], text: str, words: str = "", what: str = "") -> _Parser:
-        name = run.__name__.removeprefix("_")
+    def command(run: Callable[[argparse.Namespace], object], words: str = "", what: str = "", has: str = "") -> _Parser:
+        """Adds a command, with its ``words`` and the options of several commands that it ``has``."""
+        name, text = run.__name__.removeprefix("_"), run.__doc__
         usage = f"cudakern {name} {words} [options]" if words else None
         commands[name] = options = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
         options.set_defaults(command=name, run=run, usage=words)
         if words:
             options.add_argument("words", nargs="*", metavar=words, help=f"{what or known}; n=1000: a parameter")
+        for option in has.split():
+            options.add_argument(option, **several[option])
         return options
 
     known = f"operations: {', '.join(names())}"
-    command(_info, "Show the backend in use and why, its device, and versions.")
-
-    options = command(_query, "Show a device's properties, as CUDA's sample deviceQuery does.")
+    command(_info)
+    options = command(_query)
     options.add_argument("--device", type=int, help="its number; default: the current one")
 
-    text = "Run all variants of an operation on one input, and show the main path. Default: sum_of_squares and matmul."
-    options = command(_ladder, text, "[OP] [NAME=VALUE ...]")
+    options = command(_ladder, "[OP] [NAME=VALUE ...]", has="--dtype --variants --seed --plot")
     options.add_argument("--op", help="the operation, instead of OP")
     options.add_argument("--all", action="store_true", help="all variants, with notes; without OP: of all operations")
     options.add_argument("--n", type=int, help="length, or rows and columns")
     options.add_argument("--shape", type=_sizes, help="instead of --n, e.g. 17,33,65")
-    options.add_argument("--dtype", help="type of the input, e.g. float64")
     options.add_argument("--repeat", type=int, help="number of measurements per variant")
     options.add_argument("--warmup", type=int, help="number of runs per variant before measuring")
-    options.add_argument("--variants", type=table.names_in, action="extend", help="variants to run, e.g. naive,tiled")
-    options.add_argument("--seed", type=int, default=0, help="seed of the random input")
     options.add_argument("--emulated", action="store_true", help="without a GPU: also show the emulator's own times")
-    options.add_argument("--plot", type=_picture, metavar="FILE", help="save a plot (several ladders: FILE-<op>)")
 
-    text = "Compare an operation's variants with PyTorch and CuPy, on a GPU. Default: every operation that they have."
-    options = command(_bench, text)
+    options = command(_bench, has="--dtype --variants --seed")
+    options.set_defaults(dtype="float32", seed=None)  # new data in each run
     options.add_argument("op", nargs="?", help="the operation")
-    options.add_argument(
-        "file", nargs="?", type=_output, metavar="FILE", help="with --json: write the JSON to this file"
-    )
+    options.add_argument("file", nargs="?", type=_output, metavar="FILE", help="with --json: write the JSON here")
     text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
     options.add_argument("--shape", type=_sizes, action="append", help=text)
-    options.add_argument("--dtype", default="float32", help="type of the input, e.g. float16")
-    options.add_argument("--variants", type=table.names_in, action="extend", help="variants to run, e.g. auto,tiled")
     options.add_argument("--rounds", type=int, default=15, help="number of measurements")
-    options.add_argument("--seed", type=int, help="seed of the random input; default: new data in each run")
     text = "measure calls from NumPy arrays to NumPy arrays, copies included, compared also with NumPy"
     options.add_argument("--host", action="store_true", help=text)
     options.add_argument("--no-peers", dest="peers", action="store_false", help="without PyTorch and CuPy")
@@ -135,37 +133,21 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     where.add_argument("--emulated", action="store_true", help="run small inputs on the emulator")
     where.add_argument("--plot", type=_picture, metavar="FILE", help="save the roofline")
 
-    text = "Show how many blocks a multiprocessor holds at once, and what limits them."
-    options = command(_occupancy, text, "[OP VARIANT] [NAME=VALUE ...]")
+    options = command(_occupancy, "[OP VARIANT] [NAME=VALUE ...]", has="--dtype --plot")
     options.add_argument("--threads", type=int, help="per block; also sets a variant's parameter threads=")
     options.add_argument("--registers", type=int, help="per thread")
-    options.add_argument(
-        "--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, static and dynamic"
-    )
+    options.add_argument("--shared", dest="shared_bytes", type=int, metavar="BYTES", help="per block, all together")
     options.add_argument("--capability", help="e.g. 9.0 or H200; default: this device's")
     options.add_argument("--shared-config", type=int, metavar="BYTES", help="shared memory per multiprocessor")
-    options.add_argument("--dtype", help="type of the kernel's input")
-    options.add_argument("--plot", type=_picture, metavar="FILE", help="save the curves")
 
-    text = "Show the resources of an operation's compiled kernels."
-    options = command(_resources, text, "OP [VARIANT] [NAME=VALUE ...]")
-    options.add_argument("--dtype", help="type of the input, e.g. float64")
-
-    text = "Run an experiment of cudakern.lab. Default: list the experiments."
-    options = command(_lab, text, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list")
-    options.add_argument("--plot", type=_picture, metavar="FILE", help="save its plot")
-
-    options = command(_variants, "List the variants of an operation. Default: of all operations.")
-    options.add_argument("op", nargs="?", help=known)
-
-    options = command(_source, "Print the CUDA source of a variant.")
+    command(_resources, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype")
+    command(_lab, "[NAME] [NAME=VALUE ...]", "NAME: a name in the list", has="--plot")
+    command(_variants).add_argument("op", nargs="?", help=known)
+    options = command(_source)
     options.add_argument("op", help=known)
     options.add_argument("variant", help="a name listed by `cudakern variants`")
-
-    options = command(_verify, "Check all variants of all operations against NumPy, on random inputs of odd sizes.")
+    options = command(_verify, has="--variants --seed")
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
-    options.add_argument("--variants", type=table.names_in, action="extend", help="variants to check")
-    options.add_argument("--seed", type=int, default=0, help="seed of the random inputs")
     return parser, common, commands
 
 
@@ -236,8 +218,9 @@ def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] |
         result.plot(options.plot)
 
 
-# --- the commands: True if a step or a check failed ------------------------------------------------------------------
+# --- the commands, with their descriptions: True if a step or a check failed ------------------------------------------
 def _info(options: argparse.Namespace) -> None:
+    """Show the backend in use and why, its device, and versions."""
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
     facts = versions | here.properties
@@ -253,11 +236,13 @@ def _info(options: argparse.Namespace) -> None:
 
 
 def _query(options: argparse.Namespace) -> None:
+    """Show a device's properties, as CUDA's sample deviceQuery does."""
     query = device_query(options.device)
     _show(options, query, lambda: print(query))
 
 
 def _occupancy(options: argparse.Namespace) -> None:
+    """Show how many blocks a multiprocessor holds at once, and what limits them."""
     (op, variant), parameters = _words(options, 2)
     settings = ("threads", "registers", "shared_bytes", "capability", "shared_config", "dtype")
     figures = {name: getattr(options, name) for name in settings}
@@ -265,6 +250,7 @@ def _occupancy(options: argparse.Namespace) -> None:
 
 
 def _resources(options: argparse.Namespace) -> None:
+    """Show the resources of an operation's compiled kernels."""
     (op, variant), parameters = _words(options, 2)
     if op is None:
         raise ValueError(f"resources: pass an operation: {', '.join(names())}")
@@ -272,6 +258,7 @@ def _resources(options: argparse.Namespace) -> None:
 
 
 def _ladder(options: argparse.Namespace) -> bool:
+    """Run all variants of an operation on one input, and show the main path. Default: sum_of_squares and matmul."""
     (op,), words = _words(options, 1)
     if op and options.op:
         raise ValueError("ladder: pass the operation once")
@@ -289,18 +276,19 @@ def _ladder(options: argparse.Namespace) -> bool:
         print(f"Backend: {here.name}, {here.device_name} ({here.why}).", flush=True)
     chosen = table.choose([op] if op else names() if options.all else headlines(), options.variants)
     settings = {name: getattr(options, name) for name in ("n", "shape", "dtype", "repeat", "warmup", "seed")}
-    ladders, ops = [], dict.fromkeys(name for name, _ in chosen)
-    stem, extension = os.path.splitext(options.plot or "")
-    pictures = [options.plot if op else _output(f"{stem}-{name}{extension}") for name in ops if options.plot]
-    for name in ops:
+    ladders, pictures = [], {name: options.plot for name, _ in chosen}
+    if options.plot and not op:
+        stem, extension = os.path.splitext(options.plot)
+        pictures = {name: _output(f"{stem}-{name}{extension}") for name in pictures}
+    for name, picture in pictures.items():
         variants = [variant.name for of, variant in chosen if of == name]
         ladders.append(ladder(name, variants=variants, **settings, **parameters))
         if not options.json:
             print()
             whole = any((options.all, options.emulated, options.variants))
             ladders[-1].table(options.emulated, brief=not whole).print()
-        if pictures:
-            ladders[-1].plot(pictures.pop(0))
+        if picture:
+            ladders[-1].plot(picture)
     if options.all and (skipped := note_on_skipped()):
         print(f"cudakern: {skipped}", file=sys.stderr)
     if options.json:
@@ -309,13 +297,12 @@ def _ladder(options: argparse.Namespace) -> bool:
 
 
 def _bench(options: argparse.Namespace) -> None:
+    """Compare an operation's variants with PyTorch and CuPy, on a GPU. Default: every operation that they have."""
     from .measure.bench import bench
     from .measure.peers import PEERS
 
     if options.file and not options.json:
-        raise ValueError(
-            f"bench takes one operation, not {options.op} and {options.file}; a file needs --json before it"
-        )
+        raise ValueError(f"bench takes one operation, not {options.op} and {options.file}; a file needs --json")
     if options.tune:
         options.op = options.op or "matmul"
     if not options.op and (options.shape or options.variants or options.plot):
@@ -336,6 +323,7 @@ def _bench(options: argparse.Namespace) -> None:
 
 
 def _lab(options: argparse.Namespace) -> None:
+    """Run an experiment of cudakern.lab. Default: list the experiments."""
     from .lab import _by_name  # loaded only if needed
 
     (name,), words = _words(options, 1)
@@ -343,15 +331,14 @@ def _lab(options: argparse.Namespace) -> None:
         _show(options, _by_name.run(name, words))
         return
     if words:
-        raise ValueError(
-            f"lab: {words[0]} is an argument of an experiment, so pass its name; `cudakern lab` lists them"
-        )
+        raise ValueError(f"lab: {words[0]} is an argument of an experiment: pass its name; `cudakern lab` lists them")
     rows = [[name, *_by_name.about(what)] for name, what in _by_name.experiments().items()]
     listing = [dict(zip(("name", "summary", "arguments"), row, strict=True)) for row in rows]
     _show(options, listing, _display.Table("", ["experiment", "what it shows", "arguments"], rows).print)
 
 
 def _variants(options: argparse.Namespace) -> None:
+    """List the variants of an operation. Default: of all operations."""
     ladders = AllVariants({options.op: table.variants(options.op)}) if options.op else all_variants()
     if options.json:
         _json(ladders)
@@ -362,12 +349,14 @@ def _variants(options: argparse.Namespace) -> None:
 
 
 def _source(options: argparse.Namespace) -> None:
+    """Print the CUDA source of a variant."""
     code = source(options.op, options.variant)
     facts = {"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)}
     _show(options, facts, lambda: print(code.removesuffix("\n")))
 
 
 def _verify(options: argparse.Namespace) -> bool:
+    """Check all variants of all operations against NumPy, on random inputs of odd sizes."""
     verdict = verify(options.op, options.variants, options.seed)
     _show(options, verdict)
     return not verdict.ok

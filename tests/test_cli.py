@@ -325,7 +325,7 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
         ),
         (["--backend", "cuda", "latter"], "unknown command 'latter': the nearest is 'ladder'"),
         (["ladder", "matmul", "n=many"], "argument --n: invalid int value: 'many'"),
-        (["lab", "n=1000"], "lab: n=1000 is an argument of an experiment, so pass its name; `cudakern lab` lists them"),
+        (["lab", "n=1000"], "lab: n=1000 is an argument of an experiment: pass its name; `cudakern lab` lists them"),
         (["lab", "coalescing", "--n", "1000"], "lab does not take '--n': its options are --json, "),
         (["lab", "coalescing", "--n=1000"], "; write parameters as NAME=VALUE"),
         (["lab", "coalescing", "--plt", "x.png"], "its options are --plot, "),

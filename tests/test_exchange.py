@@ -101,7 +101,7 @@ def test_read_only_arrays_stay_so(emulator):
             write()
     assert (x.copy() @ x).read_only is False
     assert not np.from_dlpack(x).flags.writeable
-    with pytest.raises(BufferError, match=r"read-only, which a DLPack capsule can express only from version 1.0"):
+    with pytest.raises(BufferError, match=r"read-only, which DLPack can express only from version 1.0"):
         x.__dlpack__()
     assert name_of(x.__dlpack__(copy=True)) == b"dltensor"
     assert (a == values((3, 3))).all()

@@ -58,9 +58,7 @@ class DeviceArray:
 
     def __init__(self, view: Any = None, native: Native | None = None) -> None:
         if native is None:
-            raise TypeError(
-                "create a DeviceArray with cudakern.asarray(x), empty(shape), zeros(shape) or from_dlpack(x)"
-            )
+            raise TypeError("create a DeviceArray with cudakern.asarray(x), empty(shape), zeros(shape), from_dlpack(x)")
         self._view = view
         self._native = native
 
@@ -212,13 +210,7 @@ class DeviceArray:
 
     def _assign(self, value: Any, stream: int) -> None:
         native, target = self._native, self._view
-        if isinstance(value, DeviceArray):
-            if value._native is not native:
-                devices = f"the value is on {value.device}, but the array is on {self.device}"
-                raise ValueError(f"{devices}, another backend: take value.get()")
-            source: View | None = value._view
-        else:
-            source = exchange.on_device(value, native, target.device, stream)
+        source = memory_of(value, "the value", native, target.device, stream)
         if source is None:
             transfer.assign_host(native, target, value, stream)
         else:
@@ -259,9 +251,7 @@ class DeviceArray:
         """An element as a Python number: the only one, or that at ``index`` (a single integer counts in C order)."""
         if not index:
             if self.size != 1:
-                raise ValueError(
-                    f"can only convert an array of size 1 to a Python scalar, not one of shape {self.shape}"
-                )
+                raise ValueError(f"can only convert an array of size 1 to a Python scalar, not of shape {self.shape}")
             return self.get().item()
         if len(index) == 1 and isinstance(index[0], tuple):
             index = index[0]
@@ -325,9 +315,7 @@ class DeviceArray:
             if isinstance(other, np.generic) or not is_array:
                 return cast("DeviceArray", NotImplemented)
         if not self.shape or getattr(other, "shape", None) == ():
-            raise ValueError(
-                "@ takes matrices and vectors, but one operand is a scalar or a 0-d array: use .get() and *"
-            )
+            raise ValueError("@ takes matrices and vectors, but one operand is a scalar or a 0-d array: use .get()")
         return cast("DeviceArray", DeviceArray._matmul(a, b, out=out))
 
     def _not_offered(self, *others: Any) -> NoReturn:
@@ -405,9 +393,7 @@ class DeviceArray:
         if not spec:
             return repr(self)
         if self.shape:
-            raise TypeError(
-                f"format {spec!r} is for one element, but this array has shape {self.shape}: index it, or use .get()"
-            )
+            raise TypeError(f"format {spec!r} is for one element, not for shape {self.shape}: index it, or use .get()")
         return format(self.item(), spec)
 
     def _repr_html_(self) -> str:
@@ -440,3 +426,13 @@ class DeviceArray:
         before = (slice(None),) * axis
         first, last = self[(*before, slice(edge + 1))], self[(*before, slice(-edge, None))]
         return np.concatenate([first._corners(edge, axis + 1), last._corners(edge, axis + 1)], axis)
+
+
+def memory_of(x: Any, what: str, native: Native, device: int, stream: Any) -> View | None:
+    """The memory of an array on the device, ours or another library's; None for anything in host memory. ValueError,
+    which says ``what`` it is, for an array of another backend."""
+    if not isinstance(x, DeviceArray):
+        return exchange.on_device(x, native, device, stream)
+    if x._native is not native:
+        raise ValueError(f"{what} is on {x.device}, and the backend here is {native.backend_name()!r}: take its .get()")
+    return x._view

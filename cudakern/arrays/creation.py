@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._backend import current
-from .._native import View
 from . import dtypes, exchange, layout, transfer
-from .array import DeviceArray
+from .array import DeviceArray, memory_of
 from .streams import stream_handle
 from .transfer import Array
 
@@ -44,21 +43,11 @@ def asarray(x: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = N
     native, device, _ = current()
     name = None if dtype is None else dtypes.name_of(dtype)
     handle = stream_handle(stream, native, device)
-    if isinstance(x, DeviceArray):
-        if x._native is not native:
-            raise ValueError(
-                f"this array is on {x.device}, but the current backend is {native.backend_name()!r}: "
-                "use cudakern.asarray(x.get())"
-            )
-        view: View | None = x._view
-    else:
-        view = exchange.on_device(x, native, device, stream)
+    view = memory_of(x, "this array", native, device, stream)
     if view is None:
         if copy is not None and not copy:
-            raise ValueError(
-                f"copy=False, but {type(x).__name__} is in host memory and must be copied to the device "
-                "(on the emulator, cudakern.from_dlpack uses it without a copy)"
-            )
+            instead = "on the emulator, cudakern.from_dlpack uses it without a copy"
+            raise ValueError(f"copy=False, but {type(x).__name__} is in host memory and must be copied ({instead})")
         transfer.refuse_masked(x, "x")
         host = transfer.as_numpy(x)
         host = np.asarray(transfer.real_part(host, name), dtypes.from_name(name)) if name else np.asarray(host)

@@ -37,9 +37,8 @@ def from_name(name: str) -> np.dtype[Any]:
         with IMPORTING:
             ml_dtypes = importlib.import_module("ml_dtypes")
     except ImportError:
-        raise ImportError(
-            "NumPy has bfloat16 only with the package ml_dtypes: pip install ml_dtypes, or use .astype('float32')"
-        ) from None
+        instead = "pip install ml_dtypes, or use .astype('float32')"
+        raise ImportError(f"NumPy has bfloat16 only with the package ml_dtypes: {instead}") from None
     dtype: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
     return dtype
 

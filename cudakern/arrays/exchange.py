@@ -51,9 +51,7 @@ def dlpack(view: View, native: Native, stream: Any, max_version: Any, dl_device:
         view = transfer.duplicate(native, view, view.dtype, view.device, 0)
     elif view.read_only and not versioned:
         instead = "pass max_version=(1, 0) or copy=True, or call .copy()"
-        raise BufferError(
-            f"this array is read-only, which a DLPack capsule can express only from version 1.0: {instead}"
-        )
+        raise BufferError(f"this array is read-only, which DLPack can express only from version 1.0 on: {instead}")
     if target[0] == CPU:  # the host does not wait for streams: all reads and writes must be complete
         native.synchronize(view.device)
     elif handle != -1:
@@ -75,9 +73,7 @@ def _stream(value: Any) -> int:
     if handle == 0:
         raise ValueError("'stream' is 0, which is ambiguous: 1 is the legacy default stream, 2 the thread's own")
     if handle < 0:
-        raise ValueError(
-            f"'stream' must be None, 1, 2, a stream's address, or -1 (in DLPack: no ordering), not {handle}"
-        )
+        raise ValueError(f"'stream' must be None, 1, 2, a stream's address, or -1 (DLPack: no ordering), not {handle}")
     return handle
 
 

@@ -65,10 +65,9 @@ def _integer(key: Any) -> int:
             return operator.index(key)
         except TypeError:
             pass
-    raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) are valid indices of an array on "
-        f"the device, not {type(key).__name__}: for boolean and integer arrays as indices, use .get() first"
-    )
+    valid = "only integers, slices (`:`), ellipsis (`...`) and numpy.newaxis (`None`) are valid indices"
+    instead = "for boolean and integer arrays as indices, use .get() first"
+    raise IndexError(f"{valid} of an array on the device, not {type(key).__name__}: {instead}")
 
 
 def reshaped(arguments: tuple[Any, ...], size: int) -> Shape:

@@ -133,7 +133,6 @@ def _free(native: Native, device: int) -> int:
 
 def refuse(operation: str, limit: int, needed: int) -> ValueError:
     """An error for a limit that is too small for any tile."""
-    return ValueError(
-        f"{operation}: the memory limit of {limit:,} bytes is too small for this call, whose smallest tiles need "
-        f"{needed:,} bytes ({_display.size(needed)}): raise it by cudakern.memory_limit() or {ENVIRONMENT}"
-    )
+    tiles = f"whose smallest tiles need {needed:,} bytes ({_display.size(needed)})"
+    advice = f"raise it by cudakern.memory_limit() or {ENVIRONMENT}"
+    return ValueError(f"{operation}: the memory limit of {limit:,} bytes is too small for this call, {tiles}: {advice}")

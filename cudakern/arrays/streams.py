@@ -206,10 +206,9 @@ def stream_handle(stream: Any, native: Native, device: int) -> int:
             raise ValueError(f"{kind}.__cuda_stream__ has version {version}; only version 0 is supported")
         handle = int(handle)
     elif isinstance(stream, bool) or not hasattr(type(stream), "__index__"):
-        raise TypeError(
-            f"stream= must be None, an int (a handle) or an object with __cuda_stream__, not {kind}; "
-            "the handle of another library's stream is its .cuda_stream (PyTorch) or .ptr (CuPy)"
-        )
+        hint = "the handle of another library's stream is its .cuda_stream (PyTorch) or .ptr (CuPy)"
+        must = "must be None, an int (a handle) or an object with __cuda_stream__"
+        raise TypeError(f"stream= {must}, not {kind}; {hint}")
     else:
         handle = operator.index(stream)
     if not 0 <= handle < 2**63:

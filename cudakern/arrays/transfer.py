@@ -129,9 +129,7 @@ def real_part(value: Any, target: str) -> Any:
 def check_writable(view: View) -> None:
     """ValueError if the memory is read-only, or if elements share it."""
     if view.read_only:
-        raise ValueError(
-            "assignment destination is read-only, because its owner exported it as read-only: call .copy()"
-        )
+        raise ValueError("assignment destination is read-only, since its owner exported it as read-only: call .copy()")
     if all(view.shape) and any(n > 1 and step == 0 for n, step in zip(view.shape, view.strides, strict=True)):
         raise ValueError(f"elements of the destination share memory (strides {view.strides}): call .copy() on it first")
 
@@ -177,10 +175,8 @@ def assign_view(native: Native, to: View, source: View, stream: int) -> None:
     check_writable(to)
     if source.device != to.device:
         name, here, there = native.backend_name(), to.device, source.device
-        raise ValueError(
-            f"the value is on {name}:{there}, but the array is on {name}:{here}: "
-            f"take cudakern.asarray(value) inside `with cudakern.device({here})`, or value.get()"
-        )
+        instead = f"take cudakern.asarray(value) inside `with cudakern.device({here})`, or value.get()"
+        raise ValueError(f"the value is on {name}:{there}, but the array is on {name}:{here}: {instead}")
     strides = layout.broadcast(source.shape, source.strides, to.shape)
     warn_of_imaginary_parts(source.dtype, to.dtype)
     if not all(to.shape):

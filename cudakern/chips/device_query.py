@@ -10,6 +10,10 @@ from .._backend import Device, resolve
 from .chip import MULTIPROCESSORS
 
 COMPUTE_MODES = ("default", "exclusive", "prohibited", "exclusive process")
+#: Texts of long lines.
+CORES = "({multiprocessors}), ({}){cores}"
+TEXTURES = "1D=({texture_1d}), 2D={texture_2d}, 3D={}"
+LAYERS = "2D=({0[0]}, {0[1]}), {0[2]} layers"
 
 
 def _line(label: str, text: str = "{}", important: bool = False) -> Any:
@@ -31,24 +35,18 @@ class DeviceQuery(_display.Shown):
     memory_bytes: int = _line("Total amount of global memory", "{memory_mib:,.0f} MiB ({} bytes)", True)
     multiprocessors: int
     #: float32 lanes; None: a capability that our table lacks
-    cores_per_multiprocessor: int | None = _line(
-        "Multiprocessors, CUDA cores each", "({multiprocessors}), ({}){cores}", True
-    )
+    cores_per_multiprocessor: int | None = _line("Multiprocessors, CUDA cores each", CORES, True)
     clock_khz: int = _line("GPU's highest clock rate", important=True)  #: 0 if the driver does not report it
     memory_clock_khz: int = _line("Memory clock rate", important=True)
     memory_bus_bits: int = _line("Memory bus width", "{}-bit", True)
     l2_bytes: int = _line("L2 cache size", "{} bytes", True)
     texture_1d: int
     texture_2d: tuple[int, int]
-    texture_3d: tuple[int, int, int] = _line(
-        "Maximum texture dimension size (x,y,z)", "1D=({texture_1d}), 2D={texture_2d}, 3D={}"
-    )
+    texture_3d: tuple[int, int, int] = _line("Maximum texture dimension size (x,y,z)", TEXTURES)
     #: size, layers
     texture_1d_layered: tuple[int, int] = _line("Maximum layered 1D texture size, layers", "1D=({0[0]}), {0[1]} layers")
     #: sizes, layers
-    texture_2d_layered: tuple[int, int, int] = _line(
-        "Maximum layered 2D texture size, layers", "2D=({0[0]}, {0[1]}), {0[2]} layers"
-    )
+    texture_2d_layered: tuple[int, int, int] = _line("Maximum layered 2D texture size, layers", LAYERS)
     total_constant: int = _line("Total amount of constant memory", "{} bytes")
     shared_per_block: int = _line("Total amount of shared memory per block", "{} bytes")
     shared_per_block_optin: int = _line("... by opt-in", "{} bytes", True)
@@ -151,13 +149,9 @@ def device_query(device: int | Device | None = None) -> DeviceQuery:
     major, minor = properties["capability"]
     chip = MULTIPROCESSORS.get(10 * major + minor)
     mode = properties["compute_mode"]
-    values = properties | {
-        "backend": native.backend_name(),
-        "index": index,
-        "count": native.device_count(),
-        "cores_per_multiprocessor": chip and chip.float32,
-        "compute_mode": COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode),
-    }
+    values = properties | {"backend": native.backend_name(), "index": index, "count": native.device_count()}
+    values["cores_per_multiprocessor"] = chip and chip.float32
+    values["compute_mode"] = COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else str(mode)
     for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
         values[name] = (properties[name] // 1000, properties[name] % 1000 // 10)
     return DeviceQuery(**{name: values[name] for name in DeviceQuery.__dataclass_fields__})

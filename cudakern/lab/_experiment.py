@@ -30,35 +30,9 @@ if TYPE_CHECKING:
 
 #: The marks of emulated times in headings and axis labels, and of the CPU's times in the same column.
 EMULATED, ON_CPU = "(emulated)", "(CPU)"
+UNITS: dict[str, Callable[[Any], str]] = {"duration": _display.duration, "size": _display.size}
 #: The last line of a table with emulated times.
 NO_PREDICTION = "This run was emulated: its times, and figures derived from them, do not predict a GPU's."
-#: What the docstrings of experiments share.
-PARAGRAPHS = {
-    "size": "Default: a size for the GPU, or a smaller one for the emulator.",
-    "repeat": """\
-repeat : int, optional
-    How many times to measure each variant or case. Default: up to 20 times within 0.1 s.""",
-    "median": """\
-repeat : int, optional
-    How many times to measure; the figures are medians. Default: 5.""",
-    "returns": "Returns\n-------\nExperiment",
-}
-#: What they have before their examples.
-RAISES = """\
-Raises
-------
-TypeError
-    An argument that must be an integer is not one.
-ValueError
-    A number below 1, or an argument outside the range described above.
-RuntimeError
-    A result that the experiment checks is wrong.
-CudaError
-    The GPU or the emulator failed.
-
-Notes
------
-Source: <source>; see docs/sources.md."""
 
 
 class Description(NamedTuple):
@@ -67,29 +41,22 @@ class Description(NamedTuple):
     function: Callable[..., Any]
     columns: tuple[Column, ...]
     claim: str
-    on_an_h200: str
+    on_an_h200: str = "not measured."
 
 
 EXPERIMENTS: dict[str, Description] = {}
-#: What was measured on an H200: a text for each experiment that has run on one, and the commit.
-H200 = tomllib.loads(Path(__file__).with_name("h200.toml").read_text(encoding="utf-8"))
+#: Each experiment's columns, the claim that it tests, and what was measured on an H200.
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
 
 
-def experiment(*columns: Column, claim: str) -> Callable[[F], F]:
-    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share.
-
-    The ``claim`` begins with its source, "T6: ". What was measured ``on_an_h200`` is the same for every run.
-    """
-
-    def of(function: F) -> F:
-        EXPERIMENTS[function.__name__] = Description(
-            function, columns, claim, H200.get(function.__name__, "not measured.")
-        )
-        doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", f"\n\n{RAISES}\n\nExamples\n")
-        function.__doc__ = filled(doc, **PARAGRAPHS, source=claim.partition(": ")[0])
-        return function
-
-    return of
+def experiment(function: F) -> F:
+    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share."""
+    texts = TEXTS[function.__name__]
+    columns = tuple(Column(**column) for column in texts["columns"])
+    EXPERIMENTS[function.__name__] = Description(function, **texts | {"columns": columns})
+    doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", "\n\n<raises>\n\nExamples\n")
+    function.__doc__ = filled(doc, **TEXTS["paragraphs"], source=texts["claim"].partition(": ")[0])
+    return function
 
 
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.
@@ -98,9 +65,9 @@ measure = functools.partial(measured, warmup=None, budget_s=0.1)
 
 def kernel_times(profile: Profile, emulated: bool = True) -> dict[str, Any]:
     """The figures of a profile that rows contain; without ``emulated``, None unless a GPU was timed."""
-    if emulated or profile.clock == "gpu":
-        return {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s, "clock": profile.clock}
-    return {"kernel_ns": None, "gb_per_s": None, "clock": profile.clock}
+    times = {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s}
+    known = emulated or profile.clock == "gpu"
+    return (times if known else dict.fromkeys(times)) | {"clock": profile.clock}
 
 
 def ratio(row: dict[str, Any], base: dict[str, Any], key: str = "kernel_ns") -> float | None:
@@ -137,14 +104,15 @@ class Column:
 
     name: str  #: the heading, with the unit
     key: str
-    show: Callable[[Any], str] | None = None  #: formats a value; None: floats with three digits, the rest by str()
+    show: str = ""  #: "duration", "size" or a format such as "{:.0%}"; by default floats have three digits
     timed: bool = False  #: times, or figures derived from times: marked in the heading if they are emulated
 
     def text(self, value: Any, on_cpu: bool = False) -> str:
         """A value as shown in the table, marked if it was measured on the CPU and the others are emulated."""
         if value is None:
             return "-"
-        show = self.show or (_display.figure if isinstance(value, float) else str)
+        usual = _display.figure if isinstance(value, float) else str
+        show = UNITS.get(self.show) or (self.show.format if self.show else usual)
         return f"{show(value)} {ON_CPU}" if on_cpu else show(value)
 
 
@@ -166,9 +134,6 @@ class Experiment(_display.Shown):
     draw: Draw
     note: str = ""  #: a remark about this run
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "backend", self.backend.as_it_is())
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -183,18 +148,19 @@ class Experiment(_display.Shown):
 
     def table(self) -> _display.Table:
         """The table, as text."""
-        emulated = [column for column in self.columns if column.timed and self.backend.emulated]
         headings, figures, cells = [], [], []
         for column in self.columns:
             known = [row[column.key] for row in self.rows if row.get(column.key) is not None]
-            marked = column in emulated and bool(known)
+            marked = column.timed and self.backend.emulated and bool(known)
             headings.append(f"{column.name}\n{EMULATED}" if marked else column.name)
             if known and all(isinstance(value, Real) for value in known):
                 figures.append(headings[-1])
             cells.append([column.text(row.get(column.key), marked and bool(row.get("cpu"))) for row in self.rows])
         source, _, claim = self.documents.partition(": ")
         texts = [self.note, f"On an H200: {self.on_an_h200}", f"Claim tested (docs/sources.md: {source}): {claim}."]
-        note = "\n".join([text for text in texts if text] + [NO_PREDICTION] * bool(emulated)).replace("`", "")
+        if self.backend.emulated and any(column.timed for column in self.columns):
+            texts.append(NO_PREDICTION)
+        note = "\n".join(filter(None, texts)).replace("`", "")
         rows = [list(row) for row in zip(*cells, strict=True)]
         return _display.Table(f"{self.title}; {self.backend.device_name}", headings, rows, note, right=figures)
 
@@ -222,7 +188,7 @@ def report(
     _, columns, claim, on_an_h200 = EXPERIMENTS[name]
     rows = tuple(dict.fromkeys(column.key for column in columns) | row for row in rows)
     drawing = functools.partial(draw, **options) if options else draw
-    return Experiment(name, title, backend(), columns, rows, claim, on_an_h200, drawing, note)
+    return Experiment(name, title, backend().as_it_is(), columns, rows, claim, on_an_h200, drawing, note)
 
 
 def plural(n: int, what: str) -> str:
@@ -231,14 +197,14 @@ def plural(n: int, what: str) -> str:
 
 
 def bars(
-    result: Experiment, picture: Picture, label: str, value: str, axis: str, axes: Axes | None = None, **only: object
+    result: Experiment, picture: Picture, label: str, value: str, axes: Axes | None = None, **only: object
 ) -> None:
-    """Draws one bar per row that has a value and the items of ``only``: keys of its label and value, and the axis's
-    name. ``axes``: a part of the picture."""
+    """Draws one bar per row that has a value and the items of ``only``, by the keys of its label and value. ``axes``: a
+    part of the picture."""
     from ..measure import plots
 
     axes = axes or picture.subplots()
-    column, axis, unit = _axis(result, value, axis)
+    column, axis, unit = _axis(result, value)
     rows = [row for row in result.rows[::-1] if row.get(value) is not None and only.items() <= row.items()]
     colors = [plots.HOST_BAR if row.get("cpu") else plots.BAR for row in rows]
     names, values = [str(row[label]) for row in rows], [row[value] / unit for row in rows]
@@ -246,11 +212,11 @@ def bars(
     axes.set_xlabel(f"{axis}; gray: measured on the CPU" if plots.HOST_BAR in colors else axis, fontsize=9)
 
 
-def _axis(result: Experiment, key: str, name: str) -> tuple[Column, str, float]:
+def _axis(result: Experiment, key: str) -> tuple[Column, str, float]:
     """The column of values, their axis's name, and its unit: one that fits if the values are times in nanoseconds."""
-    column = next((column for column in result.columns if column.key == key), Column("", key))
-    one = 1.0
-    if column.show is _display.duration:
+    column = next((column for column in result.columns if column.key == key), Column(key, key))
+    name, one = column.name.replace("\n", " "), 1.0
+    if column.show == "duration":
         unit, one = _display.axis_unit(max((row[key] for row in result.rows if row.get(key) is not None), default=1))
         name = f"{name}, {unit}"
     return column, name + f" {EMULATED}" * column.timed * result.backend.emulated, one
@@ -263,15 +229,14 @@ def label_axes(axes: Axes, x_name: str, y_name: str) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def lines(
-    result: Experiment, picture: Picture, x: str, y: str, x_name: str, y_name: str, by: str, log: bool = False
-) -> None:
+def lines(result: Experiment, picture: Picture, x: str, y: str, by: str, log: bool = False) -> None:
     """Draws y over x, both keys of the rows, with one line per value of the key ``by``; ``log``: on logarithmic axes.
 
     Each line is thinner than the ones before, and every second one is dashed: all remain visible where they coincide.
     """
     axes = picture.subplots()
-    _, y_name, unit = _axis(result, y, y_name)
+    column, x_name, _ = _axis(result, x)
+    _, y_name, unit = _axis(result, y)
     groups = list(dict.fromkeys(result[by]))
     for i, group in enumerate(groups):
         points = [(row[x], row[y] / unit) for row in result.rows if row[by] == group]
@@ -281,7 +246,6 @@ def lines(
         axes.set(xscale="log", yscale="log")
         axes.set_xticks(sorted(set(result[x])), minor=False)
         axes.set_xticks([], minor=True)
-        column, _, _ = _axis(result, x, "")
         axes.xaxis.set_major_formatter(lambda value, _: column.text(value))
         axes.yaxis.set_major_formatter(lambda value, _: _display.figure(value))
         axes.yaxis.set_minor_formatter(lambda value, _: _display.figure(value) if f"{value:e}"[0] in "25" else "")

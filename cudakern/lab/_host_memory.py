@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend, current
+from .. import DeviceArray, Stream, _display, asarray, backend, empty, empty_pinned, synchronize, zeros
+from .._backend import current
 from ..arrays import dtypes
-from ..arrays.array import DeviceArray
-from ..arrays.creation import asarray, empty, empty_pinned, zeros
-from ..arrays.streams import Stream, synchronize
 from ..arrays.transfer import Array
 from ..calls.checks import integer
 from ..measure.profile import Profile
 from ..operations.experiments import EXACT, intrinsics
 from ..operations.experiments import hello as add_numbers
-from ._experiment import Column, Experiment, experiment, lines, measure, numbers, plural, report, size
+from ._experiment import Experiment, experiment, lines, measure, numbers, plural, report, size
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -27,15 +24,7 @@ if TYPE_CHECKING:
 MOVES = tuple(itertools.product(("pageable", "pinned", "mapped"), ("to device", "to host")))
 
 
-@experiment(
-    Column("memory", "memory"),
-    Column("direction", "direction"),
-    Column("size", "bytes", _display.size),
-    Column("time", "ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    claim="T6: PCI Express x16 moves 4 GB/s in each direction in version 1 and 8 GB/s in version 2, and memory that "
-    "is not pinned is first copied to a pinned buffer",
-)
+@experiment
 def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None = None) -> Experiment:
     """Transfer rates between host and device: copies of ordinary and pinned memory, and kernels on mapped memory.
 
@@ -64,8 +53,7 @@ def host_memory(sizes: int | Sequence[int] | None = None, *, repeat: int | None 
     byte_counts = numbers("host_memory", "sizes", sizes, 4, 1 << 32)
     rows = tuple(row for size in byte_counts for row in _rows(size // 4, repeat))
     title = "Transfers between host memory and the device"
-    axes = {"x": "bytes", "y": "gb_per_s", "x_name": "size", "y_name": "GB/s"}
-    return report("host_memory", title, rows, lines, by="label", log=True, **axes)
+    return report("host_memory", title, rows, lines, x="bytes", y="gb_per_s", by="label", log=True)
 
 
 def _rows(n: int, repeat: int | None) -> Iterator[dict[str, Any]]:
@@ -135,16 +123,7 @@ MOST_PIECES = 64
 STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
 
 
-@experiment(
-    Column("streams", "way"),
-    Column("piece", "piece"),
-    Column("stream", "stream"),
-    Column("step", "step"),
-    Column("start", "begin_ns", _display.duration, timed=True),
-    Column("duration", "ns", _display.duration, timed=True),
-    Column("total", "whole_ns", _display.duration, timed=True),
-    claim="M, figure 6.16: while one block of data is processed, the next is transferred, so the chip is never idle",
-)
+@experiment
 def overlap(
     n: int | None = None,
     *,
@@ -226,13 +205,14 @@ def _run(parts: Sequence[tuple[DeviceArray, ...]], count: int, work: int) -> lis
         target.set(y, stream)
         marks.append([*events, stream.record()])
     synchronize()
+    times = [[1e6 * start.elapsed_time(event) for event in events] for events in marks]
+    whole = max(map(max, times)) - min(map(min, times))
     rows: list[dict[str, Any]] = []
-    for i, events in enumerate(marks):
-        times = [1e6 * start.elapsed_time(event) for event in events]
-        for step, (begin, end) in zip(STEPS, itertools.pairwise(times), strict=True):
-            rows.append({"piece": i, "stream": i % count, "step": step, "begin_ns": begin, "ns": end - begin})
-    whole = max(row["begin_ns"] + row["ns"] for row in rows) - min(row["begin_ns"] for row in rows)
-    return [row | {"whole_ns": whole} for row in rows]
+    for i, ends in enumerate(times):
+        for step, (begin, end) in zip(STEPS, itertools.pairwise(ends), strict=True):
+            place = {"piece": i, "stream": i % count, "step": step}
+            rows.append(place | {"begin_ns": begin, "ns": end - begin, "whole_ns": whole})
+    return rows
 
 
 def _draw_timelines(result: Experiment, picture: Picture) -> None:

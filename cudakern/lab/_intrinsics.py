@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._backend import backend
-from ..arrays.creation import asarray
+from .. import asarray, backend
 from ..operations.experiments import EXACT
 from ..operations.experiments import intrinsics as evaluate
-from ._experiment import Column, Experiment, bars, experiment, measure, report, size
+from ._experiment import Experiment, bars, experiment, measure, report, size
 
 
 @dataclass(frozen=True)
@@ -55,21 +54,7 @@ PAIRS = (
 )
 
 
-@experiment(
-    Column("full", "full"),
-    Column("fast", "fast"),
-    Column("arguments", "range"),
-    Column("full\nulp", "full_ulp"),
-    Column("fast\nulp", "fast_ulp"),
-    Column("fast\nabsolute", "fast_absolute", "{:.1e}".format),
-    Column("error by CUDA's guide", "documented"),
-    Column("full\nps", "full_ps", timed=True),
-    Column("fast\nps", "fast_ps", timed=True),
-    Column("speed-up", "gain", timed=True),
-    claim="T6: 24-bit products run at full speed and 32-bit products do not; `__fdividef` is faster than division, as "
-    "precise, and wrong for divisors from 2^216 to 2^218 (a mistake for 2^126 to 2^128); `__expf`, `__sinf` and "
-    "similar functions are faster and less precise",
-)
+@experiment
 def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Fast intrinsics compared with C's functions: the time per evaluation, and the largest error relative to float64.
 
@@ -116,5 +101,4 @@ def intrinsics(n: int | None = None, *, repeat: int | None = None) -> Experiment
         row["gain"] = None if row["clock"] == "emulated" else row["full_ps"] / max(row["fast_ps"], 1e-9)
         rows.append(row)
     title = f"Fast intrinsics compared with C's functions, {n:,} arguments each"
-    axis = "largest error of the fast function, ulp"
-    return report("intrinsics", title, rows, bars, label="label", value="fast_ulp", axis=axis)
+    return report("intrinsics", title, rows, bars, label="label", value="fast_ulp")

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
-from ..arrays.array import DeviceArray
-from ..arrays.creation import asarray, empty, zeros
+from .. import DeviceArray, asarray, empty, zeros
 from ..arrays.dtypes import itemsize
 from ..operations.experiments import ROUNDS, THREADS, TILE, add_fields, unpack_bytes, vec3
 from ..operations.experiments import bank_conflicts as read_strided
 from ..operations.experiments import coalescing as read_slice
-from ._experiment import Column, Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
+from ._experiment import Experiment, bars, experiment, lines, measure, numbers, plural, ratio, report, size
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -103,17 +101,7 @@ def _addresses(rule: str, addresses: int | Iterable[int], width: int) -> tuple[i
 REQUESTS = THREADS // LANES * ROUNDS
 
 
-@experiment(
-    Column("form", "form"),
-    Column("stride", "stride"),
-    Column("words between\nlanes", "distance"),
-    Column("passes per request\n(computed)", "wavefronts"),
-    Column("cycles\nper request", "cycles", timed=True),
-    Column("relative to\nstride 1", "relative", timed=True),
-    claim="T6, P11: lanes that access different words in one bank are served one after the other, so a conflict of n "
-    "lanes takes n times as long; a distance of 17 words between lanes instead of 16 avoids conflicts; a word that "
-    "all lanes read is broadcast (the card of T had 16 banks for half a warp)",
-)
+@experiment
 def bank_conflicts(
     strides: int | Sequence[int] = range(1, 33), *, n: int = TILE, repeat: int | None = None
 ) -> Experiment:
@@ -155,10 +143,8 @@ def bank_conflicts(
     for row in rows:
         row["relative"] = ratio(row, rows[1], "cycles")
     title = f"bank_conflicts: {REQUESTS:,} requests per block, 4-byte words"
-    timed = rows[1]["cycles"] is not None
-    key, what = ("cycles", "cycles per request") if timed else ("wavefronts", "passes per request (computed)")
-    axes = {"x": "stride", "y": key, "x_name": "stride in words", "y_name": what}
-    return report("bank_conflicts", title, rows, lines, by="form", **axes)
+    figure = "wavefronts" if rows[1]["cycles"] is None else "cycles"
+    return report("bank_conflicts", title, rows, lines, x="stride", y=figure, by="form")
 
 
 IDLE = 3  #: the lane that does not read
@@ -169,18 +155,7 @@ Request = tuple[Sequence[int], int]  #: of a warp: the lanes' byte addresses, an
 Case = tuple[str, str, Callable[..., Any], DeviceArray, dict[str, Any], list[Request], int, float]
 
 
-@experiment(
-    Column("experiment", "experiment"),
-    Column("case", "case"),
-    Column("load requests\nper warp", "requests"),
-    Column("sectors per warp\n(computed)", "sectors"),
-    Column("used share\nof the sectors", "share", "{:.0%}".format),
-    Column("GB/s\nused", "gb_per_s", timed=True),
-    claim="T6, M: only loads of 4, 8 or 16 bytes from neighboring, aligned addresses are combined, and loads of 16 "
-    "bytes are slow; an inactive lane does no harm; 12-byte structs need alignment, separate arrays or shared memory "
-    "(T6). The loads of 4 bytes of neighboring lanes become one transaction of 128 bytes, and bytes are better read "
-    "as words (M)",
-)
+@experiment
 def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Coalescing: how many sectors of global memory a warp's loads touch, and how fast the loads are.
 
@@ -257,12 +232,11 @@ def _cases(n: int) -> Iterator[Case]:
 
 
 def _draw(result: Experiment, picture: Picture) -> None:
-    timed = result.rows[0]["gb_per_s"] is not None
-    key, name = ("gb_per_s", "GB/s used") if timed else ("sectors", "sectors per warp (computed)")
+    figure = "sectors" if result.rows[0]["gb_per_s"] is None else "gb_per_s"
     groups = list(dict.fromkeys(result["experiment"]))
     picture.set_size_inches(11, 6)
     for axes, group in zip(picture.subplots(2, -(-len(groups) // 2)).flat, groups, strict=False):
-        bars(result, picture, "case", key, name, axes, experiment=group)
+        bars(result, picture, "case", figure, axes, experiment=group)
         axes.set_title(group, fontsize=9)
         axes.tick_params(labelsize=7)
 
@@ -278,16 +252,7 @@ FORMS: tuple[tuple[str, str, str, bool, int | None], ...] = (
 )
 
 
-@experiment(
-    Column("where", "where"),
-    Column("structs", "n", "{:,.0f}".format),
-    Column("layout", "layout"),
-    Column("sectors per warp\n(computed)", "sectors"),
-    Column("time\nper round", "round_ns", _display.duration),
-    Column("relative to\narrays", "relative"),
-    claim="M: with 4096 elements of four fields, an array of structs takes three to four times as long as separate "
-    "arrays on a GPU (11 times on the oldest), and a tenth of the time on a CPU",
-)
+@experiment
 def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Array of structs and struct of arrays: four fields added in place, on the GPU and on the CPU.
 
@@ -329,5 +294,4 @@ def layouts(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, arrays_of[row["where"], row["rounds"]], "round_ns")
     title = "layouts: four fields of 4 bytes, added in place"
-    axis = "time relative to arrays of the same size, on the same processor"
-    return report("layouts", title, rows, bars, label="label", value="relative", axis=axis)
+    return report("layouts", title, rows, bars, label="label", value="relative")

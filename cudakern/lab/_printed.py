@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._backend import backend
-from ..arrays.streams import synchronize
+from .. import backend, synchronize
 from ..calls.checks import integer
 from ..operations.experiments import hello as greet
-from ._experiment import Column, Experiment, experiment, label_axes, plural, report
+from ._experiment import Experiment, experiment, label_axes, plural, report
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -134,12 +133,7 @@ def _settle() -> None:
 LINE = re.compile(r"Hello from block (\d+), thread (\d+)")
 
 
-@experiment(
-    Column("line", "line"),
-    Column("block", "block"),
-    Column("thread", "thread"),
-    claim="P4: one block of one thread prints one line; one block of four threads prints four, from thread 0 to 3",
-)
+@experiment
 def hello(blocks: int = 1, threads: int = 4) -> Experiment:
     """Start threads that each print their block and their number, and show the lines in order of arrival.
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _display
 from ..arrays.transfer import Array
 from ..operations.experiments import rgba_to_float
 from ..operations.lookup import MODES, interp, lookup_2d
-from ._experiment import Column, Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
+from ._experiment import Experiment, bars, experiment, kernel_times, label_axes, measure, ratio, report, size
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
@@ -24,19 +23,7 @@ STORAGES = ("global_memory", "texture")
 STEPS = 16 * 4 + 1  #: reads in the plot of the filter: four of its steps
 
 
-@experiment(
-    Column("part", "part"),
-    Column("case", "what"),
-    Column("storage", "variant"),
-    Column("values", "values"),
-    Column("largest\nerror", "error"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("ps per\nvalue", "ps", timed=True),
-    Column("relative to\nrow-wise", "times", timed=True),
-    claim="T6, M: texture reads need not be coalesced, but should be close to each other; coalesced reads of global "
-    "memory are usually faster; the texture unit converts 32-bit RGBA to four floats (T6). The filter has a low "
-    "resolution (M); how much precision it costs is an open question (T)",
-)
+@experiment
 def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Texture units: the precision of their filter, their four modes at the edges, and the speed of orders of reads.
 
@@ -82,16 +69,10 @@ def _precision() -> Iterator[dict[str, Any]]:
     nearest = (np.floor(x * WEIGHTS + 0.5) / WEIGHTS).astype(np.float32)  # halves round up, as on the chip
     for variant in STORAGES:
         result = interp(x, table, table, variant=variant)
-        yield _row(
-            "precision",
-            "between 0 and 1",
-            variant,
-            result - x,
-            values=f"{np.unique(result).size} different",
-            whole=np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS)),
-            nearest=np.array_equal(result, nearest),
-            curve=(x[:STEPS].tolist(), result[:STEPS].tolist()),
-        )
+        row = _row("precision", "between 0 and 1", variant, result - x, values=f"{np.unique(result).size} different")
+        row["whole"] = np.array_equal(result * WEIGHTS, np.rint(result * WEIGHTS))
+        row["nearest"] = np.array_equal(result, nearest)
+        yield row | {"curve": (x[:STEPS].tolist(), result[:STEPS].tolist())}
 
 
 def _edges() -> Iterator[dict[str, Any]]:
@@ -163,4 +144,4 @@ def _draw(result: Experiment, picture: Picture) -> None:
         axes.tick_params(labelsize=7)
         axes.legend(fontsize=7, ncols=columns, loc="upper left")
     if timed:
-        bars(result, picture, "label", "kernel_ns", "kernel time", times[0])
+        bars(result, picture, "label", "kernel_ns", times[0])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays.transfer import Array
 from ..operations.experiments import thread_map as number_elements
-from ._experiment import Column, Experiment, experiment, numbers, plural, report
+from ._experiment import Experiment, experiment, numbers, plural, report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,16 +54,7 @@ class ThreadMap(Experiment):
         return np.array_equal(self.block, other.block) and np.array_equal(self.thread, other.thread)
 
 
-@experiment(
-    Column("kind of block", "kind"),
-    Column("blocks", "blocks"),
-    Column("threads\nper block", "threads"),
-    Column("active\nper block", "busy"),
-    Column("idle\nper block", "idle"),
-    Column("idle\nin total", "idle_in_all"),
-    claim="P4 to P7: 76 x 62 pixels in blocks of 16 x 16 need 80 x 64 threads, 4 columns and 2 rows more than pixels, "
-    "and there are four kinds of blocks",
-)
+@experiment
 def thread_map(
     grid: int | Sequence[int] | None = None,
     block: int | Sequence[int] = (16, 16),
@@ -111,10 +102,8 @@ def thread_map(
     if array is None:
         array = tuple(count * length for count, length in zip(blocks, threads, strict=False))
     if not 1 <= len(blocks) == len(threads) == len(array) <= 3:
-        raise ValueError(
-            f"thread_map: grid, block and shape must have the same number of axes, 1 to 3, not {len(blocks)}, "
-            f"{len(threads)} and {len(array)}: grid {blocks}, block {threads}, shape {array[::-1]}"
-        )
+        axes = f"{len(blocks)}, {len(threads)} and {len(array)}: grid {blocks}, block {threads}, shape {array[::-1]}"
+        raise ValueError(f"thread_map: grid, block and shape must have the same number of axes, 1 to 3, not {axes}")
     size, started, elements = math.prod(threads), math.prod(blocks) * math.prod(threads), math.prod(array)
     title = f"{_by(array, 'element')}, {_by(blocks, 'block')} of {_by(threads, 'thread')} (x by y by z)"
     if max(started, elements) > MOST:
@@ -124,10 +113,8 @@ def thread_map(
     written = number_elements(np.zeros(array[::-1], np.int64), one_based, variant="coordinates")  # 0: by no thread
     block_of, thread_of = np.where(written > 0, np.divmod(written - 1, size), -1)
     active = np.count_nonzero(written)
-    note = (
-        f"Idle threads: {started - active:,} of {started:,}. "
-        f"Elements without a thread: {elements - active:,} of {elements:,}."
-    )
+    note = f"Idle threads: {started - active:,} of {started:,}."
+    note += f" Elements without a thread: {elements - active:,} of {elements:,}."
     kinds = _kinds(blocks, threads, array).ravel()
     busy_threads = np.bincount(block_of[block_of >= 0], minlength=kinds.size)
     rows: list[dict[str, Any]] = []
@@ -183,10 +170,9 @@ def _draw(result: Experiment, picture: Picture) -> None:
         else:
             axes.set_ylabel("y", fontsize=8)
             axes.set_aspect("equal")
-    legend = [
-        Patch(fc=COLORS[KINDS.index(row["kind"])], label=f"{row['kind']}: {plural(row['blocks'], 'block')}")
-        for row in result.rows
-    ]
+    legend = []
+    for kind, count in zip(result["kind"], result["blocks"], strict=True):
+        legend.append(Patch(fc=COLORS[KINDS.index(kind)], label=f"{kind}: {plural(count, 'block')}"))
     if any(row["idle"] for row in result.rows):
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
     if np.any(result.block < 0):

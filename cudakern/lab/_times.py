@@ -7,31 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
+from .. import DeviceArray, Event, asarray, backend, sort, sum_of_squares, synchronize
 from .._errors import unknown
-from ..arrays.array import DeviceArray
-from ..arrays.creation import asarray
-from ..arrays.streams import Event, synchronize
 from ..calls.checks import integer
 from ..calls.observer import observed
 from ..calls.table import find, variants
 from ..measure.profile import Times
-from ..operations.sort import sort
-from ..operations.sum_of_squares import sum_of_squares
-from ._experiment import Column, Experiment, bars, experiment, measure, plural, report, size
+from ._experiment import Experiment, bars, experiment, measure, plural, report, size
 
 
-@experiment(
-    Column("clock", "clock"),
-    Column("interval", "around"),
-    Column("time", "ns", _display.duration, timed=True),
-    Column("cycles", "cycles", "{:,.0f}".format, timed=True),
-    Column("relative to\nall blocks", "times", timed=True),
-    claim="P5, T3, L: a kernel takes 0.09 ms out of 0.37 s on the host's clock (P5); the kernel itself reads the "
-    "chip's cycles: 640 million for one thread, 150 thousand for 32 blocks from the first start to the last end (T3, "
-    "L)",
-)
+@experiment
 def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | None = None) -> Experiment:
     """One kernel timed in three ways: by the chip's clocks, by events in the stream, and by the host's clock.
 
@@ -79,15 +64,14 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
         ("whole", "host", "a call with NumPy arrays: memory, copies, kernel", whole.whole_ns),
         ("numpy", "host", "NumPy's sum on the CPU", numpy.kernel_ns),
     ]
-    rows: list[dict[str, Any]] = [
-        {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "ns": ns, "cycles": None}
-        | {"times": ns / max(blocks_ns, 1), "cpu": False}
-        for key, clock, around, ns in intervals
-    ]
+    rows: list[dict[str, Any]] = []
+    for key, clock, around, ns in intervals:
+        row = {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "ns": ns}
+        rows.append(row | {"cycles": None, "times": ns / max(blocks_ns, 1), "cpu": False})
     rows[0]["cycles"] = cycles
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"
-    return report("timing", title, rows, bars, label="label", value="ns", axis="time")
+    return report("timing", title, rows, bars, label="label", value="ns")
 
 
 def _by_host(x: DeviceArray, variant: str, repeat: int) -> list[float]:
@@ -122,16 +106,7 @@ STAGES = {
 }
 
 
-@experiment(
-    Column("stage", "stage"),
-    Column("what it does", "does"),
-    Column("launches", "launches"),
-    Column("time", "ns", _display.duration, timed=True),
-    Column("share", "share", "{:.0%}".format, timed=True),
-    claim="M: 1 M keys and 16 K samples on a GTX 460, nearly sorted: select 0.03 ms, sort the samples 126 ms, count "
-    "17 ms, prefix sum 0.6 ms, scatter 17 ms, sort the bins 64 ms, all 225 ms (101 ms with the samples sorted on the "
-    "CPU), qsort 185 ms; random keys on a GTX 470: 67 ms, a fifth of qsort's time",
-)
+@experiment
 def sample_sort_stages(
     n: int | None = None, *, data: str = "random", bins: int = 0, repeat: int | None = None
 ) -> Experiment:
@@ -188,7 +163,7 @@ def sample_sort_stages(
     ns = measure(sort, (keys,), {"variant": "numpy"}, repeat, warmup=1)[0].kernel_ns
     rows.append({"stage": "numpy.sort", "does": "all keys on the CPU, without copies", "ns": ns, "cpu": True})
     title = f"Sample sort of {plural(n, f'{data} key')}, stage by stage"
-    return report("sample_sort_stages", title, rows, bars, label="stage", value="ns", axis="time")
+    return report("sample_sort_stages", title, rows, bars, label="stage", value="ns")
 
 
 def _samples_on_cpu(x: DeviceArray) -> int:

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
-from ..arrays.creation import zeros
+from .. import backend, vector_add, zeros
 from ..arrays.transfer import Array
 from ..measure.profile import Profile
 from ..operations.experiments import BRANCHES, THREADS
 from ..operations.experiments import CHAIN as ROUNDS
 from ..operations.experiments import divergence as take_paths
 from ..operations.experiments import latency as load
-from ..operations.vector_add import vector_add
-from ._experiment import Column, Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
+from ._experiment import Experiment, bars, experiment, kernel_times, lines, measure, ratio, report, size
 from ._memory import LANES
 
 CONDITIONS = {
@@ -30,19 +27,7 @@ CONDITIONS = {
 }
 
 
-@experiment(
-    Column("condition", "condition"),
-    Column("elements", "n", "{:,.0f}".format),
-    Column("warps", "warps", "{:,.0f}".format),
-    Column("split\nwarps", "divided", "{:,.0f}".format),
-    Column("share", "share", "{:.3g}%".format),
-    Column("paths per warp\n(computed)", "paths"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("relative to\nunsplit", "relative", timed=True),
-    claim="P11: `threadIdx.x > 2` splits a warp, which then executes both paths; it is better to branch by "
-    "`threadIdx.x / warpSize`. An edge check splits 1 of the 4 warps of 100 additions (25%), and 1 of the 32 warps of "
-    "1000 additions (3%)",
-)
+@experiment
 def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Branch divergence: two paths of equal length chosen by lane or by warp, and an edge check.
 
@@ -86,9 +71,8 @@ def divergence(*, n: int | None = None, repeat: int | None = None) -> Experiment
         base = unsplit[row["kind"]]
         row["relative"] = ratio(row, base) if row["warps"] == base["warps"] else None
     title = f"divergence: two paths of equal length, blocks of {THREADS} threads"
-    timed = rows[0]["kernel_ns"] is not None
-    key, what = ("relative", "time relative to no split warp") if timed else ("paths", "paths per warp (computed)")
-    return report("divergence", title, rows, bars, label="label", value=key, axis=what)
+    figure = "paths" if rows[0]["kernel_ns"] is None else "relative"
+    return report("divergence", title, rows, bars, label="label", value=figure)
 
 
 def _row(kind: str, condition: str, n: int, path: Array, profile: Profile) -> dict[str, Any]:
@@ -110,16 +94,7 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 
 
-@experiment(
-    Column("threads per\nmultiprocessor", "threads", "{:,.0f}".format),
-    Column("load", "form"),
-    Column("most bytes in flight\nper multiprocessor", "under_way", "{:,.0f}".format),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    Column("relative\nto late", "relative", timed=True),
-    claim="M: a warp does not wait at a load but where the value is used, so loads belong at the start of a kernel; "
-    "about ten threads per access hide the latency, and beyond that several elements per thread do",
-)
+@experiment
 def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     """Latency of memory: loads issued early or late, one or several elements per thread, few or many threads.
 
@@ -156,7 +131,5 @@ def latency(*, n: int | None = None, repeat: int | None = None) -> Experiment:
     for row in rows:
         row["relative"] = ratio(row, late[row["threads"]])
     title = f"latency: {count:,} elements, a load and {ROUNDS} multiply-adds each"
-    timed = rows[0]["kernel_ns"] is not None
-    key, name = ("kernel_ns", "kernel time") if timed else ("under_way", "most bytes in flight per multiprocessor")
-    axes = {"x": "threads", "y": key, "x_name": "threads per multiprocessor", "y_name": name}
-    return report("latency", title, rows, lines, by="form", log=True, **axes)
+    figure = "under_way" if rows[0]["kernel_ns"] is None else "kernel_ns"
+    return report("latency", title, rows, lines, x="threads", y=figure, by="form", log=True)

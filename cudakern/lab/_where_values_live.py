@@ -7,32 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import _display
-from .._backend import backend
-from ..arrays.creation import asarray
+from .. import asarray, backend, kernel_resources, packbits
 from ..calls.table import Variant, variants
-from ..measure.resources import kernel_resources
 from ..operations.experiments import CHAIN as ROUNDS
 from ..operations.experiments import LITERALS, moving_sum
 from ..operations.experiments import constant_memory as mix
-from ..operations.packbits import packbits
 from ..operations.registry import random_array
-from ._experiment import Column, Experiment, bars, experiment, kernel_times, measure, ratio, report, size
+from ._experiment import Experiment, bars, experiment, kernel_times, measure, ratio, report, size
 
 ROWS = 256  #: of the moving sum
 
 
-@experiment(
-    Column("variant", "variant"),
-    Column("registers\nper thread", "registers"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    Column("speed-up over\nglobal_memory", "speedup", timed=True),
-    Column("over the\nprevious", "step", timed=True),
-    claim="M: accumulating in a register is 1.7 times as fast as in global memory, on the average of four chips, and "
-    "the unrolled loop is up to 3.4 times as fast again (GTX470). Its first figure, 7.7, is not comparable: there all "
-    "threads read and write the same word, which is a race; and its loop ends at `i < 31`, which loses a flag",
-)
+@experiment
 def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """Flags packed into words: accumulated in global memory, in a register, with an unrolled loop, by a warp vote.
 
@@ -73,21 +59,10 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
     title = f"{n:,} flags packed into bits"
-    return report("registers", title, rows, bars, label="variant", value="kernel_ns", axis="kernel time")
+    return report("registers", title, rows, bars, label="variant", value="kernel_ns")
 
 
-@experiment(
-    Column("array", "variant"),
-    Column("window", "window"),
-    Column("registers\nper thread", "registers"),
-    Column("local memory\nper thread, B", "local_bytes"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("GB/s", "gb_per_s", timed=True),
-    Column("relative to\ncompile_time_index", "times", timed=True),
-    claim="P9, M: a register access takes 1 cycle and an access to device memory about 500 (P100), so values that do "
-    "not fit into registers slow a kernel down severely (P9); an array declared in a kernel may be placed in slow "
-    "global memory (M)",
-)
+@experiment
 def spilling(n: int | None = None, *, window: int | None = None, repeat: int | None = None) -> Experiment:
     """A thread's array indexed at run time or at compile time, spilled, or in shared memory: one sum, four locations.
 
@@ -136,7 +111,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
     title = f"moving_sum of {ROWS} x {n:,} float32"
-    return report("spilling", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
+    return report("spilling", title, rows, bars, label="label", value="kernel_ns")
 
 
 def _on_device(operation: str) -> list[Variant]:
@@ -147,19 +122,7 @@ def _on_device(operation: str) -> list[Variant]:
 CHECKED = 1 << 17  #: elements compared with NumPy; the others are compared between storages
 
 
-@experiment(
-    Column("storage", "variant"),
-    Column("table\nlength", "length"),
-    Column("index", "index"),
-    Column("kernel", "kernel_ns", _display.duration, timed=True),
-    Column("ps per\nnumber", "ps", timed=True),
-    Column("relative to\nliteral", "times", timed=True),
-    Column("can change", "changes"),
-    claim="M: literals and constants take the same time on every chip (GTX 470: 345.23 ms and 345.23 ms); constants "
-    "are 40 times as fast as global memory on a 9800 GT, 3 times on a GTX 260, 1.8 times on the GTX 470, which has a "
-    "cache; as an array, which the compiler does not turn into literals, they are as fast as global memory on chips "
-    "that cache it; 32 different addresses in a warp take at least 32 times as long as one",
-)
+@experiment
 def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     """A small table as literals, in ``__constant__`` memory (by name and as an array), and in global memory.
 
@@ -209,4 +172,4 @@ def constant_memory(n: int | None = None, *, repeat: int | None = None) -> Exper
     for row in rows:
         row["times"] = ratio(row, rows[0])
     title = f"{n:,} elements mixed with {ROUNDS} numbers each"
-    return report("constant_memory", title, rows, bars, label="label", value="kernel_ns", axis="kernel time")
+    return report("constant_memory", title, rows, bars, label="label", value="kernel_ns")

@@ -118,35 +118,28 @@ class Bench(_display.Shown):
         return _display.Table(self.title, [size, "variant", *figures], rows, self._note(), [size, *figures])
 
     def _note(self) -> str:
-        notes = list(dict.fromkeys(f"{line.who}: {line.note}." for line in self.lines if line.note))
-        notes.append(f"Rounds: {self.rounds}. Errors are relative, compared with float64.")
-        if self.limits:
-            notes.append(f"of best other: the fastest other library's median / this one's. Limits: {self.limits}.")
-        else:
-            notes.append(EMULATED)
-        return " ".join(notes)
+        notes = dict.fromkeys(f"{line.who}: {line.note}." for line in self.lines if line.note)
+        limits = f"of best other: the fastest other library's median / this one's. Limits: {self.limits}."
+        errors = f"Rounds: {self.rounds}. Errors are relative, compared with float64."
+        return " ".join([*notes, errors, limits if self.limits else EMULATED])
 
     def choices(self) -> _display.Table:
         """What "auto" took for each input, and the fastest of all that was measured, "auto" included. Variants that cut
         their inputs or have results of another type do not count."""
         rows, losses = [], list[float]()
-        for shape in dict.fromkeys(line.shape for line in self.lines):
-            measured = {line.who: line for line in self.lines if line.shape == shape and line.kernel_ns}
-            auto = measured.get(f"cudakern: {AUTO}")
-            if auto is None:
-                continue
-            ours = [line for line in measured.values() if line.variant and self._comparable(line, auto)]
+        measured = [line for line in self.lines if line.variant and line.kernel_ns]
+        for auto in (line for line in measured if line.who == f"cudakern: {AUTO}"):
+            ours = [line for line in measured if line.shape == auto.shape and self._comparable(line, auto)]
             if len(ours) < 2:
                 continue
             best = min(ours, key=lambda line: line.kernel_ns or 0)
             losses.append((auto.kernel_ns or 0) / (best.kernel_ns or 1))
             cells = (text for line in (auto, best) for text in (line.variant, _display.duration(line.kernel_ns)))
-            rows.append([sizes((shape,)), *cells, f"{losses[-1]:.2f}"])
+            rows.append([sizes((auto.shape,)), *cells, f"{losses[-1]:.2f}"])
         note = "No input was measured with auto and with another variant."
         if losses:
-            note = (
-                f"auto / fastest: {np.exp(np.mean(np.log(losses))):.2f} as a geometric mean, at most {max(losses):.2f}."
-            )
+            mean = np.exp(np.mean(np.log(losses)))
+            note = f"auto / fastest: {mean:.2f} as a geometric mean, at most {max(losses):.2f}."
         if self.limits is None:
             note = f"{note} {EMULATED}"
         columns = ["input", "auto takes", "its time", "fastest", "time", "auto / fastest"]
@@ -279,9 +272,6 @@ def bench(
             raise TypeError(f"bench: peers[{who!r}] must be a function of the inputs, not {call!r:.60}")
     kind = numpy_dtype(dtype)
     integer("rounds", rounds, 1)
-    for key, value in (("host", host), ("tune", tune)):
-        if not isinstance(value, bool | np.bool_):
-            raise TypeError(f"bench: {key} must be True or False, not {value!r}")
     if host and tune:
         raise ValueError("bench: tune=True compares kernels, which host=True does not measure alone: pass one of them")
     if tune and name != "matmul":
@@ -290,16 +280,13 @@ def bench(
     with use_backend("emulator") if emulated else contextlib.nullcontext():
         here = backend().as_it_is()
         if here.emulated and not emulated:
-            raise NotImplementedError(
-                f"bench needs a GPU, but none is in use: `cudakern ladder {name}` shows the times recorded on an H200; "
-                "to run small inputs on the emulator, pass emulated=True (--emulated)"
-            )
-        all_kinds = tune and shapes is None and not here.emulated
-        lengths = list(TUNING) if all_kinds else _lengths(name, shapes, emulated)
+            instead = f"`cudakern ladder {name}` shows times recorded on an H200; emulated=True runs small inputs"
+            raise NotImplementedError(f"bench needs a GPU, but none is in use: {instead} on the emulator (--emulated)")
+        lengths = TUNING if tune and shapes is None and not here.emulated else _lengths(name, shapes, emulated)
         chosen = _chosen(name, kind, [AUTO] if host and variants is None else variants, here)
-        if tune:
-            chosen, peers = (chosen if variants else _that_can_be_fastest(chosen)), peers is not True and peers
-        if here.emulated and peers is True:
+        if tune and not variants:
+            chosen = _that_can_be_fastest(chosen)
+        if peers is True and (tune or here.emulated):
             peers = False
         limits, lines = None, list[Line]()
         with progress_line(progress) as announce:
@@ -408,16 +395,17 @@ def _inputs(what: Operation, shape: tuple[int, ...], kind: np.dtype[Any], seed: 
 
 def _lengths(op: str, shapes: Any, emulated: bool) -> list[tuple[int, ...]]:
     """``shapes`` as tuples, or the default."""
+    of, rank = "(m, n, k)", 3
     default: list[Any] = [(64, 64, 64) if emulated else (4096, 4096, 4096)]
     if op != "matmul":
+        of, rank = "lengths", 1
         default = [4096 if emulated else 1 << 20 if op == "sort" else 1 << 24]  # (one thread merges in the first sorts)
-    lengths, rank = list[tuple[int, ...]](), 3 if op == "matmul" else 1
+    lengths = list[tuple[int, ...]]()
     with contextlib.suppress(TypeError):
         shapes = default if shapes is None else list(shapes)
         lengths = [tuple(map(operator.index, x if isinstance(x, Sequence) else (x,))) for x in shapes]
     if not lengths or any(len(x) != rank or min(x) < 1 for x in lengths):
-        what = "of (m, n, k)" if rank == 3 else "of lengths"
-        raise ValueError(f"bench: for {op}, shapes= must be a list {what}, such as {default}, not {shapes!r:.80}")
+        raise ValueError(f"bench: for {op}, shapes= must be a list of {of}, such as {default}, not {shapes!r:.80}")
     return lengths
 
 
@@ -446,9 +434,8 @@ def _that_can_be_fastest(names: list[str]) -> list[str]:
 
 def _commit() -> str | None:
     """The commit of a checkout; None in an installed package."""
-    command = ["git", "-C", str(PACKAGE.parent), "rev-parse", "HEAD"]
-    try:
-        there = (PACKAGE.parent / ".git").exists()
-        return subprocess.run(command, capture_output=True, text=True).stdout.strip() if there else None
-    except OSError:
-        return None
+    with contextlib.suppress(OSError):
+        if (PACKAGE.parent / ".git").exists():
+            command = ["git", "-C", str(PACKAGE.parent), "rev-parse", "HEAD"]
+            return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    return None

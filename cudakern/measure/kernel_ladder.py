@@ -22,18 +22,7 @@ from . import recorded
 from .compare import Comparison
 from .profile import check_counts, measure
 from .resources import kernel_resources
-from .steps import (
-    Attempt,
-    Ladder,
-    Step,
-    errors_of,
-    main_kernel,
-    progress_line,
-    ratio,
-    repetitions,
-    run_steps,
-    with_speedups,
-)
+from .steps import Ladder, Step, errors_of, progress_line, run_steps
 
 _CALL = "ladder([program.one[grid, block], program.other[grid, block]], reference=function, inputs=[x, y, n])"
 
@@ -52,25 +41,19 @@ class KernelLadder(Ladder):
         rows = [[step.variant.name, *row.values()] for step, row in zip(self, cells, strict=True)]
         return _display.Table(self.title, ["kernel", *figures], rows, " ".join(self._notes(figures)), figures)
 
-    def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
-        main, profile = main_kernel(step), step.profile
-        cells = {"launches": f"{main.launches}" if main else "-"}
-        cells["blocks"] = _display.dimensions(main.grid) if main else "-"
-        cells["threads"] = _display.dimensions(main.block) if main else "-"
-        if any(kernel.shared_bytes for other in self for kernel in other.kernels):
-            cells["shared\nmemory"] = f"{main.shared_bytes:,} B" if main else "-"
-        cells["max\nerror"] = step.error_in_words
-        if self.recorded is None:
-            cells["time"] = _display.duration(profile.kernel_ns if profile else None)
-            cells["GB/s"] = _display.figure(profile.gb_per_s if profile else None)
-            cells["speed-up"] = ratio(step.speedup)
-        elif emulated:
-            cells["emulated\ntime"] = _display.duration(profile.kernel_ns if profile else None)
+    def _times(self, step: Step) -> dict[str, str]:
+        times = super()._times(step)
+        del times["call"]  # which copies the inputs, too
+        return times
+
+    def _launch(self, step: Step) -> dict[str, str]:
+        cells = super()._launch(step)
+        if not any(kernel.shared_bytes for other in self for kernel in other.kernels):
+            del cells["shared\nmemory"]
         return cells
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
-        for note in dict.fromkeys(step.note for step in self if step.note):
-            yield f"{', '.join(step.variant.name for step in self if step.note == note)}: {note.rstrip('.')}."
+        yield from self._reasons(self)
         yield "Errors are relative to the reference's result; where that is 0, to its largest element."
         if self.recorded is None:
             yield "GB/s: the bytes of all arrays / time. speed-up: time of the first kernel / of this kernel."
@@ -93,60 +76,48 @@ def kernel_ladder(
         if value is not None:
             raise TypeError(f"ladder: {name}= is for operations; kernels of your own are compared by {_CALL}")
     if not callable(reference):
-        what = "missing" if reference is None else f"of type {type(reference).__name__}"
-        raise TypeError(f"ladder: reference= must be a function of the inputs that returns the results; it is {what}")
+        raise _wrong("reference", "a function of the inputs that returns the results", reference)
     if not isinstance(inputs, (list, tuple)):
-        what = "missing" if inputs is None else f"of type {type(inputs).__name__}"
-        raise TypeError(f"ladder: inputs= must be a list of the kernels' arguments, in their order; it is {what}")
+        raise _wrong("inputs", "a list of the kernels' arguments, in their order", inputs)
     if any(isinstance(x, DeviceArray) for x in inputs):
         raise TypeError("ladder: inputs= must be host arrays, because the reference uses them too: pass x.get()")
     check_counts(repeat, warmup)
     here = backend().as_it_is()
     record = recorded.instead_of_times(here, "", "")
-    repeat, warmup = repetitions(record, repeat, warmup)
+    if record is not None and repeat is None and warmup is None:  # emulated times are not shown
+        repeat, warmup = 1, 0
     with progress_line(progress) as announce:
         announce(f"ladder 0/{len(launches)}: reference")
         results = reference(*map(_wide, inputs))
-        attempts = []
+
+        def step_of(variant: Variant, launch: Launch, written: list[int], expected: list[Array | None]) -> Step:
+            profile, arrays = measure(_with_copies, (launch, written, inputs), {}, repeat, warmup)
+            kernels = tuple(kernel_resources(launch))
+            return Step(variant, replace(profile, variant=variant), _error(arrays, expected), kernels=kernels)
+
+        runs = []
         for name, launch in zip(_names(launches), launches, strict=True):
-            variant = replace(entry(launch.kernel, here.name), name=name)
-            written = _written(launch, inputs)
+            variant, written = replace(entry(launch.kernel, here.name), name=name), _written(launch, inputs)
             expected = _expected(launch, written, inputs, results)
-            run = functools.partial(_step, variant, launch, written, inputs, expected, repeat, warmup)
-            attempts.append(Attempt(variant, run, (f"{launch.kernel.name}: ",)))
-        steps, refusal = run_steps(attempts, "ladder", "these inputs", announce)
-    if refusal is not None:
-        raise refusal  # the inputs themselves are invalid
+            runs.append((variant, functools.partial(step_of, variant, launch, written, expected)))
+        steps = run_steps(runs, "ladder", True, announce)
     shapes = tuple(x.shape for x in inputs if isinstance(x, np.ndarray))
     dtype = next((x.dtype.name for x in inputs if isinstance(x, np.ndarray)), "")
     programs = ", ".join(dict.fromkeys(step.variant.operation for step in steps))
-    return KernelLadder(programs, "GB/s", shapes, dtype, here, with_speedups(steps), record)
+    return KernelLadder(programs, "GB/s", shapes, dtype, here, steps, record)
 
 
-def _step(
-    variant: Variant,
-    launch: Launch,
-    written: list[int],
-    inputs: Sequence[Any],
-    expected: Sequence[Array | None],
-    repeat: int | None,
-    warmup: int | None,
-) -> Step:
-    profile, arrays = measure(_with_copies, (launch, written, inputs), {}, repeat, warmup)
-    kernels = tuple(kernel_resources(launch))
-    return Step(variant, replace(profile, variant=variant), _error(arrays, expected), kernels=kernels)
+def _wrong(name: str, must: str, value: object) -> TypeError:
+    what = "missing" if value is None else f"of type {type(value).__name__}"
+    return TypeError(f"ladder: {name}= must be {must}; it is {what}")
 
 
 def _launches(kernels: Sequence[Any]) -> list[Launch]:
     for kernel in kernels:
         if isinstance(kernel, Kernel):
-            raise TypeError(
-                f"ladder: {kernel.name} has neither grid nor block: write {kernel.name}[grid, block], as in {_CALL}"
-            )
+            raise TypeError(f"ladder: {kernel.name} has neither grid nor block: write {kernel.name}[grid, block]")
         if not isinstance(kernel, Launch):
-            raise TypeError(
-                f"ladder: a list must contain launches of kernels of your own, {_CALL}, not {type(kernel).__name__}"
-            )
+            raise TypeError(f"{_CALL}: a list must contain launches of kernels, not {type(kernel).__name__}")
     if not kernels:
         raise ValueError(f"ladder: the list of kernels is empty: {_CALL}")
     return list(kernels)
@@ -186,14 +157,11 @@ def _expected(launch: Launch, written: list[int], inputs: Sequence[Any], results
         )
     if all(x is None for x in several):
         raise TypeError(f"ladder: reference must return the expected contents of {names}, not None")
-    expected: list[Array | None] = []
-    for i, x in zip(written, several, strict=True):
-        array = None if x is None else np.asarray(x)
+    expected = [None if x is None else np.asarray(x) for x in several]
+    for i, array in zip(written, expected, strict=True):
         if array is not None and isinstance(inputs[i], np.ndarray) and array.size != inputs[i].size:
-            raise ValueError(
-                f"ladder: {kernel._label(i)} has shape {inputs[i].shape}, and reference returned shape {array.shape}"
-            )
-        expected.append(array)
+            shapes = f"has shape {inputs[i].shape}, and reference returned shape {array.shape}"
+            raise ValueError(f"ladder: {kernel._label(i)} {shapes}")
     return expected
 
 

@@ -27,7 +27,7 @@ from . import recorded
 from .kernel_ladder import kernel_ladder
 from .profile import check_counts, measure
 from .resources import launches_of
-from .steps import Attempt, Ladder, Step, errors_of, progress_line, repetitions, run_steps, with_speedups
+from .steps import Ladder, Step, errors_of, progress_line, run_steps
 
 
 def ladder(
@@ -120,7 +120,8 @@ def ladder(
         operands = _callers_operands(what, inputs, {"n": n, "shape": shape, "dtype": dtype, "seed": seed})
     kind = next((x for x in map(np.asarray, operands) if x.ndim), np.asarray(operands[0])).dtype
     record = recorded.instead_of_times(here, op, kind.name)
-    repeat, warmup = repetitions(record, repeat, warmup)
+    if record is not None and repeat is None and warmup is None:  # emulated times are not shown
+        repeat, warmup = 1, 0
     with progress_line(progress) as announce:
         announce(f"{op} 0/{len(entries)}: reference, by NumPy")
         expected = _expected(what, operands, own)
@@ -134,21 +135,15 @@ def ladder(
             times = record.steps.get(variant.name) if record and variant.by_default(values) else None
             return Step(variant, profile, errors_of(result, *expected), recorded=times)
 
-        attempts = [
-            Attempt(variant, functools.partial(step_of, variant), (f"{op}: variant {variant.name!r} ", f"{op}: "))
-            for variant in entries
-        ]
-        steps, refusal = run_steps(attempts, op, "this input", announce)
-    if inputs is not None and refusal is not None:
-        raise refusal  # the input itself is invalid
-    steps = list(with_speedups(steps))
+        runs = [(variant, functools.partial(step_of, variant)) for variant in entries]
+        steps = run_steps(runs, op, inputs is not None, announce)
     shapes = tuple(np.shape(x) for x in operands if x is not None)
     if record is not None:
         sized = operands
         if any(step.recorded for step in steps):
             sized = tuple(_resized(x, shape) for x, shape in zip(operands, record.shapes, strict=False))
-        steps = [replace(step, kernels=_kernels(what, step, sized, plain)) for step in steps]
-    return Ladder(op, what.rate, shapes, kind.name, here, tuple(steps), record, plain)
+        steps = tuple(replace(step, kernels=_kernels(what, step, sized, plain)) for step in steps)
+    return Ladder(op, what.rate, shapes, kind.name, here, steps, record, plain)
 
 
 def _resized(x: Any, shape: tuple[int, ...]) -> Any:

@@ -147,20 +147,17 @@ class Occupancy(_display.Shown):
             sizes = [_counted(limit.per_block, limit.unit), _counted(limit.available, limit.unit)]
             rows.append([limit.name, *sizes, "no limit" if limit.blocks is None else f"{limit.blocks:,}", limit.note])
         most = "at most " if self.registers is None or self.static_unknown else ""
-        title = (
-            f"{self.kernel + ': ' if self.kernel else ''}blocks of {self.threads} threads with "
-            f"{'an unknown number of' if self.registers is None else self.registers} registers each and "
-            f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory, compute capability "
-            f"{'.'.join(map(str, self.capability))}"
-        )
-        less = " and ".join(LESS[name] for name in self.limited_by) if not self.active_blocks else ""
-        note = (
-            f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
-            f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. "
-            f"{less and f'No block fits, so a launch would fail: pass a smaller {less}. '}{self.note}"
-        )
+        registers = "an unknown number of" if self.registers is None else self.registers
+        memory = f"{self.shared_bytes:,} B of {'dynamic ' if self.static_unknown else ''}shared memory"
+        title = f"{self.kernel and f'{self.kernel}: '}blocks of {self.threads} threads with {registers} registers each "
+        title += f"and {memory}, compute capability {'.'.join(map(str, self.capability))}"
+        note = f"{_counted(self.active_blocks, 'blocks')}, {self.active_warps} of {self.chip.warps} warps: "
+        note += f"occupancy {most}{self.occupancy:.1%}. Limited by {' and '.join(self.limited_by)}. "
+        if not self.active_blocks:
+            less = " and ".join(LESS[name] for name in self.limited_by)
+            note += f"No block fits, so a launch would fail: pass a smaller {less}. "
         figures = ["per block", "per multiprocessor", "blocks"]
-        return _display.Table(title, ["limit", *figures, " "], rows, note.strip(), figures)
+        return _display.Table(title, ["limit", *figures, " "], rows, (note + self.note).strip(), figures)
 
     def plot(self, path: str | None = None) -> Figure:
         """Active warps over threads, registers and shared memory, with this launch marked; ``path`` also saves it.
@@ -280,8 +277,9 @@ def occupancy(
             if registers is None:
                 notes.append(f"The number of registers is {unknown} registers=.")
             elif main.capability != target:
-                code = f"the code for {main.capability}; a build for {target} may differ"
-                notes.append(f"The registers are those of {code}.")
+                notes.append(
+                    f"The registers are those of the code for {main.capability}; a build for {target} may differ."
+                )
         if shared_bytes is None:
             shared_bytes, static_unknown = main.shared_bytes, main.static_shared is None
             if static_unknown:
@@ -290,10 +288,8 @@ def occupancy(
             notes.append(f"A call also launches {others}: see kernel_resources({op!r}, {variant!r}).")
     elif variant is not None or dtype is not None or parameters:
         first = next(iter(parameters), "variant" if variant is not None else "dtype")
-        raise TypeError(
-            f"occupancy: {first}= needs an operation and a variant, as in occupancy('matmul', 'tiled'); without them "
-            f"it takes {', '.join(AXES)}, capability and shared_config"
-        )
+        without = f"without them it takes {', '.join(AXES)}, capability and shared_config"
+        raise TypeError(f"occupancy: {first}= needs an operation and a variant; {without}")
     if threads is None:
         raise TypeError("occupancy: pass threads= (per block), or an operation and a variant")
     chip = MULTIPROCESSORS[10 * where[0] + where[1]]
@@ -348,15 +344,13 @@ def max_potential_block_size(
     multiprocessors = integer("max_potential_block_size: multiprocessors", multiprocessors, 1)
     if registers is not None:
         registers = integer("max_potential_block_size: registers", registers, 0, THREAD_REGISTERS)
-    if not callable(shared_bytes):
-        shared_bytes = integer("max_potential_block_size: shared_bytes", shared_bytes, 0)
     most = integer("max_potential_block_size: threads_limit", threads_limit, 1, BLOCK_THREADS)
-
     where = _capability(capability)  # asked once, because it may ask the device
 
     def resident(threads: int) -> Occupancy:
         shared = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
-        return occupancy(threads=threads, registers=registers, shared_bytes=shared, capability=where)
+        shared = integer("max_potential_block_size: shared_bytes", shared, 0)
+        return Occupancy(threads, registers, shared, where, MULTIPROCESSORS[10 * where[0] + where[1]])
 
     sizes = [min(aligned, most) for aligned in range(_round_up(most, WARP), 0, -WARP)]
     best = max(map(resident, sizes), key=operator.attrgetter("active_threads"))  # of equals the first, the largest

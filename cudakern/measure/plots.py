@@ -68,13 +68,6 @@ def bars(
     in_axes = axes.transScale + axes.transLimits
     for bar, value, label in zip(drawn, values, labels, strict=True):
         inside = limit is not None and in_axes.transform((value, 0))[0] > 0.5
-        axes.annotate(
-            label,
-            (value, bar.get_y() + bar.get_height() / 2),
-            (-3 if inside else 3, 0),
-            textcoords="offset points",
-            ha="right" if inside else "left",
-            va="center",
-            fontsize=8,
-        )
+        middle = bar.get_y() + bar.get_height() / 2
+        axes.text(value, middle, f" {label} ", ha="right" if inside else "left", va="center", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)

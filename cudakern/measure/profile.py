@@ -25,6 +25,10 @@ BUDGET_S, REPEATS, MOST, PRECISION = 0.5, 20, 1000, 0.005
 WARM = 0.2  #: a GPU that had nothing to do has slow clocks: without warmup=, it is kept busy for this part of the time
 
 
+#: Figures of a report that are 0 for NumPy's variant.
+NOT_OF_NUMPY = ("to_device_ns", "to_host_ns", "finish_ns", "flops", "bytes", "shared_bytes", "launched")
+
+
 class Times(Observer):
     """Measures every call and keeps its report, with ``by_launch`` also the time of each launch."""
 
@@ -43,11 +47,9 @@ class Times(Observer):
         start = time.perf_counter_ns()
         result = compute()
         elapsed = time.perf_counter_ns() - start
-        report = {"variant": variant, "values": (), "shapes": tuple(map(np.shape, inputs)), "backend": None}
-        report |= {"dtype": name_in_numpy(np.asarray(inputs[0]).dtype), "as_counted": counted, "clocks": ()}
-        report |= {"kernel_ns": elapsed, "to_device_ns": 0, "to_host_ns": 0, "finish_ns": 0}
-        report |= {"flops": 0.0, "bytes": 0.0, "grid": (), "block": (), "shared_bytes": 0, "launched": 0}
-        self.reports.append(report)
+        call = {"variant": variant, "values": (), "shapes": tuple(map(np.shape, inputs)), "backend": None}
+        call |= {"dtype": name_in_numpy(np.asarray(inputs[0]).dtype), "as_counted": counted, "kernel_ns": elapsed}
+        self.reports.append(call | {"clocks": (), "grid": (), "block": ()} | dict.fromkeys(NOT_OF_NUMPY, 0))
         return result
 
 
@@ -226,12 +228,10 @@ def measure(
                 warmup, begin = 0, time.perf_counter()  # that call ended the warm-up
             continue
         samples.append(times.reports[-1] | {"whole_ns": whole_ns})
-        if repeat is not None:
-            done = len(samples) >= repeat
-        else:
-            done = elapsed >= budget_s or len(samples) >= MOST
-            if not done and len(samples) % REPEATS == 0:
-                done = not on_gpu or settled([sample["kernel_ns"] for sample in samples])
+        done = len(samples) >= (MOST if repeat is None else repeat)
+        if repeat is None and not done:
+            known = len(samples) % REPEATS == 0 and (not on_gpu or settled([x["kernel_ns"] for x in samples]))
+            done = elapsed >= budget_s or known
         if done:
             return _summary(samples, times.last), result
 
@@ -254,8 +254,7 @@ def _summary(samples: list[dict[str, Any]], run: Observed | None) -> Profile:
     last = samples[-1]
     variant, backend, dtype = last["variant"], last["backend"], last["dtype"]
     if backend is None and dtype in variant.types:  # the same work as the kernels', if the table has the type
-        work = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
-        last |= zip(("flops", "bytes"), work, strict=True)
+        last["flops"], last["bytes"] = emulator().work(variant.operation, last["as_counted"](*last["shapes"]), dtype)
     clock = _clock(last)
     limit = chip.limit(backend.properties, dtype, last["flops"], last["bytes"]) if clock == "gpu" else None
     spans = [max(c[3] for c in s["clocks"]) - min(c[2] for c in s["clocks"]) for s in samples if s["clocks"]]

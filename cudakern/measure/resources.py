@@ -216,15 +216,16 @@ def kernel_resources(
     >>> kernels[0].kernel, kernels[0].source in ("driver", "build", "recorded")
     ('shared_row', True)
     """
+    kernels: list[KernelResources] = []
     if isinstance(op, (Kernel, Launch)):
         if variant is not None or dtype is not None or parameters:
             raise TypeError(f"kernel_resources: {op.__name__} is a kernel of your own: it takes no other arguments")
         run = listed(op)
-        kernels = [_resources(run, launch) for launch in run.launches()]
-        unknown = "without a GPU, no compiler reports them"
-        return KernelTable(replace(kernel, why=unknown) if kernel.why else kernel for kernel in kernels)
+        for kernel in (_resources(run, launch) for launch in run.launches()):
+            kernels.append(replace(kernel, why=kernel.why and "without a GPU, no compiler reports them"))
+        return KernelTable(kernels)
     op = operation_name(op)
-    what, kernels = operation(op), list[KernelResources]()
+    what = operation(op)
     usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name
     if variant is None:
         entries = [entry for entry in table.variants(op) if not entry.on_host]

@@ -6,7 +6,7 @@ import functools
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,24 +23,24 @@ WARMUP = 3
 SLOW_NS = 2e8  #: what takes longer is measured once
 FLUSH = 1 << 30  #: bytes written before each call, so that the L2 cache holds none of its input
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+ROUNDS = "In each round, every variant and every other library is called once, in a random order, with the same"
+SAMPLES = f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
 TIMING = (
-    "In each round, every variant and every other library is called once, in a random order, with the same arrays on "
-    "the device, into a new array from a warm allocator. 1 GiB is written before each call, so that the L2 cache holds "
-    "none of the input, and the call is queued meanwhile. The time is between two CUDA events around the call. "
-    f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
+    f"{ROUNDS} arrays on the device, into a new array from a warm allocator. 1 GiB is written before each call, so "
+    "that the L2 cache holds none of the input, and the call is queued meanwhile. The time is between two CUDA events "
+    f"around the call. {SAMPLES}"
 )
 HOST_TIMING = (
-    "In each round, every variant and every other library is called once, in a random order, with the same NumPy "
-    "arrays. The time is that of the host's clock from the call to the result in a new NumPy array: copies to the "
-    "device, the call, and the copy of the result. The previous result has been freed, so that its memory may be "
-    "used again. "
-    f"{WARMUP} rounds of warm-up come first; a call of more than 0.2 s is measured once."
+    f"{ROUNDS} NumPy arrays. The time is that of the host's clock from the call to the result in a new NumPy array: "
+    "copies to the device, the call, and the copy of the result. The previous result has been freed, so that its "
+    f"memory may be used again. {SAMPLES}"
 )
 #: n of the product of n x n matrices that measures the rate of a type's arithmetic; float32's is computed.
 PRODUCTS = {"float16": 8192, "bfloat16": 8192, "float64": 4096}
+Clock: TypeAlias = Callable[[Callable[[], Any]], float]  #: nanoseconds of a call
 
 
-def device_clock() -> Callable[[Callable[[], Any]], float]:
+def device_clock() -> Clock:
     """What measures a call as TIMING says. All work is in CUDA's default stream, also that of other libraries."""
     written = cudakern.empty(0 if backend().emulated else FLUSH, "uint8")
 
@@ -66,17 +66,14 @@ def host_clock(call: Callable[[], Any]) -> float:
     return float(elapsed)
 
 
-def timed(
-    calls: Calls, rounds: int, clock: Callable[[Callable[[], Any]], float] | None = None
-) -> dict[str, list[float]]:
+def timed(calls: Calls, rounds: int, clock: Clock | None = None) -> dict[str, list[float]]:
     """Nanoseconds of each call, by default on the device."""
     clock = clock or device_clock()
     samples: dict[str, list[float]] = {who: [] for who in calls}
     for _ in range(WARMUP + rounds):
         for who in random.sample(list(calls), len(calls)):
-            if samples[who] and samples[who][-1] > SLOW_NS:
-                continue
-            samples[who].append(clock(calls[who]))
+            if not samples[who] or samples[who][-1] <= SLOW_NS:
+                samples[who].append(clock(calls[who]))
     return {who: times[WARMUP:] or times[-1:] for who, times in samples.items()}
 
 

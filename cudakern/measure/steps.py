@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -67,15 +67,11 @@ class Step(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "variant": self.variant.name,
-            "after": self.variant.after,
-            "summary": self.variant.summary,
-            "profile": self.profile.to_dict() if self.profile else None,
-            "error": self.error._asdict() if self.error else None,
-            "recorded": self.recorded._asdict() if self.recorded else None,
-            **{name: getattr(self, name) for name in ("speedup", "note", "failed")},
-        }
+        variant = {"variant": self.variant.name, "after": self.variant.after, "summary": self.variant.summary}
+        profile = self.profile.to_dict() if self.profile else None
+        records = {"error": self.error and self.error._asdict(), "recorded": self.recorded and self.recorded._asdict()}
+        plain = {name: getattr(self, name) for name in ("speedup", "note", "failed")}
+        return variant | {"profile": profile} | records | plain
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +89,7 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     @property
     def _without_times(self) -> str:
-        return f"there is no GPU here, and {self.operation} {NO_TIMES}"
+        return f"There is no GPU here, and {self.operation} {NO_TIMES}"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -181,7 +177,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             changed = "; the kernels have changed since" if self.recorded.changed else ""
             yield f"Errors are of the input here, the rest of the {chip}'s ({self.recorded.date}{changed})."
         else:
-            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+            yield f"{self._without_times}."
         if rows > len(steps):
             yield f"{rows - len(steps)} more rows: ladder {self.operation} --all"
 
@@ -193,31 +189,41 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
         """A step's figures, by their columns' headings."""
-        profile, duration, figure = step.profile, _display.duration, _display.figure
-        error = step.error_in_words
-        kernel_ns = profile.kernel_ns if profile else None
+        cells = self._launch(step) if self.recorded or any(s.kernels for s in self) else {}
+        cells["max\nerror"] = step.error_in_words
         if self.recorded is None:
-            cells = {"max\nerror": error, "kernel": duration(kernel_ns)}
-            if any(s.profile and s.profile.blocks_ns is not None for s in self):
-                cells["blocks"] = duration(profile.blocks_ns if profile else None)
-            cells["call"] = duration(profile.whole_ns if profile else None)
-            cells[self.rate] = figure(self.rate_of(profile) if profile else None)
-            return cells | {"speed-up": ratio(step.speedup)}
-        cells, main = {}, main_kernel(step)
-        if any(_launches(s) > 1 for s in self):
-            cells = {"launches": f"{_launches(step):,}" if main else "-"}
-        sizes = (main.grid, main.block) if main else None
-        cells |= zip(("blocks", "threads"), map(_display.dimensions, sizes) if sizes else "--", strict=True)
-        cells["shared\nmemory"] = f"{main.shared_bytes:,} B" if main and main.static_shared is not None else "-"
-        cells["max\nerror"] = error
+            return cells | self._times(step)
         if self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             ns, rate, speedup = step.recorded or (None, None, None)
-            cells |= {f"{chip}:\nkernel": duration(ns), f"{chip}:\n{self.rate}": figure(rate)}
+            cells |= {f"{chip}:\nkernel": _display.duration(ns), f"{chip}:\n{self.rate}": _display.figure(rate)}
             cells[f"{chip}:\nspeed-up"] = ratio(speedup)
         if emulated:
-            cells["emulated\nkernel"] = duration(kernel_ns)
+            cells["emulated\nkernel"] = _display.duration(step.profile.kernel_ns if step.profile else None)
         return cells
+
+    def _times(self, step: Step) -> dict[str, str]:
+        """As measured on a GPU."""
+        profile = step.profile
+        times = {"kernel": profile.kernel_ns, "blocks": profile.blocks_ns, "call": profile.whole_ns} if profile else {}
+        cells = {name: _display.duration(times.get(name)) for name in ("kernel", "blocks", "call")}
+        if not any(s.profile and s.profile.blocks_ns is not None for s in self):
+            del cells["blocks"]
+        cells[self.rate] = _display.figure(self.rate_of(profile) if profile else None)
+        return cells | {"speed-up": ratio(step.speedup)}
+
+    def _launch(self, step: Step) -> dict[str, str]:
+        """Grid, block and shared memory of the main kernel."""
+        if (main := main_kernel(step)) is None:
+            cells = ["-"] * 4
+        else:
+            sizes = map(_display.dimensions, (main.grid, main.block))
+            known = main.static_shared is not None or main.dynamic_shared
+            cells = [f"{_launches(step):,}", *sizes, f"{main.shared_bytes:,} B" if known else "-"]
+        result = dict(zip(("launches", "blocks", "threads", "shared\nmemory"), cells, strict=True))
+        if all(_launches(s) < 2 for s in self):
+            del result["launches"]
+        return result
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         others = self._others
@@ -235,10 +241,6 @@ class Ladder(_display.Shown, Sequence[Step]):
                 yield "blocks: from the first block's start to the last block's end, by the device's timer."
             return
         local = next((step.profile.bytes for step in self if step.profile), 0)
-        if any(len(step.kernels) > 1 for step in self):
-            yield "Blocks and threads are those of the kernel with the most threads."
-        if any(_launches(step) > 1 and step.variant.finish == "host" for step in self):
-            yield "With host arrays, the CPU adds the blocks' sums in place of the last launch."
         if bytes_moved := self.recorded.bytes if self._timed else local:
             yield f"The operation must read and write at least {_display.size(bytes_moved)}."
         if self._timed:
@@ -249,7 +251,7 @@ class Ladder(_display.Shown, Sequence[Step]):
                 yield "numpy ran on that machine's CPU."
             yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
         else:
-            yield f"{self._without_times[0].upper()}{self._without_times[1:]}."
+            yield f"{self._without_times}."
         if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 
@@ -285,46 +287,29 @@ class Ladder(_display.Shown, Sequence[Step]):
         return picture.saved(path)
 
 
-class Attempt(NamedTuple):
-    """A step that a ladder will run."""
-
-    variant: table.Variant
-    run: Callable[[], Step]
-    prefixes: tuple[str, ...]  #: of errors; a note, which stands next to the variant's name, leaves them out
+Runs: TypeAlias = Sequence[tuple[table.Variant, Callable[[], Step]]]
 
 
-def repetitions(
-    record: recorded.RecordedLadder | None, repeat: int | None, warmup: int | None
-) -> tuple[int | None, int | None]:
-    """``repeat`` and ``warmup`` of a ladder's steps: once by default where emulated times are not shown."""
-    return (1, 0) if record is not None and repeat is None and warmup is None else (repeat, warmup)
-
-
-def run_steps(
-    attempts: Sequence[Attempt], title: str, inputs: str, announce: Callable[[str], None]
-) -> tuple[list[Step], Exception | None]:
-    """The steps; one that fails or refuses the ``inputs`` has a note. And, if none could run, the first refusal."""
+def run_steps(runs: Runs, title: str, must_run: bool, announce: Callable[[str], None]) -> tuple[Step, ...]:
+    """The steps; one that fails or refuses the input has a note. If none could run and one ``must_run``, the first
+    refusal is raised."""
     steps: list[Step] = []
     refusals: list[Exception] = []
-    for number, (variant, run, prefixes) in enumerate(attempts, 1):
-        announce(f"{title} {number}/{len(attempts)}: {variant.name}")
+    for number, (variant, run) in enumerate(runs, 1):
+        announce(f"{title} {number}/{len(runs)}: {variant.name}")
         try:
             steps.append(run())
         except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
             reason = str(error).partition("; variant='auto' takes")[0]  # a ladder has no "auto"
-            for prefix in prefixes:
-                reason = reason.removeprefix(prefix)
-            steps.append(Step(variant, note=f"not for {inputs}: {reason}"))
+            for subject in (variant.operation, f"variant {variant.name!r}", *variant.kernels):  # the row's name says it
+                reason = reason.removeprefix(f"{subject}: ").removeprefix(f"{subject} ")
+            steps.append(Step(variant, note=f"not for this input: {reason}"))
             if not isinstance(error, NotImplementedError):
                 refusals.append(error)
         except CudaError as error:
             steps.append(Step(variant, note=f"failed: {error}", failed=True))
-    none_ran = not any(step.profile or step.failed for step in steps)
-    return steps, refusals[0] if refusals and none_ran else None
-
-
-def with_speedups(steps: list[Step]) -> tuple[Step, ...]:
-    """With speed-ups over the first kernel, unless times are emulated."""
+    if must_run and refusals and not any(step.profile or step.failed for step in steps):
+        raise refusals[0]
     first = next((step.profile for step in steps if step.profile and not step.variant.on_host), None)
     for number, step in enumerate(steps):
         if first and not first.emulated and step.profile and not step.variant.on_host:

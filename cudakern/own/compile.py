@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 import re
@@ -10,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,7 +19,7 @@ from .. import _display
 from .._backend import Backend, backend, backend_of
 from .._errors import CudaError, short_in_notebooks, unknown
 from .._native import Native, Set, View
-from ..arrays import dtypes, exchange, transfer
+from ..arrays import transfer
 from ..arrays.array import DeviceArray
 from ..arrays.streams import stream_handle
 from ..arrays.transfer import Array
@@ -29,18 +28,12 @@ from ..calls.table import Variant
 from ..chips.chip import MULTIPROCESSORS
 from ..operations.source import Source
 from . import compilers, host_source
+from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError
 from .cuda_source import Contents, KernelText, contents, read, tokens
 
-Parameter = tuple[str, "str | None", int, int]
-#: A pointer to one of these takes arrays of all of them: characters are any.
-_BYTES = ("int8", "uint8", "bool")
 #: Blocks along x. No length of a grid or block may be greater.
 _MOST = 2**31 - 1
-#: From here on, a number would be rounded to infinity.
-_INFINITE = {
-    "float64": math.inf, "float32": 2.0**128 - 2.0**103, "float16": 65520.0, dtypes.BFLOAT16: 2.0**128 - 2.0**119
-}  # fmt: skip
 
 
 class _Variable(NamedTuple):
@@ -77,25 +70,20 @@ class Program(_display.Shown):
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
         texts = [header.text for header in host_source.headers(source, folder, angled=False)[1:]]
         parts = [contents(text) for text in (*texts, source)]
-        kernels, variables = (
-            chain.from_iterable(part.kernels for part in parts),
-            chain.from_iterable(part.variables for part in parts),
-        )
-        self._contents = Contents(tuple(kernels), tuple(variables), parts[-1].unclosed)
+        kernels = tuple(kernel for part in parts for kernel in part.kernels)
+        variables = tuple(variable for part in parts for variable in part.variables)
+        self._contents = Contents(kernels, variables, parts[-1].unclosed)
         if self._contents.unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
             raise CompileError(f"{name}:{self._contents.unclosed}: a brace {{ is never closed")
-        for kernel in self._contents.kernels:
+        for kernel in kernels:
+            this = f"{name}:{kernel.line}: {kernel.name} is a kernel"
             if not kernel.returns_nothing:
-                raise CompileError(f"{name}:{kernel.line}: {kernel.name} is a kernel, and must return void")
+                raise CompileError(f"{this}, and must return void")
             if by_reference := next((text for text in kernel.parameters if "&" in text), None):
-                raise CompileError(
-                    f"{name}:{kernel.line}: {kernel.name} is a kernel, whose parameters cannot be references: "
-                    f"`{by_reference}`; use a pointer or a value"
-                )
+                instead = f"`{by_reference}`; use a pointer or a value"
+                raise CompileError(f"{this}, whose parameters cannot be references: {instead}")
             if "..." in kernel.parameters:
-                raise CompileError(
-                    f"{name}:{kernel.line}: {kernel.name} is a kernel, which cannot have `...`: name each parameter"
-                )
+                raise CompileError(f"{this}, which cannot have `...`: name each parameter")
         if not any("__global__" in text for text in (*texts, source)):
             raise CompileError(f"{name} has no kernel: no function is declared with __global__")
         self._instances: dict[str, None] = {}  # what was asked for by name
@@ -111,24 +99,17 @@ class Program(_display.Shown):
         """The program for a backend, compiled when it is first needed there; with that instance of a template."""
         with self._lock:
             built = self._built.get(here.name)
-            if built is not None and (not wanted or wanted in built.kernels):
-                return built
-            instances = [*self._instances, *([wanted] if wanted and wanted not in self._instances else [])]
-            kernels = [kernel.name for kernel in self._contents.kernels if not kernel.is_template]
-            self._built[here.name] = built = self._compiled(here, instances, kernels, built)
-            self._instances |= dict.fromkeys(instances)
+            if built is None or (wanted and wanted not in built.kernels):
+                instances = dict.fromkeys(filter(None, (*self._instances, wanted)))
+                self._built[here.name] = built = self._compiled(here, tuple(instances), built)
+                self._instances = instances
             return built
 
-    def _compiled(self, here: Backend, instances: list[str], kernels: list[str], before: _Built | None) -> _Built:
-        unit = compilers.Unit(
-            str(self.source),
-            self._name,
-            self._folder,
-            self._flags,
-            self._arch or 10 * here.capability,
-            10 * here.capability,
-        )
-        names = compilers.Names(tuple(instances), tuple(kernels), self._contents.variables)
+    def _compiled(self, here: Backend, instances: tuple[str, ...], before: _Built | None) -> _Built:
+        chip = 10 * here.capability
+        unit = compilers.Unit(str(self.source), self._name, self._folder, self._flags, self._arch or chip, chip)
+        kernels = tuple(kernel.name for kernel in self._contents.kernels if not kernel.is_template)
+        names = compilers.Names(instances, kernels, self._contents.variables)
         try:
             compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device)
         except CompileError as error:
@@ -147,10 +128,8 @@ class Program(_display.Shown):
         for i, token in enumerate(source[1:], 1):
             if "".join(t.text for t in source[i : i + 3]) == "<<<" and source[i + 2].start == token.start + 2:
                 line, kernel = self.source.count("\n", 0, token.start) + 1, source[i - 1].text
-                return (
-                    f"{self._name}:{line}: kernels are launched from Python, not with <<<...>>>: write "
-                    f"program.{kernel}[grid, block](arguments) there, and leave the launch out here."
-                )
+                there = f"write program.{kernel}[grid, block](arguments) there, and leave the launch out here."
+                return f"{self._name}:{line}: kernels are launched from Python, not with <<<...>>>: {there}"
         return ""
 
     def __getitem__(self, name: str) -> Kernel:
@@ -182,10 +161,8 @@ class Program(_display.Shown):
         return sorted({*(n for n in self._names() if n.isidentifier()), "kernels", "source", "symbol", "table"})
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise TypeError(
-            "a Program cannot be copied or pickled, because its code is loaded into this process: pickle its source, "
-            "str(program.source), and compile that in the other process"
-        )
+        instead = "pickle its source, str(program.source), and compile that in the other process"
+        raise TypeError(f"a Program cannot be copied or pickled, since its code is loaded here: {instead}")
 
     def _names(self) -> dict[str, str]:
         """Names of kernels without namespaces, if that is unambiguous, and with them."""
@@ -323,8 +300,13 @@ class Kernel:
         """Its text, from the source."""
         return Source(self._text.code if self._text is not None else "", self.program.source.path)
 
+    def _declared(self, i: int) -> str:
+        """A parameter, as in the source; "" if the source does not show it."""
+        return self.parameters[i] if i < len(self.parameters) else ""
+
     def _label(self, i: int) -> str:
-        return f"{self.name}: argument {i + 1}" + (f", `{self.parameters[i]}`," if i < len(self.parameters) else "")
+        declared = self._declared(i)
+        return f"{self.name}: argument {i + 1}" + (f", `{declared}`," if declared else "")
 
 
 def _is_word(name: str, text: str) -> bool:
@@ -337,21 +319,19 @@ def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
     whole = not any(isinstance(n, (bool, np.ndarray, DeviceArray)) or not hasattr(type(n), "__index__") for n in sizes)
     if whole and 1 <= len(sizes) <= 3 and all(1 <= n <= _MOST for n in sizes):
         return tuple(map(operator.index, sizes))
-    hint = ""
+    hint, shown = "", f"{value!r:.60}"
     if any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes):
+        shown = type(sizes[0]).__name__
         hint = f": grid and block come first, as in {kernel.name}[grid, block](arguments)"
     elif any(isinstance(n, float) for n in sizes):
         hint = ": use //, as in (n + 255) // 256"
     elif whole and 0 in sizes:
         hint = " (an empty input needs no launch)"
     elif whole and max(sizes, default=0) > _MOST:
-        hint = (
-            f" (at most {_MOST} blocks along x, 65535 along y and z)" if what == "grid" else " (at most 1024 threads)"
-        )
-    shown = type(value).__name__ if isinstance(value, (np.ndarray, DeviceArray)) else f"{value!r:.60}"
-    raise (ValueError if whole else TypeError)(
-        f"{kernel.name}: {what} must be an integer of at least 1 or a tuple of up to three, not {shown}{hint}"
-    )
+        blocks = f"at most {_MOST} blocks along x, 65535 along y and z"
+        hint = f" ({blocks if what == 'grid' else 'at most 1024 threads'})"
+    must = "must be an integer of at least 1 or a tuple of up to three"
+    raise (ValueError if whole else TypeError)(f"{kernel.name}: {what} {must}, not {shown}{hint}")
 
 
 class Launch:
@@ -363,10 +343,10 @@ class Launch:
         self, kernel: Kernel, grid: Any, block: Any, shared: int = 0, stream: Any = None, cooperative: bool = False
     ) -> None:
         self.kernel, self.grid, self.block = kernel, _sizes(grid, "grid", kernel), _sizes(block, "block", kernel)
-        if not hasattr(type(shared), "__index__") or not 0 <= operator.index(shared) <= _MOST:
-            raise (ValueError if hasattr(type(shared), "__index__") else TypeError)(
-                f"{kernel.name}: shared must be a number of bytes, an integer of at least 0, not {shared!r:.60}"
-            )
+        whole = hasattr(type(shared), "__index__")
+        if not whole or not 0 <= operator.index(shared) <= _MOST:
+            must = "shared must be a number of bytes, an integer of at least 0"
+            raise (ValueError if whole else TypeError)(f"{kernel.name}: {must}, not {shared!r:.60}")
         self.shared, self.stream, self.cooperative = operator.index(shared), stream, cooperative
 
     @property
@@ -398,32 +378,30 @@ class Launch:
         parameters = built.kernels[kernel.name]
         if len(arguments) != len(parameters):
             listed = f" ({', '.join(kernel.parameters)})" if kernel.parameters else ""
-            raise TypeError(
-                f"{kernel.name} has {len(parameters)} parameters{listed}, but got {len(arguments)} arguments"
-            )
+            raise TypeError(f"{kernel.name} has {len(parameters)} parameters{listed}, but got {len(arguments)}")
         values: list[Any] = []
         hosts: list[tuple[int, Array, bool]] = []
         for i, (x, parameter) in enumerate(zip(arguments, parameters, strict=True)):
+            argument = Argument(kernel, i, parameter, x)
             if parameter[0] == "value":
-                values.append(_value(kernel, i, x, parameter))
+                values.append(argument.number())
             elif isinstance(x, np.ndarray):
-                hosts.append((i, _host(kernel, i, x, parameter), parameter[0] == "writes"))
+                hosts.append((i, argument.host(), parameter[0] == "writes"))
                 values.append(x)
             else:
-                values.append(x if x is None else _view(kernel, i, x, parameter, native, device, stream))
+                values.append(argument.view(native, device, stream))
         pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
         if hosts and len(hosts) < len(pointers):
             other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
-            raise TypeError(
-                f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device: "
-                "pass both of one kind, with cudakern.asarray(x) or x.get()"
-            )
-        _refuse_overlap(kernel, hosts)
+            places = f"is a NumPy array, and argument {other + 1} is an array on the device"
+            advice = "pass both of one kind, with cudakern.asarray(x) or x.get()"
+            raise TypeError(f"{kernel._label(hosts[0][0])} {places}: {advice}")
+        refuse_overlap(kernel, hosts)
         started = time.perf_counter_ns()
-        once = {_place(x): x for _, x, _ in hosts}
-        copies = {place: transfer.from_host(native, x, device, handle) for place, x in once.items()}
+        once = {place(x): x for _, x, _ in hosts}
+        copies = {where: transfer.from_host(native, x, device, handle) for where, x in once.items()}
         for i, x, _ in hosts:
-            values[i] = copies[_place(x)]
+            values[i] = copies[place(x)]
         results = [(values[i], x) for i, x, writes in hosts if writes and x.size]
         shapes = tuple(arguments[i].shape for i in pointers)
         dtype = next((parameters[i][1] or "struct" for i in pointers), "")
@@ -508,142 +486,6 @@ def listed(op: Kernel | Launch) -> _Run:
     return _Run(launch, launch.kernel.program._on(here, launch.kernel.name), here.device, 0)
 
 
-def _place(x: Array) -> tuple[int, int]:
-    return x.ctypes.data, x.nbytes
-
-
-def _instead(parameter: Parameter, expression: str) -> str:
-    """The advice to pass another array, which keeps the results if the kernel writes it."""
-    if parameter[0] == "writes":
-        return f"take x = {expression} before the call, and pass x, which then has the result"
-    return f"pass {expression}"
-
-
-def _check_type(kernel: Kernel, i: int, parameter: Parameter, dtype: str, nbytes: int, what: str) -> None:
-    _, expected, _, size = parameter
-    if expected is None:
-        if i < len(kernel.parameters) and kernel.parameters[i].count("*") > 1 and dtype != "uint64":
-            raise TypeError(
-                f"{kernel._label(i)} points to pointers: pass a uint64 array of device addresses, not {dtype}, or "
-                "declare a pointer to numbers"
-            )
-        if size and nbytes % size:
-            raise TypeError(f"{kernel._label(i)} points to elements of {size} bytes, but the {what} has {nbytes} bytes")
-    elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
-        convert = _instead(parameter, f"x.astype({expected!r})") if expected in dtypes.NAMES else "pass another array"
-        if expected in _BYTES and dtype not in dtypes.NAMES:
-            convert = f"pass its bytes, x.view({expected!r})"
-        article = "an" if expected[0] in "aeiou" else "a"
-        raise TypeError(f"{kernel._label(i)} must be {article} {expected} array, not {dtype}: {convert}")
-
-
-def _host(kernel: Kernel, i: int, x: Array, parameter: Parameter) -> Array:
-    """A host array as it is copied to the device."""
-    instead = "x.data, whose memory it is" if parameter[0] == "writes" else "x.filled(0) or x.data"
-    transfer.refuse_masked(x, kernel._label(i), instead)
-    if not x.flags.c_contiguous:
-        raise ValueError(
-            f"{kernel._label(i)} has shape {x.shape} and strides {x.strides}, and a pointer has no strides: "
-            f"{_instead(parameter, 'numpy.ascontiguousarray(x)')}"
-        )
-    if parameter[0] == "writes" and not x.flags.writeable:
-        raise ValueError(
-            f"{kernel._label(i)} is read-only, and the kernel may write it: {_instead(parameter, 'x.copy()')}; or "
-            "declare a pointer to const"
-        )
-    if not x.dtype.isnative:
-        native = dtypes.name_in_numpy(x.dtype.newbyteorder("="))
-        raise TypeError(
-            f"{kernel._label(i)} has the type {x.dtype}, with another byte order: "
-            f"{_instead(parameter, f'x.astype({native!r})')}"
-        )
-    if x.dtype.hasobject:
-        raise TypeError(f"{kernel._label(i)} is an array of Python objects, which a kernel cannot read")
-    name = dtypes.name_in_numpy(x.dtype)
-    _check_type(kernel, i, parameter, name, x.nbytes, "array")
-    x = x.reshape(-1)
-    return x if name in dtypes.NAMES else x.view(np.uint8)
-
-
-def _view(kernel: Kernel, i: int, x: Any, parameter: Parameter, native: Native, device: int, stream: Any) -> View:
-    """The View of an array on the device."""
-    if isinstance(x, DeviceArray):
-        if x._native is not native:
-            raise ValueError(f"{kernel._label(i)} is on {x.device}, and another argument is on {native.backend_name()}")
-        view: View | None = x._view
-    else:
-        view = exchange.on_device(x, native, device, stream)
-    if view is None:
-        array = f"numpy.asarray(x, {parameter[1] or 'dtype'!r})"
-        raise TypeError(
-            f"{kernel._label(i)} must be a NumPy array or an array on the device, not {type(x).__name__}: "
-            f"{_instead(parameter, array)}"
-        )
-    _check_type(kernel, i, parameter, view.dtype, view.nbytes, "array")
-    if not view.contiguous:
-        instead = _instead(parameter, "x.copy()")
-        raise ValueError(f"{kernel._label(i)} is not contiguous, and a pointer has no strides: {instead}")
-    return view
-
-
-def _value(kernel: Kernel, i: int, x: Any, parameter: Parameter) -> Any:
-    """A number or struct as the C module takes it."""
-    _, dtype, size, _ = parameter
-    if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
-        raise TypeError(f"{kernel._label(i)} is a value, not a pointer: an array of shape {x.shape} cannot be passed")
-    if isinstance(x, DeviceArray):
-        raise TypeError(f"{kernel._label(i)} is a value, and the array is on the device: pass x.item()")
-    x = x[()] if isinstance(x, np.ndarray) else x
-    if isinstance(x, np.generic) and dtypes.name_in_numpy(x.dtype) == dtypes.BFLOAT16:
-        x = float(x)
-    if dtype is None:
-        if not isinstance(x, np.generic) or x.nbytes != size:
-            raise TypeError(
-                f"{kernel._label(i)} is a struct or an enum of {size} bytes: pass a NumPy scalar of that size (of a "
-                f"structured dtype with align=True, or an integer type), not {type(x).__name__}"
-            )
-        return x
-    kind = dtypes.kind_of(dtype)
-    if kind in "iu" and isinstance(x, (int, np.integer)):
-        info = np.iinfo(dtype)
-        if not info.min <= int(x) <= info.max:
-            raise OverflowError(f"{kernel._label(i)} must be from {info.min} to {info.max}, not {x}")
-        return int(x)
-    if kind == "b" and isinstance(x, (bool, np.bool_)):
-        return bool(x)
-    if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
-        try:
-            number = float(x)
-        except OverflowError:  # an int
-            number = None
-        if number is None or _INFINITE[dtype] <= abs(number) < math.inf:
-            raise OverflowError(f"{kernel._label(i)} must be within the range of {dtype}, or infinite, not {x!r:.60}")
-        return _bits(number, dtype) if size == 2 else number
-    needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
-    raise TypeError(f"{kernel._label(i)} must be {needed}, not {x!r:.60} ({type(x).__name__})")
-
-
-def _bits(x: float, dtype: str) -> np.generic:
-    """A half-precision number as the C module takes it; of bfloat16 the bits, rounded as in NumPy's other types."""
-    if dtype != dtypes.BFLOAT16:
-        return np.float16(x)
-    bits = int(np.float32(x).view(np.uint32))
-    rounded = bits + 0x7FFF + (bits >> 16 & 1) if x == x else bits | 0x400000
-    return np.uint16(rounded >> 16 & 0xFFFF)
-
-
-def _refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None:
-    """ValueError for NumPy arrays that share a part of their memory, of which the kernel writes one."""
-    for n, (i, x, writes) in enumerate(hosts):
-        for j, y, also in hosts[:n]:
-            same = x.ctypes.data == y.ctypes.data and x.nbytes == y.nbytes
-            if (writes or also) and not same and np.may_share_memory(x, y):
-                raise ValueError(
-                    f"{kernel.name}: arguments {j + 1} and {i + 1} overlap in host memory, but their copies on the "
-                    "device would not: pass a copy of one, or views of one array on the device"
-                )
-
-
 def compile(
     source: str | os.PathLike[str],
     *,
@@ -707,27 +549,31 @@ def compile(
         text, path = source, Path(name or "kernels.cu")
     else:
         raise TypeError(f"compile: source must be a str or a path, not {type(source).__name__}")
-    for what, value, such in (("flags", flags, "options"), ("instances", instances, "names")):
-        if isinstance(value, str):
-            words = value.split() if what == "flags" else [value]
-            raise TypeError(f"compile: {what} must be a list of {such}, such as {words!r}, not a str")
-        if not isinstance(value, Iterable):
-            raise TypeError(f"compile: {what} must be a list of {such}, not {type(value).__name__}")
-    flags, instances = tuple(flags), tuple(instances)
-    for what, values in (("flags", flags), ("instances", instances)):
-        for item in values:
-            if not isinstance(item, str) or any(sign in item for sign in "\0\n"):
-                raise TypeError(f"compile: each of {what} must be a str of one line, not {item!r:.60}")
-    if name is not None and (name != Path(name).name or name == ".."):
+    flags, instances = _list("flags", "options", flags), _list("instances", "names", instances)
+    name = name or "kernels.cu"
+    if name != Path(name).name or name == "..":
         raise ValueError(f"compile: name must be the name of a file, without a folder, not {name!r}")
-    if name is not None and (name.startswith(("-", "@")) or not name.isprintable()):  # options of compilers
-        raise ValueError(
-            f"compile: name must not begin with - or @, and must be printable, not {name!r}: pass name='kernels.cu'"
-        )
-    program = Program(Source(text, path), name or "kernels.cu", folder, flags, _arch(arch))
+    if name.startswith(("-", "@")) or not name.isprintable():  # options of compilers
+        must = "must not begin with - or @, and must be printable"
+        raise ValueError(f"compile: name {must}, not {name!r}: pass name='kernels.cu'")
+    program = Program(Source(text, path), name, folder, flags, _arch(arch))
     program._instances |= dict.fromkeys(instances)
     program._on(backend())
     return program
+
+
+def _list(what: str, such: str, value: Iterable[str]) -> tuple[str, ...]:
+    """``flags`` or ``instances``, checked."""
+    if isinstance(value, str):
+        words = value.split() if what == "flags" else [value]
+        raise TypeError(f"compile: {what} must be a list of {such}, such as {words!r}, not a str")
+    if not isinstance(value, Iterable):
+        raise TypeError(f"compile: {what} must be a list of {such}, not {type(value).__name__}")
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, str) or any(sign in item for sign in "\0\n"):
+            raise TypeError(f"compile: each of {what} must be a str of one line, not {item!r:.60}")
+    return items
 
 
 def _arch(value: Any) -> int | None:
@@ -737,7 +583,6 @@ def _arch(value: Any) -> int | None:
     match = re.fullmatch(r"(?:sm_|compute_)?(\d{1,2})\.?(\d)[af]?", str(value))
     if not match or 10 * int(match[1]) + int(match[2]) not in MULTIPROCESSORS:
         known = ", ".join(f"{capability / 10}" for capability in MULTIPROCESSORS)
-        raise ValueError(
-            f"compile: arch must be a compute capability, such as 90, 9.0 or 'sm_90', not {value!r}; known: {known}"
-        )
+        must = "must be a compute capability, such as 90, 9.0 or 'sm_90'"
+        raise ValueError(f"compile: arch {must}, not {value!r}; known: {known}")
     return 100 * int(match[1]) + 10 * int(match[2])

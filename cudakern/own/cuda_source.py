@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,12 @@ _TOKEN = re.compile(
 _ATTRIBUTES = {"__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "__block_size__", "alignas"}
 _MEMORY = {"__device__", "__constant__", "__managed__"}
 _OPEN, _CLOSE = "([{", ")]}"
+#: In a declaration, with spaces between words: an alignment or what says where it is stored; an array without a length.
+_PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_STORAGE = re.compile(
+    rf"\b(?:(?:__align__|alignas|__attribute__) {_PARENTHESES}|(?:extern|__shared__|__device__|static)\b) ?"
+)
+_ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 
 
 class Token(NamedTuple):
@@ -58,56 +65,54 @@ def tokens(text: str) -> list[Token]:
     return [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
 
 
+def split(section: Iterable[Token], *separators: str, opening: str = _OPEN, closing: str = _CLOSE) -> list[list[Token]]:
+    """The parts between separators outside of parentheses, up to a parenthesis that closes and was not opened."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in section:
+        depth += (token.text in opening) - (token.text in closing)
+        if depth < 0:
+            break
+        if depth == 0 and token.text in separators:
+            parts += [[] for _ in token.text]  # `::` are two
+        else:
+            parts[-1].append(token)
+    return parts
+
+
 def contents(text: str) -> Contents:
     """The kernels and variables of all namespaces, in the order of the source."""
     kernels: dict[str, KernelText] = {}
     variables: dict[str, None] = {}
-    scopes: list[tuple[str, ...]] = []  # of open namespaces and `extern "C"`: the names that they add
-    inside = 0  # braces of anything else
+    scopes: list[tuple[str, ...] | None] = []  # of each open brace: the namespaces that it opens; None: another's
+    starts: list[int] = []  # where open braces are
     depth = 0  # of parentheses and brackets
-    declaration: list[Token] = []
-    open_kernel: KernelText | None = None  # whose body this is
-    begun = 0
-    braces: list[int] = []  # where open ones are
+    declaration: list[Token] = []  # outside of functions and types
     for token in tokens(text):
-        sign = token.text
+        sign, inside = token.text, None in scopes
+        words = [t.text for t in declaration] if sign in "{};" else []
+        if not inside:
+            depth += (sign in "([") - (sign in ")]")
         if sign == "{":
-            braces.append(token.start)
-        elif sign == "}" and braces:
-            braces.pop()
-        if inside:
-            inside += (sign == "{") - (sign == "}")
-            if not inside:
-                if open_kernel is not None:
-                    kernels.setdefault(open_kernel.name, open_kernel._replace(code=text[begun : token.end]))
-                    open_kernel = None
+            starts.append(token.start)
+            scopes.append(None if inside or depth else _scope(words))
+            if scopes[-1] is not None:
                 declaration = []
-            continue
-        if sign in "([":
-            depth += 1
-        elif sign in ")]":
-            depth -= 1
-        if depth == 0 and sign == "}":
-            del scopes[-1:]
-            declaration = []
-        elif depth == 0 and sign in "{;":
-            words = [t.text for t in declaration]
-            prefix = [name for scope in scopes for name in scope]
-            if sign == "{" and (scope := _scope(words)) is not None:
-                scopes.append(scope)
-                declaration = []
-                continue
-            if "__global__" in words:
-                open_kernel = _kernel(declaration, prefix, text) if sign == "{" else None
-                begun = declaration[0].start
-            elif _MEMORY & set(words) and "extern" not in words:
-                variables |= dict.fromkeys("::".join([*prefix, name]) for name in _variables(words))
-            inside += sign == "{"
-            declaration = []
-        else:
+        elif sign == "}" and scopes:
+            starts.pop()
+            scopes.pop()
+        elif not inside and sign not in "};":
             declaration.append(token)
-    last = braces[-1] if braces else None
-    return Contents(tuple(kernels.values()), tuple(variables), None if last is None else text.count("\n", 0, last) + 1)
+        if depth == 0 and sign in "};" and None not in scopes:  # the declaration ends
+            prefix = [name for scope in scopes for name in scope or ()]
+            if "__global__" in words and sign == "}":
+                if kernel := _kernel(declaration, prefix, text):
+                    code = text[declaration[0].start : token.end]
+                    kernels.setdefault(kernel.name, kernel._replace(code=code))
+            elif _MEMORY & set(words) and "extern" not in words:
+                variables |= dict.fromkeys("::".join([*prefix, name]) for name in _variables(declaration))
+            declaration = []
+    return Contents(tuple(kernels.values()), tuple(variables), text.count("\n", 0, starts[-1]) + 1 if starts else None)
 
 
 def _scope(words: list[str]) -> tuple[str, ...] | None:
@@ -119,21 +124,13 @@ def _scope(words: list[str]) -> tuple[str, ...] | None:
     return tuple(word for word in words[1:] if word != "::") if words[:1] == ["namespace"] else None
 
 
-def _without_template(declaration: list[Token]) -> list[Token]:
-    """The declaration after ``template <...>``."""
-    depth = 0
-    for i, token in enumerate(declaration[1:], 1):
-        depth += (token.text == "<") - (token.text == ">")
-        if depth == 0:
-            return declaration[i + 1 :]
-    return []
-
-
 def _kernel(declaration: list[Token], prefix: list[str], text: str) -> KernelText | None:
     is_template = declaration[0].text == "template"
-    rest = _without_template(declaration) if is_template else declaration
-    start = None
-    depth = 0
+    rest = declaration
+    if is_template:
+        arguments = split(declaration[2:], opening="<", closing=">")[0]
+        rest = declaration[len(arguments) + 3 :]
+    start = depth = 0
     for i, token in enumerate(rest):
         if token.text == "(" and depth == 0 and rest[i - 1].text not in _ATTRIBUTES:
             start = i
@@ -141,42 +138,30 @@ def _kernel(declaration: list[Token], prefix: list[str], text: str) -> KernelTex
         depth += (token.text in _OPEN) - (token.text in _CLOSE)
     if not start or not rest[start - 1].text.isidentifier():  # a specialization: scale<float>
         return None
-    parameters: list[str] = []
-    depth, begin = 0, rest[start].end
-    for token in rest[start + 1 :]:
-        if depth == 0 and token.text in ",)":
-            parameters.append(" ".join(text[begin : token.start].split()))
-            begin = token.end
-            if token.text == ")":
-                break
-        depth += (token.text in "([{<") - (token.text in ")]}>")
-    if parameters in ([""], ["void"]):
-        parameters = []
+    parts = split(rest[start + 1 :], ",", opening="([{<", closing=")]}>")
+    parameters = tuple(" ".join(text[part[0].start : part[-1].end].split()) for part in parts if part)
     name = "::".join([*prefix, rest[start - 1].text])
     returns_nothing = "void" in (token.text for token in rest[:start])
     line = text.count("\n", 0, rest[start].start) + 1
-    return KernelText(name, returns_nothing, tuple(parameters), is_template, line, "")
+    return KernelText(name, returns_nothing, () if parameters == ("void",) else parameters, is_template, line, "")
 
 
-def _variables(words: list[str]) -> list[str]:
+def _variables(declaration: list[Token]) -> list[str]:
     """The names in ``__device__ float table[64], factor = 2``; none for a function or a template."""
-    if words[0] == "template":
+    if declaration[0].text == "template":
         return []
     names: list[str] = []
-    depth = 0
-    last = ""  # the word before the sign that ends a name
-    named = False  # in this declarator
-    for word in [*words, ","]:
-        if depth == 0 and not named and word in ("=", "[", ",", "{"):
-            names.append(last)
-            named = True
-        if depth == 0 and word == "(" and not named and last not in _ATTRIBUTES | {"__align__"}:
-            return []  # a function
-        if depth == 0 and word == ",":
-            named = False
-        depth += (word in "([{<") - (word in ")]}>")
-        if depth == 0 and word.isidentifier():
-            last = word
+    for declarator in split(declaration, ",", opening="([{<", closing=")]}>"):
+        name, depth = "", 0
+        for word in (token.text for token in declarator):
+            if depth == 0 and word in "=[{":
+                break
+            if depth == 0 and word == "(" and name not in _ATTRIBUTES | {"__align__"}:
+                return []
+            depth += (word in "([{<") - (word in ")]}>")
+            if depth == 0 and word.isidentifier():
+                name = word
+        names.append(name)
     return [name for name in names if name]
 
 
@@ -239,27 +224,7 @@ def _dynamic(words: list[str]) -> tuple[int, dict[str, str] | None]:
     first = min(words.index("extern"), words.index("__shared__"))
     while first and words[first - 1] in ("const", "volatile"):
         first -= 1
-    kept = _without_storage(words[first:])
-    at, depth = len(kept), 0  # `at` ends as that of the first bracket after the name
-    while at and (depth or kept[at - 1] == "]"):
-        at -= 1
-        depth += (kept[at] == "]") - (kept[at] == "[")
-    if at < 2 or kept[at : at + 2] != ["[", "]"] or not kept[at - 1].isidentifier():
+    declared = _ARRAY.fullmatch(_STORAGE.sub("", " ".join(words[first:])).strip())
+    if declared is None:
         return 0, None
-    element, lengths = " ".join(kept[: at - 1]), " ".join(kept[at + 2 :])
-    return first, {"name": kept[at - 1], "element": element, "lengths": lengths, "type": f"{element} {lengths}".strip()}
-
-
-def _without_storage(words: list[str]) -> list[str]:
-    """A declaration without alignments and what says where it is stored."""
-    kept: list[str] = []
-    depth = 0
-    for word in words:
-        if word in ("__align__", "alignas", "__attribute__"):
-            depth -= 1000  # until its parentheses close
-        elif depth < 0:
-            depth += (word == "(") - (word == ")")
-            depth = 0 if depth == -1000 else depth
-        elif word not in ("extern", "__shared__", "__device__", "static"):
-            kept.append(word)
-    return kept
+    return first, declared.groupdict() | {"type": declared["element"] + declared["lengths"]}

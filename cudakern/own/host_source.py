@@ -12,9 +12,7 @@ from .._installed import HEADERS
 from . import ptx
 from .cuda_source import read, with_shared_memory
 
-_INCLUDE = re.compile(
-    r'^([ \t]*#[ \t]*include[ \t]*)("[^"\n]+"|<[^>\n]+>)|(\b__has_include[ \t]*\([ \t]*)("[^"\n]+"|<[^>\n]+>)', re.M
-)
+_INCLUDE = re.compile(r'(^[ \t]*#[ \t]*include[ \t]*|\b__has_include[ \t]*\([ \t]*)("[^"\n]+"|<[^>\n]+>)', re.M)
 #: Options with a folder of headers: for `#include "..."` only, and for both forms.
 _FOLDERS = ("-iquote", "-I", "-isystem", "-idirafter")
 
@@ -44,7 +42,7 @@ def headers(text: str, folder: Path | None, flags: Iterable[str] = (), angled: b
     while waiting:
         header, where = waiting.pop()
         for line in _INCLUDE.finditer(header.text):
-            written = line[2] or line[4]
+            written = line[2]
             in_quotes = written.startswith('"')
             if not in_quotes and not angled:
                 continue
@@ -84,11 +82,10 @@ def rewritten(text: str, folder: Path | None, flags: Iterable[str]) -> tuple[str
 
     def lines(header: Header, is_copy: bool) -> str:
         def line(match: re.Match[str]) -> str:
-            written = match[2] or match[4]
-            path = header.includes.get(written)
-            if path is None or not (path in copies or (is_copy and written.startswith('"'))):
+            path = header.includes.get(match[2])
+            if path is None or not (path in copies or (is_copy and match[2].startswith('"'))):
                 return match[0]
-            return f'{match[1] or match[3]}"{copies.get(path, path)}"'
+            return f'{match[1]}"{copies.get(path, path)}"'
 
         return _INCLUDE.sub(line, own[header.path])
 

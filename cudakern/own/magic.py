@@ -32,16 +32,6 @@ def _options() -> _Options:
     return options
 
 
-def _words(line: str) -> list[str]:
-    """The options of a line. A value may begin with a dash: --flags "-DTILE=16"."""
-    words = shlex.split(line)
-    for i, word in enumerate(words[:-1]):
-        if word == "--flags":
-            words[i : i + 2] = [f"{word}={words[i + 1]}"]
-            break
-    return words
-
-
 #: Of Python (`__builtins__`), and of IPython's latest results and inputs, which need not exist yet: `_`, `_i`, `_7`.
 _RESERVED = re.compile(r"__\w*__|_+|_i{1,3}|_i?\d+")
 
@@ -54,7 +44,8 @@ def _is_reserved(shell: Any, name: str) -> bool:
 def cuda(shell: Any, line: str, cell: str) -> Any:
     """The cell magic."""
     try:
-        options = _options().parse_args(_words(line))
+        # The value of --flags may begin with a dash.
+        options = _options().parse_args(shlex.split(re.sub(r"(?<!\S)--flags\s+(?=\S)", "--flags=", line)))
         if not options.name.isidentifier():
             raise ValueError(f"--name is the name of a Python variable, not {options.name!r}")
         if _is_reserved(shell, options.name) or hasattr(builtins, options.name):

@@ -6,57 +6,26 @@ import ctypes
 import functools
 import os
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p, create_string_buffer
 from pathlib import Path
 
 _LIBRARIES = ("libnvrtc.so.13", "libnvrtc.so.12")
-#: Standard headers that programs include, and that NVRTC does not have. It knows the mathematical functions, printf and
-#: assert anyway.
-_LIMITS = """#pragma once
-#define CHAR_BIT 8
-#define SCHAR_MIN (-128)
-#define SCHAR_MAX 127
-#define UCHAR_MAX 255
-#define SHRT_MIN (-32768)
-#define SHRT_MAX 32767
-#define USHRT_MAX 65535
-#define INT_MIN (-2147483647 - 1)
-#define INT_MAX 2147483647
-#define UINT_MAX 4294967295U
-#define LONG_MIN (-9223372036854775807L - 1)
-#define LONG_MAX 9223372036854775807L
-#define ULONG_MAX 18446744073709551615UL
-#define LLONG_MIN (-9223372036854775807LL - 1)
-#define LLONG_MAX 9223372036854775807LL
-#define ULLONG_MAX 18446744073709551615ULL
-"""
-_INTEGERS = """#pragma once
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef short int16_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned uint32_t;
-typedef long int64_t;
-typedef unsigned long uint64_t;
-typedef long intptr_t;
-typedef unsigned long uintptr_t;
-"""
-_FLOATS = """#pragma once
-#define FLT_MAX 3.402823466e+38F
-#define FLT_MIN 1.175494351e-38F
-#define FLT_EPSILON 1.192092896e-07F
-#define DBL_MAX 1.7976931348623157e+308
-#define DBL_MIN 2.2250738585072014e-308
-#define DBL_EPSILON 2.2204460492503131e-16
-"""
-_HEADERS = {
-    "limits.h": _LIMITS, "climits": _LIMITS, "stdint.h": _INTEGERS, "cstdint": _INTEGERS, "float.h": _FLOATS,
-    "cfloat": _FLOATS, "math.h": "", "cmath": "", "stdio.h": "", "cstdio": "", "assert.h": "", "cassert": "",
-    "stddef.h": "", "cstddef": "", "stdlib.h": "", "cstdlib": "", "string.h": "", "cstring": "", "stdbool.h": "",
-    "cuda.h": "",
-}  # fmt: skip
+#: Standard headers that programs include, and that NVRTC does not have: three files of ours for those of numbers, and
+#: empty ones, since it knows the mathematical functions, printf and assert anyway.
+_NUMBERS = {"limits.h": "climits", "stdint.h": "cstdint", "float.h": "cfloat"}
+_EMPTY = (
+    "math.h", "cmath", "stdio.h", "cstdio", "assert.h", "cassert", "stddef.h", "cstddef", "stdlib.h", "cstdlib",
+    "string.h", "cstring", "stdbool.h", "cuda.h",
+)  # fmt: skip
+
+
+@functools.cache
+def _headers() -> dict[str, str]:
+    """These headers' texts, by their names in C and in C++."""
+    folder = Path(__file__).with_name("nvrtc_headers")
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in _NUMBERS}
+    return dict.fromkeys(_EMPTY, "") | texts | {_NUMBERS[name]: text for name, text in texts.items()}
 
 
 class NotFoundError(ImportError):
@@ -79,10 +48,8 @@ def _library() -> ctypes.CDLL:
                 return ctypes.CDLL(path)
             except OSError:
                 continue
-    raise NotFoundError(
-        "compiling for a GPU needs NVRTC, and neither a CUDA toolkit nor NVIDIA's wheel has it here: "
-        "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime, or set CUDA_HOME"
-    )
+    advice = "pip install nvidia-cuda-nvrtc nvidia-cuda-runtime, or set CUDA_HOME"
+    raise NotFoundError(f"NVRTC, which compiles for a GPU, is neither in a CUDA toolkit nor in a wheel here: {advice}")
 
 
 def headers() -> list[Path]:
@@ -102,7 +69,7 @@ def version() -> tuple[str, str]:
 def identity() -> list[str]:
     """What differs between versions of the compiler and of CUDA's headers."""
     files = [path for folder in headers() for path in (folder, folder / "cuda.h") if path.exists()]
-    return [*version(), *(f"{path} {path.stat().st_mtime_ns}" for path in files), str(_HEADERS)]
+    return [*version(), *(f"{path} {path.stat().st_mtime_ns}" for path in files), str(_headers())]
 
 
 def _check(code: int) -> None:
@@ -119,21 +86,23 @@ def _text(program: c_void_p, what: str) -> bytes:
     return buffer.raw
 
 
+def _strings(texts: Iterable[str]) -> ctypes.Array[c_char_p]:
+    encoded = [text.encode() for text in texts]
+    return (c_char_p * len(encoded))(*encoded)
+
+
 def compile(
     text: str, name: str, options: Sequence[str], kernels: Sequence[str], variables: Sequence[str]
 ) -> tuple[dict[str, str], bytes | None, str]:
     """The linker's names of kernels and variables, the code (None if there are errors), and the compiler's output."""
     nvrtc, program = _library(), c_void_p()
-    contents = (c_char_p * len(_HEADERS))(*(content.encode() for content in _HEADERS.values()))
-    names = (c_char_p * len(_HEADERS))(*(header.encode() for header in _HEADERS))
+    contents, names = _strings(_headers().values()), _strings(_headers())
     _check(nvrtc.nvrtcCreateProgram(byref(program), text.encode(), name.encode(), len(names), contents, names))
     try:
         expressions = {kernel: kernel.encode() for kernel in kernels} | {v: f"&{v}".encode() for v in variables}
         for expression in (*expressions.values(), b"ck_described_kernels", b"ck_described_variables"):
             _check(nvrtc.nvrtcAddNameExpression(program, expression))
-        code = nvrtc.nvrtcCompileProgram(
-            program, len(options), (c_char_p * len(options))(*(option.encode() for option in options))
-        )
+        code = nvrtc.nvrtcCompileProgram(program, len(options), _strings(options))
         log = _text(program, "ProgramLog").rstrip(b"\0").decode(errors="replace")
         if code:
             if not log:

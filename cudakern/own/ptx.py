@@ -1,17 +1,19 @@
 """Inline PTX on the emulator: replaces each ``asm`` of a source by C++ statements that do the same.
 
-An instruction is looked up by its opcode in ``_TABLE``, whose rows are a pattern, the types of the operands, and C++;
-those with operands of other forms are in ``_HANDLERS``. What both lack becomes an error of the C++ compiler, with the
-source's line, unless the preprocessor removes it.
+An instruction is looked up by its opcode in the table ptx.txt, or in ``_HANDLERS``, which has those with operands of
+other forms. What both lack becomes an error of the C++ compiler, with the source's line, unless the preprocessor
+removes it.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
-from .cuda_source import Token, tokens
+from .cuda_source import Token, split, tokens
 
 #: Types of PTX in C++.
 _TYPES = {
@@ -25,142 +27,27 @@ _REGISTERS = {"8": "unsigned char", "16": "unsigned short", "32": "unsigned", "6
 _CONSTRAINTS = {"h": "16", "r": "32", "f": "32", "l": "64", "d": "64"}
 _UNSIGNED = {"u16": "b16", "s16": "b16", "u32": "b32", "s32": "b32", "u64": "b64", "s64": "b64"}
 _WIDE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
-
-_SPECIAL = {
-    "laneid": "emu_ptx::thread() % 32u", "warpid": "emu_ptx::thread() / 32u",
-    "nwarpid": "(emu_ptx::threads() + 31) / 32u", "smid": "emu_ptx::multiprocessor()",
-    "nsmid": "emu_ptx::multiprocessors()", "clock": "static_cast<unsigned>(emu_clock64())",
-    "clock_hi": "static_cast<unsigned>(emu_clock64() >> 32)", "clock64": "emu_clock64()",
-    "globaltimer": "emu_global_timer_ns()", "globaltimer_lo": "static_cast<unsigned>(emu_global_timer_ns())",
-    "globaltimer_hi": "static_cast<unsigned>(emu_global_timer_ns() >> 32)",
-    "lanemask_eq": "1u << emu_ptx::thread() % 32", "lanemask_lt": "(1u << emu_ptx::thread() % 32) - 1",
-    "lanemask_le": "(2u << emu_ptx::thread() % 32) - 1", "lanemask_gt": "~((2u << emu_ptx::thread() % 32) - 1)",
-    "lanemask_ge": "~((1u << emu_ptx::thread() % 32) - 1)",
-    "dynamic_smem_size": "static_cast<unsigned>(emu_dynamic_shared_bytes())",
-    **{f"{ptx}.{axis}": f"{cuda}.{axis}" for axis in "xyz"
-       for ptx, cuda in (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim"))},
-}  # fmt: skip
-
-_INTEGER, _WORD, _BITS, _FLOAT = "[us](?:16|32|64)", "[usb](?:16|32|64)", "b(?:16|32|64)", "f(?:32|64)"
-_HALF = "(?:b?f16)(?:x2)?"
-_WAY = r"(?:\.(?P<way>r[nzmp]))?(?P<ftz>\.ftz)?(?P<sat>\.sat)?"
-_FAST = r"\.(?:approx|full)(?P<ftz>\.ftz)?"
+_SIGNS = {"add": "+", "sub": "-", "mul": "*"}
 _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
              "hs": ">="}  # fmt: skip
-
-#: Opcode, where (?P<t>...) is the type; the types of the result and the operands (T: the instruction's, U: unsigned,
-#: W: twice as wide, V: that unsigned, X: the type to convert to); C++ for the operands a, b, c, d.
-_TABLE: tuple[tuple[str, str, str], ...] = (
-    (rf"mov\.(?P<t>{_WORD}|{_FLOAT}|pred)", "TT", "{a}"),
-    (rf"(?P<op>add|sub)\.(?P<t>{_INTEGER})", "UUU", "{a} {sign} {b}"),
-    (rf"mul\.lo\.(?P<t>{_INTEGER})", "UUU", "1u * {a} * {b}"),
-    (rf"mul\.hi\.(?P<t>{_INTEGER})", "TTT", "emu_ptx::high({a}, {b})"),
-    (r"mul\.wide\.(?P<t>[us](?:16|32))", "WTT", "static_cast<{W}>({a}) * {b}"),
-    (rf"mad\.lo\.(?P<t>{_INTEGER})", "UUUU", "1u * {a} * {b} + {c}"),
-    (rf"mad\.hi\.(?P<t>{_INTEGER})", "UTTU", "static_cast<{U}>(emu_ptx::high({a}, {b})) + {c}"),
-    (r"mad\.wide\.(?P<t>[us](?:16|32))", "VTTV", "static_cast<{V}>(static_cast<{W}>({a}) * {b}) + {c}"),
-    (r"mul24\.lo\.(?P<t>s32)", "TTT", "__mul24({a}, {b})"),
-    (r"mul24\.lo\.(?P<t>u32)", "TTT", "__umul24({a}, {b})"),
-    (
-        r"(?P<op>add|sub)(?P<c>c?)(?P<cc>\.cc)?\.(?P<t>[us](?:32|64))",
-        "UUU",
-        "emu_ptx::{op}_with_carry<{U}>({a}, {b}, {carry_in}, {keep})",
-    ),
-    (r"mad(?P<c>c?)\.(?P<part>lo|hi)(?P<cc>\.cc)?\.(?P<t>[us](?:32|64))", "UTTU",
-     "emu_ptx::add_with_carry<{U}>({product}, {c_}, {carry_in}, {keep})"),
-    (rf"div\.(?P<t>{_INTEGER})", "TTT", "emu_ptx::quotient({a}, {b})"),
-    (rf"rem\.(?P<t>{_INTEGER})", "TTT", "emu_ptx::remainder({a}, {b})"),
-    (r"abs\.(?P<t>s(?:16|32|64))", "UT", "{a} < 0 ? 0 - static_cast<{U}>({a}) : static_cast<{U}>({a})"),
-    (r"neg\.(?P<t>s(?:16|32|64))", "UU", "0 - {a}"),
-    (rf"min\.(?P<t>{_INTEGER})", "TTT", "{a} < {b} ? {a} : {b}"),
-    (rf"max\.(?P<t>{_INTEGER})", "TTT", "{a} > {b} ? {a} : {b}"),
-    (r"sad\.(?P<t>[us]32)", "UTTU", "({a} > {b} ? 0u + {a} - {b} : 0u + {b} - {a}) + {c}"),
-    (r"dp4a\.(?P<t>u32)\.u32", "TTTT", "__dp4a({a}, {b}, {c})"),
-    (r"dp4a\.(?P<t>s32)\.s32", "TTTT", "__dp4a({a}, {b}, {c})"),
-    (rf"and\.(?P<t>{_BITS}|pred)", "TTT", "{a} & {b}"),
-    (rf"or\.(?P<t>{_BITS}|pred)", "TTT", "{a} | {b}"),
-    (rf"xor\.(?P<t>{_BITS}|pred)", "TTT", "{a} ^ {b}"),
-    (rf"not\.(?P<t>{_BITS})", "TT", "~{a}"),
-    (r"not\.(?P<t>pred)", "TT", "!{a}"),
-    (rf"cnot\.(?P<t>{_BITS})", "TT", "{a} == 0"),
-    (rf"shl\.(?P<t>{_BITS})", "TTb32", "emu_ptx::shifted_left({a}, {b})"),
-    (rf"shr\.(?P<t>{_WORD})", "TTb32", "emu_ptx::shifted_right({a}, {b})"),
-    (r"shf\.l\.wrap\.(?P<t>b32)", "TTTT", "__funnelshift_l({a}, {b}, {c})"),
-    (r"shf\.r\.wrap\.(?P<t>b32)", "TTTT", "__funnelshift_r({a}, {b}, {c})"),
-    (r"shf\.l\.clamp\.(?P<t>b32)", "TTTT", "__funnelshift_lc({a}, {b}, {c})"),
-    (r"shf\.r\.clamp\.(?P<t>b32)", "TTTT", "__funnelshift_rc({a}, {b}, {c})"),
-    (r"bfe\.(?P<t>[us](?:32|64))", "TTb32b32", "emu_ptx::bit_field({a}, {b}, {c})"),
-    (r"bfi\.(?P<t>b(?:32|64))", "TTTb32b32", "emu_ptx::with_bit_field({a}, {b}, {c}, {d})"),
-    (r"bfind\.(?P<t>[us](?:32|64))", "u32T", "emu_ptx::highest_bit({a})"),
-    (r"popc\.(?P<t>b(?:32|64))", "u32T", "__builtin_popcountll({a})"),
-    (r"clz\.(?P<t>b32)", "u32T", "__clz(static_cast<int>({a}))"),
-    (r"clz\.(?P<t>b64)", "u32T", "__clzll(static_cast<long long>({a}))"),
-    (r"brev\.(?P<t>b32)", "TT", "__brev({a})"),
-    (r"brev\.(?P<t>b64)", "TT", "__brevll({a})"),
-    (r"fns\.(?P<t>b32)", "TTTs32", "__fns({a}, {b}, {c})"),
-    (r"prmt\.(?P<t>b32)", "TTTT", "emu_ptx::permuted({a}, {b}, {c})"),
-    (r"lop3\.(?P<t>b32)", "TTTTT", "emu_ptx::logic({a}, {b}, {c}, {d})"),
-    (rf"selp\.(?P<t>{_WORD}|{_FLOAT})", "TTTpred", "{c} ? {a} : {b}"),
-    # --- floating point
-    (rf"(?P<op>add|sub|mul){_WAY}\.(?P<t>{_FLOAT})", "TTT", "{arithmetic}({a}, {b})"),
-    (rf"(?:fma|mad){_WAY}\.(?P<t>{_FLOAT})", "TTTT", "{fused}({a}, {b}, {c})"),
-    (r"div\.(?P<way>r[nzmp])(?P<ftz>\.ftz)?\.(?P<t>f32|f64)(?P<op>)", "TTT", "{divided}({a}, {b})"),
-    (r"(?P<op>rcp|sqrt)\.(?P<way>r[nzmp])(?P<ftz>\.ftz)?\.(?P<t>f32|f64)", "TT", "{arithmetic}({a})"),
-    (rf"div{_FAST}\.(?P<t>f32)", "TTT", "__fdividef({a}, {b})"),
-    (rf"rcp{_FAST}\.(?P<t>f32|f64)", "TT", "1 / {a}"),
-    (rf"sqrt{_FAST}\.(?P<t>f32)", "TT", "sqrtf({a})"),
-    (rf"rsqrt{_FAST}\.(?P<t>f32|f64)", "TT", "rsqrt(static_cast<double>({a}))"),
-    (rf"sin{_FAST}\.(?P<t>f32)", "TT", "__sinf({a})"),
-    (rf"cos{_FAST}\.(?P<t>f32)", "TT", "__cosf({a})"),
-    (rf"ex2{_FAST}\.(?P<t>f32)", "TT", "exp2f({a})"),
-    (rf"lg2{_FAST}\.(?P<t>f32)", "TT", "__log2f({a})"),
-    (rf"tanh{_FAST}\.(?P<t>f32)", "TT", "tanhf({a})"),
-    (rf"abs(?P<ftz>\.ftz)?\.(?P<t>{_FLOAT})", "TT", "std::fabs({a})"),
-    (rf"neg(?P<ftz>\.ftz)?\.(?P<t>{_FLOAT})", "TT", "-{a}"),
-    (rf"copysign\.(?P<t>{_FLOAT})", "TTT", "std::copysign({b}, {a})"),
-    (rf"min(?P<ftz>\.ftz)?\.(?P<t>{_FLOAT})", "TTT", "emu_ptx::least({a}, {b})"),
-    (rf"max(?P<ftz>\.ftz)?\.(?P<t>{_FLOAT})", "TTT", "emu_ptx::greatest({a}, {b})"),
-    (rf"(?P<op>add|sub|mul)(?:\.rn)?\.(?P<t>{_HALF})", "TTT", "{a} {sign} {b}"),
-    (rf"(?P<op>fma)\.rn\.(?P<t>{_HALF})", "TTTT", "__hfma{two}({a}, {b}, {c})"),
-    (rf"(?P<op>abs|neg)\.(?P<t>{_HALF})", "TT", "__h{op}{two}({a})"),
-    (rf"(?P<op>min|max)\.(?P<t>{_HALF})", "TTT", "__h{op}{two}({a}, {b})"),
-    # --- conversions
-    (r"cvt(?:\.(?P<way>r[nzmp]i?))?(?P<ftz>\.ftz)?(?P<sat>\.sat)?\.(?P<to>[us](?:8|16|32|64)|b?f16|f32|f64)"
-     r"\.(?P<t>[us](?:8|16|32|64)|b?f16|f32|f64)", "XT", "{converted}"),
-    (r"cvt\.rn\.(?P<t>f16x2)\.f32", "Tf32f32", "__floats2half2_rn({b}, {a})"),
-    (r"cvt\.rn\.(?P<t>bf16x2)\.f32", "Tf32f32", "__floats2bfloat162_rn({b}, {a})"),
-    (r"cvt\.rna\.tf32\.f32(?P<t>)", "b32b32", "({a} + 0x1000u) & 0xffffe000u"),
-    (r"cvta(?:\.to)?\.(?:global|local|const|param)\.(?P<t>u64)", "TT", "{a}"),
-    (r"cvta\.to\.shared\.(?P<t>u64)", "TT",
-     "static_cast<unsigned long long>(__cvta_generic_to_shared(reinterpret_cast<void *>({a})))"),
-    (r"cvta\.shared\.(?P<t>u64)", "TT",
-     "reinterpret_cast<unsigned long long>(__cvta_shared_to_generic({a}))"),
-    # --- warps
-    (r"vote\.sync\.all\.(?P<t>pred)", "TTb32", "__all_sync({b}, {a}) != 0"),
-    (r"vote\.sync\.any\.(?P<t>pred)", "TTb32", "__any_sync({b}, {a}) != 0"),
-    (r"vote\.sync\.ballot\.(?P<t>b32)", "TpredT", "__ballot_sync({b}, {a})"),
-    (r"match\.any\.sync\.(?P<t>b32|b64)", "b32Tb32", "__match_any_sync({b}, {a})"),
-    (r"redux\.sync\.(?P<op>add|min|max)\.(?P<t>[us]32)", "TTb32", "__reduce_{op}_sync({b}, {a})"),
-    (r"redux\.sync\.(?P<op>and|or|xor)\.(?P<t>b32)", "TTb32", "__reduce_{op}_sync({b}, {a})"),
-    (r"activemask\.(?P<t>b32)", "T", "__activemask()"),
-)  # fmt: skip
-
-_SYMBOLS = {"add": "+", "sub": "-", "mul": "*"}
-_SPACE = r"(?:\.(?P<space>global|shared(?:::cta)?|local|const))?"
-_HINTS = r"(?:\.(?:ca|cg|cs|lu|cv|nc|wb|wt|L[12]::[\w:]+))*"
-_ORDER = r"(?:\.(?P<order>volatile|weak|relaxed|acquire|release)(?:\.(?:cta|cluster|gpu|sys))?)?"
-_MEMORY = re.compile(
-    rf"(?P<op>ld|st){_ORDER}{_SPACE}{_HINTS}(?:\.v(?P<count>[24]))?\.(?P<t>[usb](?:8|16|32|64)|f32|f64)"
-)
-_ATOMIC = re.compile(
-    rf"(?P<op>atom|red)(?:\.(?:relaxed|acquire|release|acq_rel))?(?:\.(?:cta|cluster|gpu|sys))?{_SPACE}"
-    r"\.(?P<what>add|min|max|and|or|xor|exch|cas|inc|dec)(?:\.noftz)?\.(?P<t>[usb](?:16|32|64)|f32|f64|b?f16(?:x2)?)"
-)
 _ATOMICS = {"add": "Add", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor", "exch": "Exch",
             "cas": "CAS", "inc": "Inc", "dec": "Dec"}  # fmt: skip
-_SETP = re.compile(
-    rf"setp\.(?P<how>{'|'.join(_COMPARED)}|(?:{'|'.join(_COMPARED)})u|num|nan)(?P<ftz>\.ftz)?\.(?P<t>{_WORD}|{_FLOAT})"
-)
+
+#: Parts of opcodes in ptx.txt and in _HANDLERS.
+_PARTS = {
+    "INTEGER": "[us](16|32|64)",
+    "WORD": "[usb](16|32|64)",
+    "BITS": "b(16|32|64)",
+    "FLOAT": "f(32|64)",
+    "HALF": "b?f16(x2)?",
+    "NUMBER": "[us](8|16|32|64)|b?f16|f32|f64",
+    "ROUNDING": "(.(way=r[nzmp]))?FTZ(sat=.sat)?",
+    "FAST": ".(approx|full)FTZ",
+    "FTZ": "(ftz=.ftz)?",
+    "SPACE": "(.(space=global|shared(::cta)?|local|const))?",
+    "HINTS": r"(.(ca|cg|cs|lu|cv|nc|wb|wt|L[12]::[\w:]+))*",
+    "SCOPE": "(.(cta|cluster|gpu|sys))?",
+}
 
 
 class UnknownError(Exception):
@@ -170,6 +57,37 @@ class UnknownError(Exception):
 class _Register(NamedTuple):
     name: str  # in C++
     type: str  # "" for a literal
+
+
+class _Row(NamedTuple):
+    """An instruction of the table."""
+
+    opcode: re.Pattern[str]
+    types: str
+    code: str
+
+
+def _pattern(opcode: str) -> re.Pattern[str]:
+    """An opcode as it is written in the table: see there."""
+    for name, part in _PARTS.items():
+        opcode = opcode.replace(name, part)
+    opcode = re.sub("<(.*)>", r"(t=\1)", opcode)
+    opcode = re.sub(r"\((\w+)=|\(", lambda match: f"(?P<{match[1]}>" if match[1] else "(?:", opcode)
+    return re.compile(opcode.replace(".", r"\."))
+
+
+@functools.cache
+def _table() -> tuple[list[_Row], dict[str, _Register]]:
+    """The instructions, and the special registers by name."""
+    instructions, registers = [], {}
+    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("%"):
+            name, kind, code = re.split("  +", line)
+            registers[name] = _Register(f"static_cast<{_TYPES[kind]}>({code})", _TYPES[kind])
+        elif line and not line.startswith("#"):
+            opcode, types, code = re.split("  +", line)
+            instructions.append(_Row(_pattern(opcode), types, code))
+    return instructions, registers
 
 
 # --- the source ------------------------------------------------------------------------------------------------------
@@ -235,17 +153,10 @@ class _Asm:
         self.scopes: list[dict[str, _Register]] = [{}]
         self.before: list[str] = []
         self.after: list[str] = []
-        sections: list[list[Token]] = [[]]
-        depth = 0
-        for token in parts:
-            depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-            if depth == 0 and token.text in (":", "::"):
-                sections += [[] for _ in token.text]
-            else:
-                sections[-1].append(token)
-        self.ptx = "".join(map(_string, sections[0]))
-        for is_output, section in zip((True, False), sections[1:3], strict=False):
-            for operand in _separated(section):
+        ptx, *operands = split(parts, ":", "::")
+        self.ptx = "".join(map(_string, ptx))
+        for is_output, section in zip((True, False), operands, strict=False):
+            for operand in split(section, ",") if section else ():
                 self._operand(operand, is_output)
 
     def _operand(self, operand: list[Token], is_output: bool) -> None:
@@ -259,9 +170,7 @@ class _Asm:
             self.operands.append(_Register(f"static_cast<long long>{expression}", ""))
             return
         if letter not in _CONSTRAINTS:
-            raise UnknownError(
-                f"the emulator does not have the constraint {constraint} of asm, only h, r, l, f, d and n"
-            )
+            raise UnknownError(f"the emulator does not have the constraint {constraint}, only h, r, l, f, d and n")
         kind = _REGISTERS[_CONSTRAINTS[letter]]
         self.operands.append(_Register(name, kind))
         if is_output:
@@ -298,9 +207,8 @@ class _Asm:
         match = re.fullmatch(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", text, re.S)
         if not match or match[1] not in _TYPES or ".v" in text:
             raise UnknownError(f"the emulator cannot declare PTX registers by {text}")
-        kind = _REGISTERS[
-            "d" if match[1] == "pred" else {"f16x2": "32", "bf16x2": "32"}.get(match[1], match[1].lstrip("usbf"))
-        ]
+        size = "32" if match[1].endswith("x2") else "d" if match[1] == "pred" else match[1].lstrip("usbf")
+        kind = _REGISTERS[size]
         for name in re.split(r"\s*,\s*", match[2].strip()):
             many = re.fullmatch(r"([\w%$]+)<(\d+)>", name)
             for each in [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [name]:
@@ -309,42 +217,41 @@ class _Asm:
                 yield f"{kind} {register.name} = 0;"
 
     def _instruction(self, opcode: str, arguments: list[str]) -> str:
-        for pattern, handler in _HANDLERS:
-            match = pattern.fullmatch(opcode)
-            if match:
+        for pattern, handler in _HANDLERS.items():
+            if match := pattern.fullmatch(opcode):
                 try:
                     return handler(self, match, arguments)
                 except (ValueError, IndexError):
-                    raise UnknownError(
-                        f"the PTX instruction {opcode} has other operands than {', '.join(arguments)}"
-                    ) from None
-        for row, types, code in _TABLE:
-            match = re.fullmatch(row, opcode)
-            if match:
-                return self._from_table(match, re.findall(r"[TUWVX]|[usbf]+\d+|pred", types), code, arguments)
+                    given = ", ".join(arguments)
+                    raise UnknownError(f"the PTX instruction {opcode} has other operands than {given}") from None
+        for row in _table()[0]:
+            if match := row.opcode.fullmatch(opcode):
+                return self._from_table(match, row, arguments)
         raise UnknownError(f"the emulator does not have the PTX instruction {opcode}")
 
-    def _from_table(self, match: re.Match[str], types: list[str], code: str, arguments: list[str]) -> str:
-        parts = match.groupdict()
-        kind = parts["t"]
+    def _from_table(self, match: re.Match[str], row: _Row, arguments: list[str]) -> str:
+        parts = {name: part or "" for name, part in match.groupdict().items()}
+        kind = parts.get("t", "")
         unsigned, wide = _UNSIGNED.get(kind, kind), _WIDE.get(kind, kind)
-        meaning = {"T": kind, "U": unsigned, "W": wide, "V": _UNSIGNED.get(wide, wide), "X": parts.get("to")}
-        kinds = [_TYPES[meaning.get(each) or each] for each in types]
+        meaning = {"T": kind, "U": unsigned, "W": wide, "V": _UNSIGNED.get(wide, wide), "X": parts.get("to", "")}
+        kinds = [_TYPES[meaning.get(each, each)] for each in re.findall(r"[TUWVX]|[usbf]+\d+|pred", row.types)]
         if len(arguments) != len(kinds):
             raise UnknownError(f"the PTX instruction {match[0]} has {len(kinds)} operands, not {len(arguments)}")
-        if "{" in arguments[0] or any("{" in argument for argument in arguments[1:]):
+        if any("{" in argument for argument in arguments):
             return self._packed(match[0], kind, arguments)
-        result = self._operand_of(arguments[0])
-        values = [self._value(argument, type_) for argument, type_ in zip(arguments[1:], kinds[1:], strict=True)]
-        flush = parts.get("ftz") and kind == "f32"
-        values = [f"emu_ptx::flushed({value})" for value in values] if flush else values
-        names = dict(zip("abcd", values, strict=False))
-        words = names | {letter: _TYPES[each] for letter, each in meaning.items() if each} | _words(parts, kind, names)
-        expression = f"static_cast<{kinds[0]}>({code.format(**words)})"
+        values = [self._value(argument, type_) for argument, type_ in zip(arguments, kinds, strict=True)]
+        flush = kind == "f32" and parts.get("ftz")
+        if flush:
+            values = [f"emu_ptx::flushed({value})" for value in values]
+        if row.types.startswith(":"):
+            return row.code.format(**dict(zip("abcd", values, strict=False))) + ";"
+        words = dict(zip("abcd", values[1:], strict=False))
+        words |= {letter: _TYPES[each] for letter, each in meaning.items() if each} | _words(parts, kind, words)
+        expression = f"static_cast<{kinds[0]}>({row.code.format(**words)})"
         expression = f"emu_ptx::flushed({expression})" if flush else expression
-        if parts.get("sat") and not code.startswith("{converted"):
+        if parts.get("sat"):
             expression = f"static_cast<{kinds[0]}>(emu_ptx::saturated_to_1({expression}))"
-        return f"emu_ptx::put({result.name}, {expression});"
+        return f"emu_ptx::put({self._operand_of(arguments[0]).name}, {expression});"
 
     def _packed(self, opcode: str, kind: str, arguments: list[str]) -> str:
         """mov between a register and a vector of its parts, the lowest first."""
@@ -371,10 +278,8 @@ class _Asm:
             if int(match[1]) >= len(self.operands):
                 raise UnknownError(f"asm has no operand {text}")
             return self.operands[int(match[1])]
-        if text.startswith("%") and text[1:] in _SPECIAL:
-            expression = _SPECIAL[text[1:]]
-            kind = _REGISTERS["64" if "64" in text or text == "%globaltimer" else "32"]
-            return _Register(f"static_cast<{kind}>({expression})", kind)
+        if special := _table()[1].get(text):
+            return special
         if match := re.fullmatch(r"0[fF]([0-9a-fA-F]{8})", text):
             return _Register(f"0x{match[1]}u", "unsigned")
         if match := re.fullmatch(r"0[dD]([0-9a-fA-F]{16})", text):
@@ -402,34 +307,25 @@ class _Asm:
         return f"emu_ptx::{where}<{kind}>({base}{offset})"
 
 
-def _words(parts: dict[str, str | None], kind: str, names: dict[str, str]) -> dict[str, str]:
+def _words(parts: dict[str, str], kind: str, operands: dict[str, str]) -> dict[str, str]:
     """What the table's C++ takes from the opcode."""
-    op, way = parts.get("op") or "", parts.get("way") or "rn"
-    letter = "f" if kind == "f32" else "d"
-    suffix = {"rm": "rd", "rp": "ru"}.get(way, way)
+    op, way, to = parts.get("op", ""), parts.get("way", ""), parts.get("to", "")
+    letter, suffix = "f" if kind == "f32" else "d", {"rm": "rd", "rp": "ru", "": "rn"}.get(way, way)
     words = {
         "op": op,
-        "sign": _SYMBOLS.get(op, ""),
-        "arithmetic": f"__{letter}{op}_{suffix}",
-        "divided": f"__{letter}div_{suffix}",
-        "fused": f"__fma{'f' * (kind == 'f32')}_{suffix}",
+        "sign": _SIGNS.get(op, ""),
         "two": "2" * kind.endswith("x2"),
+        "rounded": f"__{letter}{op}_{suffix}",
+        "fused": f"__fma{'f' * (kind == 'f32')}_{suffix}",
+        "keep": "true" if parts.get("cc") else "false",
+        "carry": "emu_ptx::carry" if parts.get("c") else "0",
     }
-    if "cc" in parts:
-        words["keep"] = "true" if parts["cc"] else "false"
-        words["carry_in"] = "emu_ptx::carry" if parts["c"] else "0"
-        if parts.get("part"):
-            a, b, unsigned = names["a"], names["b"], _TYPES[_UNSIGNED[kind]]
-            low = f"1u * static_cast<{unsigned}>({a}) * static_cast<{unsigned}>({b})"
-            words["product"] = low if parts["part"] == "lo" else f"static_cast<{unsigned}>(emu_ptx::high({a}, {b}))"
-            words["c_"] = names["c"]
-    if parts.get("to"):
-        to, saturates = str(parts["to"]), "true" if parts.get("sat") else "false"
-        mode, source = parts.get("way"), names["a"]
-        if mode and mode.endswith("i") and to[0] == "f":  # to an integral number of a floating-point type
-            source, mode = f"emu_ptx::to_integral({source}, emu_ptx::{mode[:2]})", "rn"
-        default = "rn" if "f" in to else "rz"
-        words["converted"] = f"emu_ptx::convert<{_TYPES[to]}>({source}, emu_ptx::{(mode or default)[:2]}, {saturates})"
+    if to:
+        source = operands["a"]
+        if way.endswith("i") and to[0] == "f":  # to an integral number of a floating-point type
+            source, way = f"emu_ptx::to_integral({source}, emu_ptx::{way[:2]})", "rn"
+        mode, clamp = way[:2] or ("rn" if "f" in to else "rz"), "true" if parts["clamp"] else "false"
+        words["converted"] = f"emu_ptx::convert<{_TYPES[to]}>({source}, emu_ptx::{mode}, {clamp})"
     return words
 
 
@@ -500,21 +396,6 @@ def _match_all(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     return code + (f" {asm._operand_of(names[1]).name} = emu_all != 0;" if len(names) > 1 else " (void)emu_all;")
 
 
-def _uniform(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
-    value, mask = asm._value(arguments[1], "bool"), asm._value(arguments[2], "unsigned")
-    return (
-        f"const unsigned emu_mask = {mask}, emu_yes = __ballot_sync(emu_mask, {value}); "
-        f"{asm._operand_of(arguments[0]).name} = emu_yes == 0 || emu_yes == emu_mask;"
-    )
-
-
-def _call(function: str, kind: str = "unsigned") -> _Handler:
-    def handler(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
-        return f"{function}({', '.join(asm._value(argument, kind) for argument in arguments)});"
-
-    return handler
-
-
 def _barrier(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     values = [asm._value(argument, "unsigned") for argument in arguments]
     return f"emu_ptx::barrier({', '.join([*values, '0u'][:2])});"
@@ -527,33 +408,18 @@ def _copy(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     return f"emu_copy_async({to}, {of}, {size}, {read}, __builtin_FILE(), __builtin_LINE());"
 
 
-def _nothing(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
-    return ""
-
-
-_HANDLERS: tuple[tuple[re.Pattern[str], _Handler], ...] = tuple(
-    (pattern if isinstance(pattern, re.Pattern) else re.compile(pattern), handler)
-    for pattern, handler in (
-        (_MEMORY, _memory),
-        (_ATOMIC, _atomic),
-        (_SETP, _setp),
-        (r"shfl\.sync\.(?P<how>up|down|bfly|idx)\.b32", _shuffle),
-        (r"match\.all\.sync\.(?P<t>b32|b64)", _match_all),
-        (r"vote\.sync\.uni\.pred", _uniform),
-        (r"(?:bar|barrier)(?:\.cta)?\.sync(?:\.aligned)?", _barrier),
-        (r"(?:bar|barrier)(?:\.cta)?\.arrive(?:\.aligned)?", _call("emu_ptx::arrive")),
-        (r"bar\.warp\.sync", _call("__syncwarp")),
-        (r"(?:membar\.cta|fence(?:\.(?:sc|acq_rel))?\.cta)", _call("__threadfence_block")),
-        (r"(?:membar\.(?:gl|sys)|fence(?:\.(?:sc|acq_rel))?\.(?:gpu|sys|cluster))", _call("__threadfence")),
-        (r"cp\.async\.c[ag]\.shared(?:::cta)?\.global(?:\.L2::\w+)?", _copy),
-        (r"cp\.async\.commit_group", _call("emu_copy_async_commit")),
-        (r"cp\.async\.wait_group", _call("emu_copy_async_wait", "int")),
-        (r"cp\.async\.wait_all", lambda *_: "emu_copy_async_commit(); emu_copy_async_wait(0);"),
-        (r"nanosleep\.u32", _call("__nanosleep")),
-        (r"trap", _call("__trap")),
-        (r"(?:prefetchu?|discard|applypriority)\b.*|griddepcontrol\.\w+", _nothing),
-    )
-)
+_HANDLERS: dict[re.Pattern[str], _Handler] = {
+    _pattern("(op=ld|st)(.(order=volatile|weak|relaxed|acquire|release)SCOPE)?SPACEHINTS(.v(count=[24]))?"
+             ".<[usb](8|16|32|64)|FLOAT>"): _memory,
+    _pattern("(op=atom|red)(.(relaxed|acquire|release|acq_rel))?SCOPESPACE"
+             f".(what={'|'.join(_ATOMICS)})(.noftz)?.<WORD|FLOAT|HALF>"): _atomic,
+    _pattern(f"setp.(how=({'|'.join(_COMPARED)})u?|num|nan)FTZ.<WORD|FLOAT>"): _setp,
+    _pattern("shfl.sync.(how=up|down|bfly|idx).b32"): _shuffle,
+    _pattern("match.all.sync.<b32|b64>"): _match_all,
+    _pattern("(bar|barrier)(.cta)?.sync(.aligned)?"): _barrier,
+    _pattern(r"cp.async.c[ag].shared(::cta)?.global(.L2::\w+)?"): _copy,
+    re.compile(r"(?:prefetchu?|discard|applypriority)\b.*|griddepcontrol\.\w+"): lambda *_: "",
+}  # fmt: skip
 
 
 # --- text ------------------------------------------------------------------------------------------------------------
@@ -564,21 +430,6 @@ def _string(token: Token) -> str:
     if not token.text.startswith('"'):
         raise UnknownError(f"the text of asm must be a string, not {token.text}")
     return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t", "\n": ""}.get(m[1], m[1]), token.text[1:-1], flags=re.S)
-
-
-def _separated(section: list[Token]) -> Iterator[list[Token]]:
-    """The parts between commas."""
-    part: list[Token] = []
-    depth = 0
-    for token in section:
-        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
-        if depth == 0 and token.text == ",":
-            yield part
-            part = []
-        else:
-            part.append(token)
-    if part:
-        yield part
 
 
 def _statements(ptx: str) -> Iterator[str]:
