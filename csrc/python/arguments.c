@@ -105,32 +105,6 @@ const char *read_text(PyObject *object, const char *what) {
     return NULL;
 }
 
-const ck_operation *read_operation(module_state *state, PyObject *object) {
-    ck_error error; // not initialized, because it is large
-    ck_error_clear(&error);
-    const ck_set *set = state->package;
-    if (PyTuple_Check(object) && PyTuple_Size(object) == 2) {
-        if ((set = read_set(state, PyTuple_GetItem(object, 0))) == NULL) return NULL;
-        object = PyTuple_GetItem(object, 1);
-    }
-    const char *name = read_text(object, "operation");
-    if (name == NULL) return NULL;
-    const ck_operation *operation = ck_set_operation(set, name, &error);
-    if (operation == NULL) errors_raise(state, &error);
-    return operation;
-}
-
-const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation) {
-    ck_error error;
-    ck_error_clear(&error);
-    *operation = read_operation(state, names[0]);
-    const char *which = *operation ? read_text(names[1], "variant") : NULL;
-    if (which == NULL) return NULL;
-    const ck_variant *variant = ck_find_variant(*operation, which, &error);
-    if (variant == NULL) errors_raise(state, &error);
-    return variant;
-}
-
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values) {
     if (!PyTuple_Check(object)) {
         PyErr_Format(PyExc_TypeError, "%s must be a tuple of integers, not %R", what, object);

@@ -2,6 +2,7 @@
 //
 //   module.c      the module: state, types, functions, the backend, faults on request
 //   arguments.c   converts Python's numbers, names and tuples to C
+//   operation.c   finds the operation and the variant of a call, in the set that it names
 //   outside.c     releases Python's lock while a call may wait; handles Ctrl-C meanwhile
 //   errors.c      converts a status to an exception; no other file does
 //   table.c       the tables of a set as dictionaries
@@ -103,17 +104,23 @@ int read_int(PyObject *object, const char *what, int *value);
 int read_handle(PyObject *object, const char *what, uintptr_t *value); // a stream, an event, an address
 int read_stream(PyObject *object, cudaStream_t *stream);
 const char *read_text(PyObject *object, const char *what);
-// Finds an operation: by its name in the package's set, by a tuple (Set, name) in another one. NULL: an exception is
-// set.
-const ck_operation *read_operation(module_state *state, PyObject *object);
-// The same for a variant, by operation and name.
-const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation);
 int read_integers(PyObject *object, const char *what, int limit, int64_t *values); // returns their number
 int read_shape(PyObject *object, ck_view *view);                                   // shape and ndim
 int read_shapes(PyObject *shapes, ck_view *views);                                 // of a tuple; returns their number
 int read_dtype(PyObject *object, int *dtype);
 int write_number(PyObject *object, int dtype, void *value); // 1: an int or float that the type can hold; else 0
 PyObject *make_integers(const int64_t *values, int count);  // a tuple
+
+// --- operation.c -------------------------------------------------------------------------------------------------
+typedef struct set {           // the type Set
+    PyObject_HEAD ck_set *set; // never unloaded, so there is nothing to release
+} set;
+// All of these return NULL with an exception set.
+const ck_set *read_set(const module_state *state, PyObject *object);
+// Finds an operation: by its name in the package's set, by a tuple (Set, name) in another one.
+const ck_operation *read_operation(module_state *state, PyObject *object);
+// The same for a variant, by operation and name.
+const ck_variant *read_variant(module_state *state, PyObject *const names[2], const ck_operation **operation);
 
 // --- buffers.c ---------------------------------------------------------------------------------------------------
 // The host arrays of a call. While a buffer is held, its array cannot be moved or resized; buffers_release ends this.
@@ -165,8 +172,7 @@ void release_object(void *object);
 
 // --- sets.c ------------------------------------------------------------------------------------------------------
 PyTypeObject *make_set_type(PyObject *module);
-const ck_set *read_set(const module_state *state, PyObject *object); // NULL: an exception is set
-int load_package_set(module_state *state);                           // -1: ImportError is set
+int load_package_set(module_state *state); // -1: ImportError is set
 
 // --- prepared.c --------------------------------------------------------------------------------------------------
 PyTypeObject *make_prepared_type(PyObject *module);

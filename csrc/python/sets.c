@@ -9,10 +9,6 @@
 #include "backend.h"
 #include "python.h"
 
-typedef struct set {
-    PyObject_HEAD ck_set *set; // never unloaded, so there is nothing to release
-} set;
-
 int load_package_set(module_state *state) {
     ck_error error = {0};
     char path[4096];
@@ -27,12 +23,6 @@ int load_package_set(module_state *state) {
     if (ck_set_load(state->runtime, path, &state->package, &error) == CK_OK) return 0;
     PyErr_SetString(PyExc_ImportError, error.message);
     return -1;
-}
-
-const ck_set *read_set(const module_state *state, PyObject *object) {
-    if (Py_IS_TYPE(object, state->set_type)) return ((set *)object)->set;
-    PyErr_Format(PyExc_TypeError, "set must be a Set of cudakern." QUOTE(CK_MODULE) ", not %R", object);
-    return NULL;
 }
 
 static PyObject *load_set(PyObject *module, PyObject *argument) {
