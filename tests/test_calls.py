@@ -116,6 +116,29 @@ def test_arranged_arrays_go_straight_to_c(backend, place, what):
     assert np.allclose(result if place == "host" else result.get(), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("place", ["host", "device"])
+def test_results_in_arrays_of_any_strides_go_straight_to_c(backend, place):
+    x = np.random.default_rng().random((3, 12, 12)).astype(np.float32)
+    inputs = (x, x[0]) if place == "host" else (cudakern.asarray(x), cudakern.asarray(x[0]))
+    outs = {
+        "plain": (lambda y: y[:3, :12, :12].copy(), True),
+        "columns apart": (lambda y: y[:3, :12, ::2], True),
+        "in any order": (lambda y: y[:12, :12, :3].transpose(2, 1, 0), True),
+        "backwards": (lambda y: y[2::-1, :12, 12:0:-1], True),
+        "an input": (lambda y: inputs[0], False),
+        "another type": (lambda y: y[:3, :12, :12].astype(np.float64), False),
+    }
+    for what, (view, straight) in outs.items():
+        whole = np.zeros((13, 13, 24), np.float32)
+        out = view(whole if place == "host" else cudakern.asarray(whole))
+        seen = []
+        for _ in range(2 if straight else 1):
+            expected = np.matmul(*(np.asarray(y if place == "host" else y.get()) for y in inputs))
+            seen = frames(lambda out=out: cudakern.matmul(*inputs, out=out, variant="tiled"))
+            assert np.allclose(out if place == "host" else out.get(), expected, rtol=1e-5), what
+        assert (len(seen) <= 10) == (straight or what == "an input" and place == "host"), (what, seen)
+
+
 @every_kernel
 def test_plain_arrays_on_the_device_go_straight_to_c(operation, name, variant, monkeypatch):
     """From the second call of a kind on: named or "auto", into a new array or into out."""

@@ -5,6 +5,7 @@
 // `call` returns NotImplemented if the memo does not contain the kind or something does not fit. Python then converts
 // what can be converted, raises an error about what cannot, and prepares later calls of this kind. This file raises
 // no errors about calls that it does not handle.
+#include <stdlib.h>
 #include <string.h>
 
 #include "kind.h"
@@ -321,6 +322,19 @@ static int place_numbers(module_state *state, prepared *prepared, PyObject *inpu
 }
 
 // --- the result ----------------------------------------------------------------------------------------------------
+// 1: no two elements share memory, because each stride exceeds the range of all smaller ones.
+static int are_distinct(const ck_view *view) {
+    if (ck_view_is_contiguous(view)) return 1;
+    for (int i = 0; i < view->ndim; i++) {
+        int64_t range = (int64_t)ck_dtype_size(view->dtype), step = llabs(view->strides[i]);
+        for (int j = 0; j < view->ndim; j++)
+            if (j != i && view->shape[j] > 1 && llabs(view->strides[j]) <= step)
+                range += llabs(view->strides[j]) * (view->shape[j] - 1);
+        if (view->shape[i] > 1 && step < range) return 0;
+    }
+    return 1;
+}
+
 // 1: the kernel can write its result directly into this array.
 static int take_output(module_state *state, const prepared *prepared, PyObject *out, const ck_view *result,
                        arrays *arrays) {
@@ -328,8 +342,7 @@ static int take_output(module_state *state, const prepared *prepared, PyObject *
     if (!(arrays->on_host ? arrays_take_host(state, out, 1, arrays) : arrays_take_device(state, out, arrays)))
         return 0;
     const ck_view *target = &arrays->views[inputs];
-    int fits = target->dtype == prepared->types.output && ck_view_is_contiguous(target) &&
-               ck_view_same_shape(target, result);
+    int fits = target->dtype == prepared->types.output && ck_view_same_shape(target, result) && are_distinct(target);
     if (arrays->on_host) return fits && !ck_view_is_empty(target); // the device has copies of the inputs
     fits = fits && arrays->held[inputs]->device == arrays->device && !arrays->held[inputs]->read_only;
     for (int i = 0; i < inputs && fits; i++)
