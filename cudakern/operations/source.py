@@ -137,7 +137,10 @@ def source(op: NameOrFunction, variant: str | None = None) -> Source:
     shown = {own: files.pop(own)}
     for kernel in entry.kernels:
         if not any(_defines(text, kernel) for text in shown.values()):
-            shown |= {path: text for path, text in files.items() if _defines(text, kernel)}
+            for path in (KERNELS / entry.source.split("/")[0]).rglob("*.cuh"):
+                if _defines(text := path.read_text(encoding="utf-8"), kernel):
+                    shown[path] = text
+                    files |= _included(path)
     whole = Source("\n".join(shown.values()), own)
     for path, text in _used(whole.kernel, {path: text for path, text in files.items() if path not in shown}).items():
         whole.helpers[str(path.relative_to(KERNELS))] = Source(text, path)
