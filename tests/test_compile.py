@@ -279,7 +279,6 @@ def test_files_in_other_encodings(backend, tmp_path, encoding, end):
     assert x[0] == 1
 
 
-@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
 def test_a_users_headers_may_have_the_names_of_ours(tmp_path):
     """CUDA's names are taken; those of the package's own headers are not."""
     ours = [
@@ -307,6 +306,7 @@ def test_a_users_headers_may_have_the_names_of_ours(tmp_path):
     assert y[0] == sum(range(1, len(ours) + 1))
 
 
+@pytest.mark.parametrize("backend", ["emulator"], indirect=True)
 def test_object_files_of_flags_are_linked(tmp_path):
     (tmp_path / "seven.c").write_text("int seven(void) { return 7; }")
     subprocess.run(["gcc", "-fPIC", "-c", "seven.c"], cwd=tmp_path, check=True)
