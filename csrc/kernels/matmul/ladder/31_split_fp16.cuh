@@ -101,19 +101,21 @@ __device__ __forceinline__ void multiply_pieces(float (&sum)[size::COLUMNS / 2],
 
 // What undoes the scales of a slab: of the rows of a warp, and, in lane i, of columns 16 i to 16 i + 15 of the tile.
 struct split_factors {
-    const float *a_from, *b_from; // those of the slab
-    const int a_blocks, b_blocks; // the distances of the next slab's
+    const split_product_operands &op;
+    const int a_blocks, b_blocks;
+    int64_t a_at, b_at;
     float a, b;
 
     // `slab`: in all products.
-    __device__ __forceinline__ split_factors(const split_product_operands &op, int64_t slab, int row, int column)
-        : a_blocks(split_blocks(op.m)), b_blocks(split_blocks(op.n)) {
-        a_from = op.a_factors + slab * a_blocks + min(row / SPLIT_LINES, a_blocks - 1);
-        b_from = op.b_factors + slab * b_blocks +
-                 min(column / SPLIT_LINES + static_cast<int>(threadIdx.x) % 32, b_blocks - 1);
-        a = *a_from, b = *b_from;
+    __device__ __forceinline__ split_factors(const split_product_operands &op_, int64_t slab, int row, int column)
+        : op(op_), a_blocks(split_blocks(op.m)), b_blocks(split_blocks(op.n)) {
+        a_at = slab * a_blocks + min(row / SPLIT_LINES, a_blocks - 1);
+        b_at = slab * b_blocks + min(column / SPLIT_LINES + static_cast<int>(threadIdx.x) % 32, b_blocks - 1);
+        a = op.a_factors[a_at], b = op.b_factors[b_at];
     }
-    __device__ __forceinline__ void load_next() { a = *(a_from += a_blocks), b = *(b_from += b_blocks); }
+    __device__ __forceinline__ void load_next() {
+        a = op.a_factors[a_at += a_blocks], b = op.b_factors[b_at += b_blocks];
+    }
     // Adds the tensor cores' sums to those of a thread.
     template <int COUNT>
     __device__ __forceinline__ void promote(const float (&sum)[COUNT], float (&total)[COUNT]) const {
