@@ -1,7 +1,8 @@
 """How kernels are compiled for the emulator: by which compiler, with which options, from which files.
 
-setup.py, ``compile``, ``emulator.compile_flags`` and the tests ask this file, and no other one knows these options.
-setup.py loads it before the package and its requirements are there, so it needs the standard library alone.
+setup.py, ``compile``, ``emulator.compile_flags`` and the tests ask this file. What they add concerns messages, or the
+package alone. setup.py loads it before the package and its requirements are there, so it needs the standard library
+alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import NamedTuple
 #: What the code of a set's mode is like. More modes come with tools that are told of every access.
 MODES: Mapping[str, list[str]] = {"plain": ["-O2"]}
 
-#: What the kernels of the package are compiled with besides: only what is marked is visible.
+#: For the kernels of the package besides: only what is marked is visible. Psabi: arguments passed as vectors.
 OF_PACKAGE = ["-fvisibility=hidden", "-Wno-psabi"]
 CXX = ("g++", "c++", "clang++")  #: in this order, if the environment's CXX names none
 
