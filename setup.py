@@ -73,9 +73,9 @@ PTXAS = ["-Xptxas", "-v"]  # it tells each kernel's registers, shared and local 
 WARNINGS = ["-Wall", "-Wextra"]
 HOST_FLAGS = ["-O2", "-fPIC", "-fvisibility=hidden", "-pthread"]
 C_FLAGS = ["-std=c11", *HOST_FLAGS, *WARNINGS]
-# For our own kernels. Pass-failed: clang knows `#pragma unroll`, too, but
+# For our own kernels. Psabi: arguments that are passed as vectors. Pass-failed: clang knows `#pragma unroll`, too, but
 # cannot unroll every such loop. (g++ ignores what it does not know.)
-KERNEL_FLAGS = [*driver.OF_PACKAGE, *WARNINGS, "-Wno-pass-failed"]
+KERNEL_FLAGS = ["-fvisibility=hidden", *WARNINGS, "-Wno-psabi", "-Wno-pass-failed"]
 
 
 @dataclass

@@ -170,8 +170,8 @@ template <typename T> T *output(const ck_call *call) {
     }
 
 // What a build may compile by itself: a line CK_UNIT(...) in a .cu becomes a unit of compilation of its own, which
-// includes the file without these lines (`units` in cudakern/_driver.py). A compiler that gets the file itself compiles
-// them all.
+// begins with all that stands before the first such line (setup.py). A compiler that gets the whole file compiles all
+// of them.
 #ifndef CK_UNIT
 #define CK_UNIT(...) __VA_ARGS__
 #endif
