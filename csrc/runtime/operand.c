@@ -11,8 +11,8 @@ static int is_broadcast(const ck_view *view, int axis) {
     return view->shape[axis] > 1 && view->strides[axis] == 0;
 }
 
-// --- layout ------------------------------------------------------------------------------------------------------ A
-// layout for strides that no copy of rows or columns brings to the device: without gaps, in the order of the memory.
+// --- layout ------------------------------------------------------------------------------------------------------
+// A layout for strides that no copy of rows or columns brings to the device: without gaps, in the memory's order.
 static int lay_out_in_memory_order(ck_operand *operand, int is_output, const ck_layout *layout) {
     ck_packing packing;
     ck_view_pack(operand->array, &packing);

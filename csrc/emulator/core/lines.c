@@ -32,12 +32,12 @@ static int is_header(const char *file) {
     if (!end) return 0;
     // Of CUDA's headers, of ours below them, of the seam's beside them.
     static const char *const near[] = {"", "../", "../../emulator/include/"};
-    int found = 0;
-    for (int i = 0; i < 3 && !found; i++) {
+    int is_ours = 0;
+    for (int i = 0; i < 3 && !is_ours; i++) {
         snprintf(path, sizeof path, "%.*s/%scuda_runtime_api.h", (int)(end - file), file, near[i]);
-        found = !access(path, F_OK);
+        is_ours = !access(path, F_OK);
     }
-    return found;
+    return is_ours;
 }
 
 // Of an answer "/path/kernel.cu:12" or "??:0".

@@ -1,7 +1,8 @@
 // What asynchronous operations (TMA and wgmma) see of a block's dynamic shared memory.
 //
-//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----. a tensor_load lands --> both
-//   '--------------------------------------+--> tensor_store and wgmma read: NaN where they differ
+//   a thread writes ----> shared memory - - fence_async_proxy - -> view ----.
+//   a tensor_load lands --> both     '--------------------------------------+--> tensor_store, wgmma: NaN where they
+//                                                                                differ
 //
 // On a GPU, what threads have written is visible to asynchronous operations only after a fence.proxy.async, and
 // nobody may overwrite what an operation still reads. Here there is a copy, the view, which is brought up to date

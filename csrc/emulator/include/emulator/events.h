@@ -134,7 +134,7 @@ typedef enum emu_async_stage {
     EMU_ASYNC_STAGES
 } emu_async_stage;
 
-// The operation of a warp (EMU_BY_PRODUCT) is reported for one of its threads. An operation for which nobody waits
+// The operation of a warp (EMU_BY_PRODUCT) is reported for one of its threads. An operation that no thread waits for
 // has no end.
 typedef struct emu_async_event {
     emu_async_stage stage;
