@@ -443,14 +443,10 @@ def relative(pattern: str) -> list[Path]:
     return sorted(path.relative_to(ROOT) for path in ROOT.glob(pattern))
 
 
-def operations() -> list[str]:
-    return [path.stem for path in relative("csrc/kernels/*/*.cu") if path.stem == path.parent.name]
-
-
 def kernel_sources() -> list[Path]:
     """The .cu files of all operations, and of the set."""
     of = driver.units(ROOT / "csrc/kernels")
-    return [generate(unit.name, unit.text) if unit.text else Path("csrc", unit.source) for unit in of]
+    return [generate(unit.name, unit.text) if unit.part else Path("csrc", unit.source) for unit in of]
 
 
 def generate(name: str, text: str) -> Path:
@@ -464,7 +460,7 @@ def generate(name: str, text: str) -> Path:
 
 def write_operations() -> None:
     """The list of operations is the list of folders: csrc/kernels/NAME/NAME.cu."""
-    generate("operations.inc", driver.table_of(operations()))
+    generate("operations.inc", driver.table_of(driver.operations(ROOT / "csrc/kernels")))
 
 
 def in_batches(sources: list[Path]) -> list[Path]:

@@ -90,23 +90,37 @@ class Unit(NamedTuple):
 
     source: Path  #: relative to the folder above that of the kernels
     name: str  #: of the unit: a file's, or one for each of its lines CK_UNIT(...)
-    text: str  #: what to compile, if it is not the file itself
+    part: str  #: what such a line has in its parentheses; "": the unit is the file
+
+    @property
+    def operation(self) -> str:
+        return self.source.parts[1]
+
+    @property
+    def text(self) -> str:
+        """What to compile."""
+        include = f'#include "{self.source}"\n'
+        if not self.part:
+            return include
+        before = f"// Written by the build.\n#define CK_UNIT(...)\n{include}"
+        return f"{before}namespace {self.operation} {{\n{self.part}\n}}\n"
 
 
 def units(kernels: Path) -> list[Unit]:
     """The units of all operations below a folder. A file with lines ``CK_UNIT(...)`` is one unit for each of these, so
     that they are compiled in parallel."""
-    found = []
+    of_all = []
     for path in sorted(kernels.glob("**/*.cu")):
-        source = path.relative_to(kernels.parent)
+        whole = Unit(path.relative_to(kernels.parent), path.name, "")
         parts = re.findall(r"^CK_UNIT\((.*)\)$", path.read_text(encoding="utf-8"), re.M)
-        operation = source.parts[1]
-        for number, part in enumerate(parts):
-            before = f'#define CK_UNIT(...)\n#include "{source}"\n'
-            text = f"// Written by the build.\n{before}namespace {operation} {{\n{part}\n}}\n"
-            found.append(Unit(source, f"{operation}_{path.stem}_{number}.cu", text))
-        found += [] if parts else [Unit(source, path.name, "")]
-    return found
+        names = [f"{whole.operation}_{path.stem}_{number}.cu" for number in range(len(parts))]
+        of_all += [whole._replace(name=name, part=part) for name, part in zip(names, parts, strict=True)] or [whole]
+    return of_all
+
+
+def operations(kernels: Path) -> list[str]:
+    """The operations are the folders with a file of the folder's name: kernels/NAME/NAME.cu."""
+    return sorted(path.stem for path in kernels.glob("*/*.cu") if path.stem == path.parent.name)
 
 
 def table_of(operations: list[str]) -> str:

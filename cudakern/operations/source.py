@@ -51,10 +51,10 @@ class Source(str):
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
     def __repr__(self) -> str:
-        names = textwrap.wrap(", ".join(self.helpers), 100, initial_indent="//   ", subsequent_indent="//   ")
-        return self.kernel + (
-            "\n".join(["\n// It uses code of these files, which .helpers shows:", *names, ""]) if names else ""
-        )
+        if not self.helpers:
+            return self.kernel
+        names = textwrap.fill(", ".join(self.helpers), 100, initial_indent="//   ", subsequent_indent="//   ")
+        return f"{self.kernel}\n// It uses code of these files, which .helpers shows:\n{names}\n"
 
     def _repr_html_(self) -> str:
         folded = [

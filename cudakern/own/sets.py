@@ -42,19 +42,19 @@ def package_set(native: Native, operation: str, variant: str, mode: str) -> Set:
 # --- which units ------------------------------------------------------------------------------------------------------
 def needed(operation: str, variant: str) -> list[_driver.Unit]:
     """The operation's table, and the units with run functions that the variant's own run calls."""
-    units = [unit for unit in _units() if unit.source.parts[1] == operation]
+    units = [unit for unit in _units() if unit.operation == operation]
     table = next(unit for unit in units if unit.name == f"{operation}.cu")
     if variant == "fastest":  # which takes one of all the others
         return units
-    found, waiting, known = [table], [variant], {variant}
+    chosen, waiting, known = [table], [variant], {variant}
     while waiting:
         run = waiting.pop()
         for unit in units:
             if called := _called(_text(unit), run):
-                found += [unit] * (unit not in found)
+                chosen += [unit] * (unit not in chosen)
                 waiting += sorted(called - known)
                 known |= called
-    return found
+    return chosen
 
 
 @functools.cache
@@ -64,9 +64,7 @@ def _units() -> list[_driver.Unit]:
 
 @functools.cache
 def _text(unit: _driver.Unit) -> str:
-    if unit.text:
-        return unit.text.splitlines()[-2]
-    return (KERNELS.parent / unit.source).read_text(encoding="utf-8")
+    return unit.part or (KERNELS.parent / unit.source).read_text(encoding="utf-8")
 
 
 def _called(text: str, run: str) -> set[str]:
@@ -94,17 +92,17 @@ _NO_FILES = dependencies.Reachable([], False)
 
 def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
     cxx = compilers.compiler()
-    sources = {unit.name: unit.text or f'#include "{unit.source}"\n' for unit in needed(operation, variant)}
+    sources = {unit.name: unit.text for unit in needed(operation, variant)}
     # A run that is not compiled fails: the address of this function stands for its own.
     sources["set.cu"] = '#include "kernels/set.cu"\nextern "C" int cudakern_no_run() { return CK_BAD_VALUE; }\n'
     with ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
         objects = list(pool.map(lambda name: _object(cxx, name, sources[name], operation, mode), sources))
     line = [*cxx, "-shared", "-o", compilers.RESULT, *map(str, objects)]
-    line += [f"-Wl,--defsym={symbol}=cudakern_no_run" for symbol in _missing(cxx, objects, operation)]
     line += [native.__file__, *_driver.core(LIBRARY), f"-Wl,-rpath,{Path(native.__file__).parent}"]
 
     def build(folder: Path, may_read: dependencies.Reachable) -> cache.Built:
-        return compilers.run(line, {}, folder, may_read)[0], ()  # the names of the objects tell their contents
+        absent = [f"-Wl,--defsym={name}=cudakern_no_run" for name in _missing(cxx, objects, operation)]
+        return compilers.run([*line, *absent], {}, folder, may_read)[0], ()  # objects' names tell their contents
 
     return compilers.kept(cache.key(line, compilers.identity(cxx)), ".so", lambda: _NO_FILES, build)[0]
 
