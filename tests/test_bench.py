@@ -94,6 +94,9 @@ def test_the_choice_of_auto_beside_the_fastest(capsys):
     assert "No input" in bench("matmul", [(64, 64, 64)], **other_type).choices().note
     with pytest.raises(ValueError, match="for matmul"):
         bench("sort", tune=True, emulated=True)
+    for wrong in ({"tune": "yes"}, {"host": 1}):
+        with pytest.raises(TypeError, match="must be True or False, not"):
+            bench("matmul", emulated=True, **wrong)
     assert main(["bench", "--tune", "--emulated", "--rounds", "1", "--shape", "5,6,7", "--variants", "auto,tiled"]) == 0
     assert "auto / fastest" in capsys.readouterr().out
 

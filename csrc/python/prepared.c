@@ -538,8 +538,7 @@ PyMethodDef prepared_methods[] = {
          "prepare(operation, variant, parameters, dtype, shapes, layouts, out_needed, make, exceeds, /)\n--\n\n"
          "An entry of memo for call. layouts is a function of the inputs' shapes, here shapes. It gives the result's "
          "shape and, for each input and the result, None or a pair: the shape with which the kernel takes it, and "
-         "for "
-         "each of its axes the array's axis, counted from 1 (0: it is repeated).")},
+         "for each of its axes the array's axis, counted from 1 (0: it is repeated).")},
     {"call", FAST(call),
      PyDoc_STR(
          "call(rule, variant, parameters, inputs, out, stream, device, /)\n--\n\n"

@@ -30,9 +30,7 @@ int ck_pieces_allocate(const ck_packing *packing, char **block, ck_error *error)
     *block = malloc(packing->bytes);
     return *block != NULL ? CK_OK
                           : ck_fail(error, CK_NO_HOST_MEMORY,
-                                    "not enough host memory to copy an array with gaps: %zu "
-                                    "bytes",
-                                    packing->bytes);
+                                    "not enough host memory to copy an array with gaps: %zu bytes", packing->bytes);
 }
 
 static void copy(const ck_blocks *blocks, int axis, char *array, char *block, int gather) {

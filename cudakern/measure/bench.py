@@ -272,6 +272,9 @@ def bench(
             raise TypeError(f"bench: peers[{who!r}] must be a function of the inputs, not {call!r:.60}")
     kind = numpy_dtype(dtype)
     integer("rounds", rounds, 1)
+    for key, value in (("host", host), ("tune", tune)):
+        if not isinstance(value, bool | np.bool_):
+            raise TypeError(f"bench: {key} must be True or False, not {value!r}")
     if host and tune:
         raise ValueError("bench: tune=True compares kernels, which host=True does not measure alone: pass one of them")
     if tune and name != "matmul":
