@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import importlib
 import operator
@@ -10,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -85,8 +86,7 @@ class Backend(_display.Shown):
     def as_it_is(self) -> Backend:
         """A snapshot for results: what the device and the build are now, without access to them. Pickles and copies
         are snapshots too, because they may be loaded on a machine without such a device."""
-        nothing, exact = cast(Native, None), self.exact_capability
-        return replace(self, native=nothing, _snapshot=self.properties, _exact_capability=exact)
+        return copy.copy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Backend, (self.name, self.device, self.why, None, self.properties, self.exact_capability)

@@ -76,10 +76,6 @@ class KernelResources(_display.Shown):
         """Bytes per thread, stored and loaded."""
         return None if self.spill_stores is None else self.spill_stores + (self.spill_loads or 0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
-        return dict(vars(self))
-
     def table(self) -> _display.Table:
         """A table of this kernel."""
         return KernelTable((self,)).table()
