@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 #: The most rows of a brief table.
 BRIEF_ROWS = 10
-NO_TIMES = "has no recorded times for this type and these parameters"
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +88,7 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     @property
     def _without_times(self) -> str:
-        return f"There is no GPU here, and {self.operation} {NO_TIMES}"
+        return f"There is no GPU here, and {self.operation} has no recorded times for this type and these parameters"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -214,16 +213,15 @@ class Ladder(_display.Shown, Sequence[Step]):
 
     def _launch(self, step: Step) -> dict[str, str]:
         """Grid, block and shared memory of the main kernel."""
-        if (main := main_kernel(step)) is None:
-            cells = ["-"] * 4
-        else:
-            lengths = map(_display.dimensions, (main.grid, main.block))
-            known = main.static_shared is not None or main.dynamic_shared
-            cells = [f"{_launches(step):,}", *lengths, f"{main.shared_bytes:,} B" if known else "-"]
-        result = dict(zip(("launches", "blocks", "threads", "shared\nmemory"), cells, strict=True))
-        if all(_launches(s) < 2 for s in self):
-            del result["launches"]
-        return result
+        cells = dict.fromkeys(("launches", "blocks", "threads", "shared\nmemory"), "-")
+        if main := main_kernel(step):
+            cells["launches"] = f"{_launches(step):,}"
+            cells |= {"blocks": _display.dimensions(main.grid), "threads": _display.dimensions(main.block)}
+            if main.static_shared is not None or main.dynamic_shared:
+                cells["shared\nmemory"] = f"{main.shared_bytes:,} B"
+        if all(_launches(other) < 2 for other in self):
+            del cells["launches"]
+        return cells
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         others = self._others
