@@ -98,8 +98,7 @@ def numbers(
     return integers
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of figures or words: its heading, its key in the rows, and how to format a value."""
 
     name: str  #: the heading, with the unit

@@ -58,8 +58,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     for previous, row in zip((None, *rows), rows, strict=False):
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
-    title = f"{n:,} flags packed into bits"
-    return report("registers", title, rows, bars, label="variant", value="kernel_ns")
+    return report("registers", f"{n:,} flags packed into bits", rows, bars, label="variant", value="kernel_ns")
 
 
 @experiment
@@ -110,8 +109,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     compile_time = {row["window"]: row for row in rows if row["variant"] == "compile_time_index"}
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
-    title = f"moving_sum of {ROWS} x {n:,} float32"
-    return report("spilling", title, rows, bars, label="label", value="kernel_ns")
+    return report("spilling", f"moving_sum of {ROWS} x {n:,} float32", rows, bars, label="label", value="kernel_ns")
 
 
 def _on_device(operation: str) -> list[Variant]:

@@ -130,8 +130,7 @@ def ladder(
             if reason := variant.why_not(here):
                 return Step(variant, note=f"not here: {reason}")
             values = {name: value for name, value in plain.items() if name in own or table.having(name, [variant])}
-            keywords = {"variant": variant.name, **values}
-            profile, result = measure(what.call, operands, keywords, repeat, warmup)
+            profile, result = measure(what.call, operands, {"variant": variant.name, **values}, repeat, warmup)
             times = record.steps.get(variant.name) if record and variant.by_default(values) else None
             return Step(variant, profile, errors_of(result, *expected), recorded=times)
 
