@@ -241,14 +241,13 @@ class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.Conte
         return result
 
     def __exit__(self, *error: object) -> None:
-        entered = _entered.get()
-        for at in reversed(range(len(entered))):
-            setting, before = entered[at]
-            if setting is self:
-                _entered.set(entered[:at] + entered[at + 1 :])
-                _settings.set({**_settings.get(), self._key: before})
-                return
-        raise RuntimeError("this setting was not entered in this thread or task")
+        entered = list(_entered.get())
+        own = [at for at, (setting, _) in enumerate(entered) if setting is self]
+        if not own:
+            raise RuntimeError("this setting was not entered in this thread or task")
+        _, before = entered.pop(own[-1])
+        _entered.set(tuple(entered))
+        _settings.set({**_settings.get(), self._key: before})
 
 
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:
