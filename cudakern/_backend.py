@@ -114,8 +114,7 @@ def emulator() -> Native:
     try:
         native = _load("_emulator")
     except ModuleNotFoundError:
-        message = f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}, then import it again"
-        raise ImportError(message) from None
+        raise ImportError(f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}") from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise

@@ -227,10 +227,8 @@ def _info(options: argparse.Namespace) -> None:
         facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
     rows = [*here.table().rows]
     for name, value in facts.items():
-        text = (
-            " x ".join(map(str, value)) if isinstance(value, tuple) else f"{value:,}" if type(value) is int else value
-        )
-        rows.append((name.replace("_", " "), str(text)))
+        words = f"{value:,}" if type(value) is int else str(value)
+        rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
     plain = here.to_dict() | {"versions": versions, "platform": platform.platform()}
     _show(options, plain, _display.facts(rows).print)
 

@@ -100,8 +100,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
             first = sums if first is None else first
             # Like allclose() for finite numbers, but faster.
             if not np.all(np.abs(sums - first) <= 1e-8 + 1e-5 * np.abs(first)):
-                names = f"{form.name} and {forms[0].name}"
-                raise RuntimeError(f"spilling: the results of {names} differ for window={length}")
+                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ for window={length}")
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             keys = ("registers", "local_bytes", "spill_stores", "spill_loads")
             row = {"variant": form.name, "window": length, "label": f"{form.name}, {length}"}
