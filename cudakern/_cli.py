@@ -222,13 +222,7 @@ def _info(options: argparse.Namespace) -> None:
     """Show the backend in use and why, its device, and versions."""
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    facts = versions | here.properties | {"capability": f"{here.capability / 10:.1f}"}
-    for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
-        facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
-    rows = [*here.table().rows]
-    for name, value in facts.items():
-        words = f"{value:,}" if type(value) is int else str(value)
-        rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
+    rows = [*here.table().rows, *versions.items(), *device_query().lines()]
     plain = here.to_dict() | {"versions": versions, "platform": platform.platform()}
     _show(options, plain, _display.facts(rows).print)
 
