@@ -279,8 +279,8 @@ def bench(
     with use_backend("emulator") if emulated else contextlib.nullcontext():
         here = backend().as_it_is()
         if here.emulated and not emulated:
-            instead = f"use `cudakern ladder {name}`, or emulated=True (--emulated) for small inputs"
-            raise NotImplementedError(f"bench needs a GPU, but none is in use: {instead}")
+            instead = f"`cudakern ladder {name}` shows times recorded on an H200; emulated=True runs small inputs"
+            raise NotImplementedError(f"bench needs a GPU, but none is in use: {instead} on the emulator (--emulated)")
         lengths = TUNING if tune and shapes is None and not here.emulated else _lengths(name, shapes, emulated)
         chosen = _chosen(name, kind, [AUTO] if host and variants is None else variants, here)
         if tune and not variants:

@@ -205,7 +205,8 @@ def measure(
     """profile(), with the result of the last call and with another time budget."""
     check_counts(repeat, warmup)
     if not callable(fn):
-        raise TypeError(f"write profile(cudakern.matmul, a, b): a function, not a result of type {type(fn).__name__}")
+        hint = "write profile(cudakern.matmul, a, b), not profile(cudakern.matmul(a, b))"
+        raise TypeError(f"profile takes a function and its arguments, not a result of type {type(fn).__name__}: {hint}")
     name = getattr(fn, "__name__", type(fn).__name__)
     if not getattr(fn, "__module__", "").startswith("cudakern."):
         raise TypeError(f"profile measures cudakern's operations, not {name}")
