@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from collections.abc import Sequence
@@ -27,13 +28,10 @@ def keywords(whose: str, words: Sequence[str]) -> dict[str, Any]:
 
 def _value(text: str) -> Any:
     """None, a number, a tuple of numbers ("2," is a tuple of one), a range, or the word itself."""
-    if text == "None":
-        return None
     if written := RANGE.fullmatch(text):
         with contextlib.suppress(ValueError):  # a step of 0: the experiment refuses the word
             return range(*map(int, written[1].split(",")))
     try:
-        numbers = tuple(int(part) for part in text.removesuffix(",").split(","))
-    except ValueError:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
         return text
-    return numbers if "," in text else numbers[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import importlib
 import operator
@@ -10,7 +11,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -85,8 +86,7 @@ class Backend(_display.Shown):
     def as_it_is(self) -> Backend:
         """A snapshot for results: what the device and the build are now, without access to them. Pickles and copies
         are snapshots too, because they may be loaded on a machine without such a device."""
-        nothing, exact = cast(Native, None), self.exact_capability
-        return replace(self, native=nothing, _snapshot=self.properties, _exact_capability=exact)
+        return copy.copy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Backend, (self.name, self.device, self.why, None, self.properties, self.exact_capability)
@@ -114,8 +114,7 @@ def emulator() -> Native:
     try:
         native = _load("_emulator")
     except ModuleNotFoundError:
-        message = f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}, then import it again"
-        raise ImportError(message) from None
+        raise ImportError(f"cudakern is not built: run `pip install -e .` in {PACKAGE.parent}") from None
     except ImportError as error:
         if "subinterpreter" in str(error):
             raise
@@ -241,14 +240,13 @@ class _Setting(contextlib.AbstractContextManager[Result, None], contextlib.Conte
         return result
 
     def __exit__(self, *error: object) -> None:
-        entered = _entered.get()
-        for at in reversed(range(len(entered))):
-            setting, before = entered[at]
-            if setting is self:
-                _entered.set(entered[:at] + entered[at + 1 :])
-                _settings.set({**_settings.get(), self._key: before})
-                return
-        raise RuntimeError("this setting was not entered in this thread or task")
+        entered = list(_entered.get())
+        own = [at for at, (setting, _) in enumerate(entered) if setting is self]
+        if not own:
+            raise RuntimeError("this setting was not entered in this thread or task")
+        _, before = entered.pop(own[-1])
+        _entered.set(tuple(entered))
+        _settings.set({**_settings.get(), self._key: before})
 
 
 def use_backend(name: str) -> contextlib.AbstractContextManager[Backend]:

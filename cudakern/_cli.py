@@ -121,14 +121,13 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.set_defaults(dtype="float32", seed=None)  # new data in each run
     options.add_argument("op", nargs="?", help="the operation")
     options.add_argument("file", nargs="?", type=_output, metavar="FILE", help="with --json: write the JSON here")
-    text = "of the input, e.g. 16777216, or m,n,k for matmul; repeat it for several inputs"
-    options.add_argument("--shape", type=_sizes, action="append", help=text)
+    options.add_argument("--shape", type=_sizes, action="append", help="e.g. 16777216, or m,n,k for matmul; repeatable")
     options.add_argument("--rounds", type=int, default=15, help="number of measurements")
-    text = "measure calls from NumPy arrays to NumPy arrays, copies included, compared also with NumPy"
-    options.add_argument("--host", action="store_true", help=text)
+    options.add_argument("--host", action="store_true", help="from NumPy arrays to NumPy arrays, copies included")
     options.add_argument("--no-peers", dest="peers", action="store_false", help="without PyTorch and CuPy")
-    text = "of matmul: measure shapes of every kind, and show where auto takes the fastest variant on this chip"
-    options.add_argument("--tune", action="store_true", help=text)
+    options.add_argument(
+        "--tune", action="store_true", help="of matmul: whether auto takes the fastest, for many shapes"
+    )
     where = options.add_mutually_exclusive_group()  # the picture is of a GPU's rates
     where.add_argument("--emulated", action="store_true", help="run small inputs on the emulator")
     where.add_argument("--plot", type=_picture, metavar="FILE", help="save the roofline")
@@ -223,14 +222,7 @@ def _info(options: argparse.Namespace) -> None:
     """Show the backend in use and why, its device, and versions."""
     here = backend()
     versions = {"cudakern": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    facts = versions | here.properties
-    for name in ("driver_version", "runtime_version"):  # CUDA encodes 13.0 as 13000
-        facts[name] = f"{facts[name] // 1000}.{facts[name] % 1000 // 10}"
-    facts["capability"] = f"{here.capability / 10:.1f}"
-    rows = [*here.table().rows]
-    for name, value in facts.items():
-        words = f"{value:,}" if type(value) is int else str(value)
-        rows.append((name.replace("_", " "), " x ".join(map(str, value)) if isinstance(value, tuple) else words))
+    rows = [*here.table().rows, *versions.items(), *device_query().lines()]
     plain = here.to_dict() | {"versions": versions, "platform": platform.platform()}
     _show(options, plain, _display.facts(rows).print)
 
@@ -303,8 +295,7 @@ def _bench(options: argparse.Namespace) -> None:
 
     if options.file and not options.json:
         raise ValueError(f"bench takes one operation, not {options.op} and {options.file}; a file needs --json")
-    if options.tune:
-        options.op = options.op or "matmul"
+    options.op = options.op or ("matmul" if options.tune else None)
     if not options.op and (options.shape or options.variants or options.plot):
         raise ValueError("bench: --shape, --variants and --plot need an operation")
     names = ("dtype", "variants", "peers", "rounds", "seed", "host", "tune", "emulated")

@@ -66,8 +66,7 @@ measure = functools.partial(measured, warmup=None, budget_s=0.1)
 def kernel_times(profile: Profile, emulated: bool = True) -> dict[str, Any]:
     """The figures of a profile that rows contain; without ``emulated``, None unless a GPU was timed."""
     times = {"kernel_ns": profile.kernel_ns, "gb_per_s": profile.gb_per_s}
-    known = emulated or profile.clock == "gpu"
-    return (times if known else dict.fromkeys(times)) | {"clock": profile.clock}
+    return (times if emulated or profile.clock == "gpu" else dict.fromkeys(times)) | {"clock": profile.clock}
 
 
 def ratio(row: dict[str, Any], base: dict[str, Any], key: str = "kernel_ns") -> float | None:
@@ -98,8 +97,7 @@ def numbers(
     return integers
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of figures or words: its heading, its key in the rows, and how to format a value."""
 
     name: str  #: the heading, with the unit

@@ -107,8 +107,7 @@ def mapped(array: Array) -> DeviceArray:
     [2.0, 4.0, 6.0]
     """
     if not isinstance(array, np.ndarray):
-        kind = type(array).__name__
-        raise TypeError(f"mapped: array must be a NumPy array created by cudakern.empty_pinned(), not {kind}")
+        raise TypeError(f"mapped: array must be a NumPy array of cudakern.empty_pinned(), not {type(array).__name__}")
     name = dtypes.name_of(array.dtype)
     native, device, _ = current()
     if array.size == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from ..operations.experiments import intrinsics as evaluate
 from ._experiment import Experiment, bars, experiment, measure, report, size
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """A function, a range of arguments, and the fast version's error there by CUDA's programming guide."""
 
     function: str

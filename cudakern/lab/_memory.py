@@ -188,8 +188,7 @@ def coalescing(*, n: int | None = None, repeat: int | None = None) -> Experiment
         rate = moved / max(profile.kernel_ns, 1) if profile.clock == "gpu" else None
         times = {"gb_per_s": rate, "kernel_ns": profile.kernel_ns, "clock": profile.clock}
         rows.append(row | {"share": useful / (count * SECTOR)} | times)
-    title = f"coalescing: {n:,} threads, 4 bytes per thread"
-    return report("coalescing", title, rows, _draw)
+    return report("coalescing", f"coalescing: {n:,} threads, 4 bytes per thread", rows, _draw)
 
 
 def _cases(n: int) -> Iterator[Case]:

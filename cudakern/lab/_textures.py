@@ -54,8 +54,7 @@ def textures(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     for row in rows:
         if row["part"] == "locality":
             row["times"] = ratio(row, row_wise[row["variant"]])
-    title = f"Textures: filter, edges, and {n} x {n} reads in four orders"
-    return report(NAME, title, rows, _draw)
+    return report(NAME, f"Textures: filter, edges, and {n} x {n} reads in four orders", rows, _draw)
 
 
 def _row(part: str, what: str, variant: str, difference: Array, **more: Any) -> dict[str, Any]:

@@ -170,9 +170,8 @@ def _draw(result: Experiment, picture: Picture) -> None:
         else:
             axes.set_ylabel("y", fontsize=8)
             axes.set_aspect("equal")
-    legend = []
-    for kind, count in zip(result["kind"], result["blocks"], strict=True):
-        legend.append(Patch(fc=COLORS[KINDS.index(kind)], label=f"{kind}: {plural(count, 'block')}"))
+    labels = {row["kind"]: f"{row['kind']}: {plural(row['blocks'], 'block')}" for row in result.rows}
+    legend = [Patch(fc=COLORS[KINDS.index(kind)], label=label) for kind, label in labels.items()]
     if any(row["idle"] for row in result.rows):
         legend.append(Patch(**IDLE, label="idle threads,\nbeyond the array"))
     if np.any(result.block < 0):

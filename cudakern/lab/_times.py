@@ -66,8 +66,8 @@ def timing(n: int | None = None, *, variant: str = "multi_block", repeat: int | 
     ]
     rows: list[dict[str, Any]] = []
     for key, clock, around, ns in intervals:
-        row = {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "ns": ns}
-        rows.append(row | {"cycles": None, "times": ns / max(blocks_ns, 1), "cpu": False})
+        row = {"key": key, "clock": clock, "around": around, "label": f"{clock}: {around}", "cpu": False}
+        rows.append(row | {"ns": ns, "times": ns / max(blocks_ns, 1)})
     rows[0]["cycles"] = cycles
     rows[-1] |= {"times": None, "cpu": True}
     title = f"sum_of_squares, {variant}: {n:,} int32, timed in three ways"

@@ -58,8 +58,7 @@ def registers(n: int | None = None, *, repeat: int | None = None) -> Experiment:
     for previous, row in zip((None, *rows), rows, strict=False):
         row["speedup"] = ratio(rows[0], row)
         row["step"] = previous and ratio(previous, row)
-    title = f"{n:,} flags packed into bits"
-    return report("registers", title, rows, bars, label="variant", value="kernel_ns")
+    return report("registers", f"{n:,} flags packed into bits", rows, bars, label="variant", value="kernel_ns")
 
 
 @experiment
@@ -101,8 +100,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
             first = sums if first is None else first
             # Like allclose() for finite numbers, but faster.
             if not np.all(np.abs(sums - first) <= 1e-8 + 1e-5 * np.abs(first)):
-                names = f"{form.name} and {forms[0].name}"
-                raise RuntimeError(f"spilling: the results of {names} differ for window={length}")
+                raise RuntimeError(f"spilling: {form.name} and {forms[0].name} differ for window={length}")
             resources = kernel_resources(form.operation, form.name, x.dtype, window=length)[0]
             keys = ("registers", "local_bytes", "spill_stores", "spill_loads")
             row = {"variant": form.name, "window": length, "label": f"{form.name}, {length}"}
@@ -110,8 +108,7 @@ def spilling(n: int | None = None, *, window: int | None = None, repeat: int | N
     compile_time = {row["window"]: row for row in rows if row["variant"] == "compile_time_index"}
     for row in rows:
         row["times"] = ratio(row, compile_time[row["window"]])
-    title = f"moving_sum of {ROWS} x {n:,} float32"
-    return report("spilling", title, rows, bars, label="label", value="kernel_ns")
+    return report("spilling", f"moving_sum of {ROWS} x {n:,} float32", rows, bars, label="label", value="kernel_ns")
 
 
 def _on_device(operation: str) -> list[Variant]:

@@ -127,9 +127,9 @@ class Bench(_display.Shown):
         """What "auto" took for each input, and the fastest of all that was measured, "auto" included. Variants that cut
         their inputs or have results of another type do not count."""
         rows, losses = [], list[float]()
-        measured = [line for line in self.lines if line.variant and line.kernel_ns]
+        measured = [line for line in self.lines if line.kernel_ns and line.variant and self._may_be_auto(line.variant)]
         for auto in (line for line in measured if line.who == f"cudakern: {AUTO}"):
-            ours = [line for line in measured if line.shape == auto.shape and self._comparable(line, auto)]
+            ours = [line for line in measured if line.shape == auto.shape]
             if len(ours) < 2:
                 continue
             best = min(ours, key=lambda line: line.kernel_ns or 0)
@@ -145,19 +145,17 @@ class Bench(_display.Shown):
         columns = ["input", "auto takes", "its time", "fastest", "time", "auto / fastest"]
         return _display.Table(f"auto of {self.title}", columns, rows, note, [*columns[2::2], columns[-1]])
 
-    def _comparable(self, line: Line, auto: Line) -> bool:
-        """Whether "auto" could have taken this variant: with all bits of the inputs, and a result of the same type.
-        (The table does not have that of NumPy for bfloat16.)"""
-        own, taken = (table.find(self.operation, x.variant) for x in (line, auto))
-        types = [{of: result for of, _, result in x.signatures}.get(self.dtype) for x in (own, taken)]
-        return not own.cuts_inputs and (types[0] == types[1] or None in types)
+    def _may_be_auto(self, variant: str) -> bool:
+        """Whether "auto" may take a variant: with all bits of the inputs, and a result of the usual type."""
+        entry = table.find(self.operation, variant)
+        return not (entry.cuts_inputs or entry.out_type(self.dtype))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        names = ("operation", "dtype", "host", "unit", "rounds", "seed", "versions", "commit", "date")
-        timing = HOST_TIMING if self.host else TIMING
-        more = {"backend": self.backend.to_dict(), "timing": timing, "limits": self.limits and self.limits._asdict()}
-        return {name: getattr(self, name) for name in names} | more | {"lines": [x._asdict() for x in self.lines]}
+        timing = {"unit": self.unit, "timing": HOST_TIMING if self.host else TIMING}
+        limits = self.limits and self.limits._asdict()
+        lines = [line._asdict() for line in self.lines]
+        return vars(self) | timing | {"backend": self.backend.to_dict(), "limits": limits, "lines": lines}
 
     def json(self) -> str:
         """Chip, versions, commit (if known), sizes, seed, limits and all figures as JSON."""
@@ -179,8 +177,8 @@ class Bench(_display.Shown):
         if self.limits is None or not lines:
             raise ValueError("nothing to plot: a roofline shows a GPU's rates, but these are the emulator's times")
         flops = all(line.flops for line in lines)
-        slope, top = (self.limits.memory, self.limits.arithmetic) if flops else (0.0, self.limits.memory)
-        unit, one = ("TFLOP/s", 1e3) if flops else ("GB/s", 1.0)
+        slope, top = (self.limits.memory, self.limits.arithmetic or np.inf) if flops else (np.inf, self.limits.memory)
+        unit, one, moved = ("TFLOP/s", 1e3, "FLOPs per byte") if flops else ("GB/s", 1.0, "bytes")
         picture = Picture(figsize=(10, 5), layout="constrained")
         axes = picture.subplots()
         axes.set_prop_cycle(color=colormaps["tab20"](range(20)))
@@ -189,12 +187,10 @@ class Bench(_display.Shown):
             x = [line.flops / line.bytes if flops else line.bytes for line in own]
             y = [(line.flops if flops else line.bytes) / (line.kernel_ns or 1) / one for line in own]
             axes.plot(x, y, "o" if who.startswith("cudakern") else "s", label=who)
-        ends = [*axes.dataLim.intervalx, *([top / slope] if slope and top else [])]
+        ends = [x for x in (*axes.dataLim.intervalx, top / slope) if 0 < x < np.inf]
         roof = np.geomspace(min(ends) / 3, max(ends) * 3, 200)
-        limit = (np.minimum(slope * roof, top) if slope and top else slope * roof + top) / one
-        axes.plot(roof, limit, color=LIMIT, linewidth=1.2, label="limit")
-        moved = "copied" if self.host else "moved"
-        amount = f"FLOPs per byte that must be {moved}" if flops else f"bytes that must be {moved}"
+        axes.plot(roof, np.minimum(slope * roof, top) / one, color=LIMIT, linewidth=1.2, label="limit")
+        amount = f"{moved} that must be {'copied' if self.host else 'moved'}"
         axes.set(xscale="log", yscale="log", ylabel=unit, xlabel=f"{amount}\nlimit: {self.limits}")
         axes.set_title(self.title, fontsize=10)
         axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -387,11 +383,11 @@ def _checker(what: Operation, inputs: tuple[Any, ...]) -> Callable[[Any], float]
 
 
 def _inputs(what: Operation, shape: tuple[int, ...], kind: np.dtype[Any], seed: int) -> tuple[Any, ...]:
-    if what.name != "matmul":
+    if what.name == "matmul":
+        m, n, k = shape
+        shape = (m, k, n)
+    if what.name != "matmul" or kind_of(kind) != "f":
         return what.make(shape, kind, seed)
-    m, n, k = shape
-    if kind_of(kind) != "f":
-        return what.make((m, k, n), kind, seed)
     generator = np.random.default_rng(seed)  # normal numbers: long sums of positive ones overflow float16
     return normal(generator, (m, k), kind), normal(generator, (k, n), kind)
 

@@ -150,10 +150,9 @@ def _expected(launch: Launch, written: list[int], inputs: Sequence[Any], results
     if not written:
         return []  # too few arguments: the launch raises an error
     if len(several) != len(written):
+        must = f"must return {len(written)} results, not {len(several)}: a tuple, with None where they do not matter"
         raise TypeError(
-            f"ladder: {kernel.name} may write {names}, so reference must return {len(written)} results, not "
-            f"{len(several)}: a tuple, with None for an array that does not matter. Declare pointers that the kernel "
-            "only reads as const"
+            f"ladder: {kernel.name} may write {names}, so reference {must}; what is only read should be const"
         )
     if all(x is None for x in several):
         raise TypeError(f"ladder: reference must return the expected contents of {names}, not None")

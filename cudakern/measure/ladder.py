@@ -130,8 +130,7 @@ def ladder(
             if reason := variant.why_not(here):
                 return Step(variant, note=f"not here: {reason}")
             values = {name: value for name, value in plain.items() if name in own or table.having(name, [variant])}
-            keywords = {"variant": variant.name, **values}
-            profile, result = measure(what.call, operands, keywords, repeat, warmup)
+            profile, result = measure(what.call, operands, {"variant": variant.name, **values}, repeat, warmup)
             times = record.steps.get(variant.name) if record and variant.by_default(values) else None
             return Step(variant, profile, errors_of(result, *expected), recorded=times)
 
@@ -255,6 +254,6 @@ def _random_operands(what: Operation, where: str, n: Any, shape: Any, dtype: Any
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     types = dict.fromkeys(t for variant in table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in types:
-        words = table.type_in_words(kind)
-        raise TypeError(f"ladder: the variants of {what.name} support {', '.join(types)}, not {words}")
+        words = f"{', '.join(types)}, not {table.type_in_words(kind)}"
+        raise TypeError(f"ladder: the variants of {what.name} support {words}")
     return what.make(sizes, kind, seed)

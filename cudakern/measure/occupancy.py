@@ -277,9 +277,8 @@ def occupancy(
             if registers is None:
                 notes.append(f"The number of registers is {unknown} registers=.")
             elif main.capability != target:
-                notes.append(
-                    f"The registers are those of the code for {main.capability}; a build for {target} may differ."
-                )
+                code = f"the code for {main.capability}; a build for {target} may differ"
+                notes.append(f"The registers are those of {code}.")
         if shared_bytes is None:
             shared_bytes, static_unknown = main.shared_bytes, main.static_shared is None
             if static_unknown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,30 +34,31 @@ HOSTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "cupy": (lambda cupy, x: cupy.asarray(x), lambda cupy, x: cupy.asnumpy(x)),
     "numpy": (lambda _, x: x, lambda _, x: x),
 }
+
+
+def _by(libraries: Iterable[str], text: str, call: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The same call of several libraries."""
+    return {f"{name}: {text}": call for name in libraries}
+
+
 #: Calls of other libraries, as functions of the module and the arrays. NumPy's are measured for arrays on the host.
 PEERS: dict[str, dict[str, Callable[..., Any]]] = {
-    "matmul": {f"{name}: a @ b": lambda _, a, b: a @ b for name in HOSTS},
+    "matmul": _by(HOSTS, "a @ b", lambda _, a, b: a @ b),
     "sum_of_squares": {
         "torch: (x * x).sum()": lambda _, x: (x * x).sum(),
         "torch: dot(x, x)": lambda torch, x: torch.dot(x, x),
         "cupy: fused reduction": _cupy_sum,
         "numpy: dot(x, x)": lambda numpy, x: numpy.dot(x, x),
     },
-    "inclusive_scan": {
-        "torch: cumsum(x)": lambda torch, x: torch.cumsum(x, 0),
-        "cupy: cumsum(x)": lambda cupy, x: cupy.cumsum(x),
-        "numpy: cumsum(x)": lambda numpy, x: numpy.cumsum(x),
-    },
+    "inclusive_scan": _by(HOSTS, "cumsum(x)", lambda library, x: library.cumsum(x, 0)),
     "sort": {
         "torch: sort(x)": lambda torch, x: torch.sort(x)[0],
-        "cupy: sort(x)": lambda cupy, x: cupy.sort(x),
-        "numpy: sort(x)": lambda numpy, x: numpy.sort(x),
+        **_by(("cupy", "numpy"), "sort(x)", lambda library, x: library.sort(x)),
     },
-    "vector_add": {f"{name}: x + y": lambda _, x, y: x + y for name in HOSTS},
+    "vector_add": _by(HOSTS, "x + y", lambda _, x, y: x + y),
     "saxpy": {
         "torch: addcmul(y, a, x)": lambda torch, a, x, y: torch.addcmul(y, a, x),
-        "cupy: a * x + y": lambda _, a, x, y: a * x + y,
-        "numpy: a * x + y": lambda _, a, x, y: a * x + y,
+        **_by(("cupy", "numpy"), "a * x + y", lambda _, a, x, y: a * x + y),
     },
 }
 

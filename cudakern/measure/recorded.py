@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,8 +20,7 @@ class Recorded(NamedTuple):
     speedup: float | None  #: over the first kernel in the record; None for NumPy's variant
 
 
-@dataclass(frozen=True)
-class RecordedLadder:
+class RecordedLadder(NamedTuple):
     """A ladder, measured on a GPU."""
 
     chip: str

@@ -76,10 +76,6 @@ class KernelResources(_display.Shown):
         """Bytes per thread, stored and loaded."""
         return None if self.spill_stores is None else self.spill_stores + (self.spill_loads or 0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
-        return dict(vars(self))
-
     def table(self) -> _display.Table:
         """A table of this kernel."""
         return KernelTable((self,)).table()
@@ -227,9 +223,8 @@ def kernel_resources(
     op = operation_name(op)
     what = operation(op)
     usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name
-    if variant is None:
-        entries = [entry for entry in table.variants(op) if not entry.on_host]
-    else:
+    entries = [entry for entry in table.variants(op) if not entry.on_host]
+    if variant is not None:
         entries = [table.find(op, variant)]
     if entries[0].on_host:
         raise ValueError(f"{op}: variant {variant!r} has no kernel ({entries[0].summary})")
@@ -248,8 +243,7 @@ def kernel_resources(
             if variant is None and (kernels or entry is not entries[-1]):
                 continue  # others accept it
             raise
-        call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values)
-        kernels += launches_of(call)
+        kernels += launches_of(what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values))
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
         raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {usual}; supported: {types}")

@@ -20,9 +20,9 @@ from .._errors import CudaError, unknown
 from .._imports import IMPORTING
 from ..calls import table
 from ..operations.registry import operation
-from . import recorded
 from .compare import Comparison, compare
 from .profile import Profile
+from .recorded import Recorded, RecordedLadder, sizes
 from .resources import KernelResources
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 #: The most rows of a brief table.
 BRIEF_ROWS = 10
-NO_TIMES = "has no recorded times for this type and these parameters"
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +42,7 @@ class Step(_display.Shown):
     speedup: float | None = None  #: kernel time of the first kernel / this one's; None for NumPy and emulated times
     note: str = ""
     kernels: tuple[KernelResources, ...] = ()  #: on the emulator: the call's, at the recorded size if there is one
-    recorded: recorded.Recorded | None = None  #: on the emulator: figures measured on a GPU
+    recorded: Recorded | None = None  #: on the emulator: figures measured on a GPU
     failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
 
     @property
@@ -84,12 +83,12 @@ class Ladder(_display.Shown, Sequence[Step]):
     dtype: str
     backend: Backend
     steps: tuple[Step, ...]
-    recorded: recorded.RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
+    recorded: RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
     parameters: dict[str, Any] = field(default_factory=dict)  #: as passed; variants without such a parameter ignore it
 
     @property
     def _without_times(self) -> str:
-        return f"There is no GPU here, and {self.operation} {NO_TIMES}"
+        return f"There is no GPU here, and {self.operation} has no recorded times for this type and these parameters"
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -124,7 +123,7 @@ class Ladder(_display.Shown, Sequence[Step]):
         """Operation, input and device; and of which input the times are, if they were recorded."""
         parameters = "".join(f", {name}={value}" for name, value in self.parameters.items())
         places = self.backend.device_name + (f"; times: {self.recorded.input}" if self.recorded and self._timed else "")
-        return f"{self.operation}: {recorded.sizes(self.shapes)} {self.dtype}{parameters}; {places}"
+        return f"{self.operation}: {sizes(self.shapes)} {self.dtype}{parameters}; {places}"
 
     @property
     def _timed(self) -> bool:
@@ -135,6 +134,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         """Variants that do not take the type; the table leaves them out if others ran."""
         others = [step.variant for step in self if not step.profile and self.dtype not in step.variant.types]
         return others if any(step.profile for step in self) else []
+
+    def _shown(self, step: Step) -> Recorded | None:
+        """A step's time, rate and speed-up: without a GPU, those recorded on one."""
+        if self.recorded is not None or step.profile is None:
+            return step.recorded
+        return Recorded(step.profile.kernel_ns, self.rate_of(step.profile), step.speedup)
 
     def table(self, emulated: bool = False, brief: bool = False) -> _display.Table:
         """On the emulator, with times recorded on a GPU; ``emulated`` adds the emulator's own. ``brief``: at most ten
@@ -152,9 +157,7 @@ class Ladder(_display.Shown, Sequence[Step]):
     def _climb(self, steps: list[Step]) -> list[Step]:
         """If these are too many: NumPy's, those that failed, and the main path from the first kernel to the fastest, of
         steps each faster than all before, without those that gain least. (Kernels that cut inputs are another path.)"""
-        times = [step.recorded.kernel_ns if step.recorded else 0.0 for step in steps]
-        if self.recorded is None:
-            times = [step.profile.kernel_ns if step.profile else 0.0 for step in steps]
+        times = [shown.kernel_ns if (shown := self._shown(step)) else 0.0 for step in steps]
         if len(steps) <= BRIEF_ROWS or not any(times):
             return steps
         climb: list[int] = []
@@ -191,39 +194,34 @@ class Ladder(_display.Shown, Sequence[Step]):
         """A step's figures, by their columns' headings."""
         cells = self._launch(step) if self.recorded or any(s.kernels for s in self) else {}
         cells["max\nerror"] = step.error_in_words
-        if self.recorded is None:
-            return cells | self._times(step)
-        if self._timed:
-            chip = self.recorded.chip.removeprefix("NVIDIA ")
-            ns, rate, speedup = step.recorded or (None, None, None)
-            cells |= {f"{chip}:\nkernel": _display.duration(ns), f"{chip}:\n{self.rate}": _display.figure(rate)}
-            cells[f"{chip}:\nspeed-up"] = ratio(speedup)
-        if emulated:
+        if self.recorded is None or self._timed:
+            cells |= self._times(step)
+        if emulated and self.recorded is not None:
             cells["emulated\nkernel"] = _display.duration(step.profile.kernel_ns if step.profile else None)
         return cells
 
     def _times(self, step: Step) -> dict[str, str]:
-        """As measured on a GPU."""
-        profile = step.profile
-        times = {"kernel": profile.kernel_ns, "blocks": profile.blocks_ns, "call": profile.whole_ns} if profile else {}
-        cells = {name: _display.duration(times.get(name)) for name in ("kernel", "blocks", "call")}
-        if not any(s.profile and s.profile.blocks_ns is not None for s in self):
-            del cells["blocks"]
-        cells[self.rate] = _display.figure(self.rate_of(profile) if profile else None)
-        return cells | {"speed-up": ratio(step.speedup)}
+        """As measured on a GPU: on this one, or on that of the record."""
+        ns, rate, speedup = self._shown(step) or (None, None, None)
+        chip = f"{self.recorded.chip.removeprefix('NVIDIA ')}:\n" if self.recorded else ""
+        cells = {f"{chip}kernel": _display.duration(ns)}
+        if any(s.profile and s.profile.blocks_ns is not None for s in self) and not chip:
+            cells["blocks"] = _display.duration(step.profile.blocks_ns if step.profile else None)
+        if not chip:
+            cells["call"] = _display.duration(step.profile.whole_ns if step.profile else None)
+        return cells | {f"{chip}{self.rate}": _display.figure(rate), f"{chip}speed-up": ratio(speedup)}
 
     def _launch(self, step: Step) -> dict[str, str]:
         """Grid, block and shared memory of the main kernel."""
-        if (main := main_kernel(step)) is None:
-            cells = ["-"] * 4
-        else:
-            sizes = map(_display.dimensions, (main.grid, main.block))
-            known = main.static_shared is not None or main.dynamic_shared
-            cells = [f"{_launches(step):,}", *sizes, f"{main.shared_bytes:,} B" if known else "-"]
-        result = dict(zip(("launches", "blocks", "threads", "shared\nmemory"), cells, strict=True))
-        if all(_launches(s) < 2 for s in self):
-            del result["launches"]
-        return result
+        cells = dict.fromkeys(("launches", "blocks", "threads", "shared\nmemory"), "-")
+        if main := main_kernel(step):
+            cells["launches"] = f"{_launches(step):,}"
+            cells |= {"blocks": _display.dimensions(main.grid), "threads": _display.dimensions(main.block)}
+            if main.static_shared is not None or main.dynamic_shared:
+                cells["shared\nmemory"] = f"{main.shared_bytes:,} B"
+        if all(_launches(other) < 2 for other in self):
+            del cells["launches"]
+        return cells
 
     def _notes(self, figures: Sequence[str]) -> Iterator[str]:
         others = self._others
@@ -266,14 +264,12 @@ class Ladder(_display.Shown, Sequence[Step]):
         from .plots import BAR, HOST_BAR, Picture, bars
 
         title = self.title if self.recorded is None else f"{self.operation}: {self.recorded.origin}"
-        steps = [(s.variant, s.recorded.kernel_ns, s.recorded.rate) for s in self if s.recorded]
-        if self.recorded is None:
-            steps = [(s.variant, s.profile.kernel_ns, self.rate_of(s.profile)) for s in self if s.profile]
-        elif not steps:
+        steps = [(step.variant, shown) for step in self if (shown := self._shown(step))]
+        if self.recorded is not None and not steps:
             raise ValueError(f"nothing to plot: {self._without_times}")
-        names = [variant.name for variant, _, _ in steps]
-        colors = [HOST_BAR if variant.on_host else BAR for variant, _, _ in steps]
-        times, rates = [max(ns, 1) for _, ns, _ in steps], [rate for _, _, rate in steps]
+        names = [variant.name for variant, _ in steps]
+        colors = [HOST_BAR if variant.on_host else BAR for variant, _ in steps]
+        times, rates = [max(shown.kernel_ns, 1) for _, shown in steps], [shown.rate for _, shown in steps]
 
         picture = Picture(figsize=(11, 1.5 + 0.36 * max(len(names), 1)), layout="constrained")
         left, right = picture.subplots(1, 2, sharey=True)
@@ -333,12 +329,11 @@ def ratio(value: float | None) -> str:
 
 def errors_of(result: Any, reference: Any, magnitude: Any) -> Comparison:
     """As compare(), but a NaN where NumPy has one is correct."""
-    both = [np.asarray(x) for x in (result, reference)]
-    right = np.isnan(both[0]) & np.isnan(both[1])
+    first, second = np.asarray(result), np.asarray(reference)
+    right = np.isnan(first) & np.isnan(second)
     if right.any():
-        both = [np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in both]
-        magnitude = None if magnitude is None else np.where(right, 1, magnitude)
-    return compare(both[0], both[1], magnitude)
+        first, second = (np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in (first, second))
+    return compare(first, second, magnitude)
 
 
 @contextlib.contextmanager

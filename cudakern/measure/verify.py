@@ -48,10 +48,9 @@ class Verdict:
 
     def table(self) -> _display.Table:
         """One row per check."""
-        columns, rows = ["operation", "variant", "type", "verdict", "error/bound", "detail"], []
-        for check in self.checks:
-            worst = "-" if check.verdict == "not here" else f"{check.worst:.2f}"
-            rows.append([check.operation, check.variant, check.dtype, check.verdict, worst, check.detail])
+        columns = ["operation", "variant", "type", "verdict", "error/bound", "detail"]
+        worst = ["-" if check.verdict == "not here" else f"{check.worst:.2f}" for check in self.checks]
+        rows = [[*check[:4], error, check.detail] for check, error in zip(self.checks, worst, strict=True)]
         return _display.Table("", columns, rows, str(self), right=["error/bound"])
 
     def to_dict(self) -> dict[str, Any]:
