@@ -58,7 +58,7 @@ _spec.loader.exec_module(driver)
 OBJECTS_LIMIT = 10**9  # bytes
 GENERATED = Path("build/generated")
 BATCH = 5  # small operations that nvcc compiles together
-CORE = "libcudakern_emulator.so"
+CORE, CHECKER = "libcudakern_emulator.so", "libcudakern_checker.so"
 KERNELS = "kernels.txt"  # what ptxas said of the GPU's kernels
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # One build serves every Python from 3.11 on. Free-threaded Pythons have no limited API.
@@ -501,15 +501,19 @@ def core_part(folder: Path) -> Part:
     includes = [f"-Icsrc/emulator/{part}" for part in ("include", "seam", "core")]
     command = [*cc, *C_FLAGS, *branch, *sanitizers(), *strict(), *extra("CFLAGS"), *includes]
     sources = relative("csrc/emulator/core/*.c") + relative("csrc/emulator/core/*.S")
-    units = [Unit(source, command, "core") for source in sources]
-    shared = [*cc, "-shared", f"-Wl,-soname,{CORE}", "-Wl,-z,noexecstack", "-Wl,-z,nodelete", "-pthread", *sanitizers()]
+    core = [Unit(source, command, "core") for source in sources]
+    checker = [Unit(source, command, "core") for source in relative("csrc/emulator/checker/*.c")]
+    shared = [*cc, "-shared", "-Wl,-z,noexecstack", "-Wl,-z,nodelete", "-pthread", *sanitizers()]
 
     def link_core() -> list[Path]:
-        output = folder / "lib" / CORE
-        link(output, shared, objects_of(units), ["-ldl", "-lm", "-lrt", *extra("LDFLAGS")], f"core: {CORE}")
-        return [output]
+        output, tool = folder / "lib" / CORE, folder / "lib" / CHECKER
+        tail = ["-ldl", "-lm", "-lrt", *extra("LDFLAGS")]
+        link(output, [*shared, f"-Wl,-soname,{CORE}"], objects_of(core), tail, f"core: {CORE}")
+        of_tool = [*shared, f"-Wl,-soname,{CHECKER}", "-Wl,-rpath,$ORIGIN"]
+        link(tool, of_tool, objects_of(checker), [str(output), *tail], f"core: {CHECKER}")
+        return [output, tool]
 
-    return Part(units, link_core)
+    return Part([*core, *checker], link_core)
 
 
 def side_part(build: Build, folder: Path) -> Part:

@@ -18,8 +18,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-#: What the code of a set's mode is like. More modes come with tools that are told of every access.
-MODES: Mapping[str, list[str]] = {"plain": ["-O2"]}
+#: What the code of a set's mode is like. In "checked", it reports its loads and stores to functions of REPORTING
+#: (csrc/emulator/checker), and CUDA's functions report themselves. -fno-tree-sra: the access to a float4 stays one.
+MODES: Mapping[str, list[str]] = {
+    "plain": ["-O2"],
+    "checked": ["-O1", "-DEMULATOR_REPORTS", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-omit-frame-pointer"],
+}
+_OF_GCC = {"checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1"]}
+REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode
 
 #: For the kernels of the package besides: only what is marked is visible. Psabi: arguments passed as vectors.
 OF_PACKAGE = ["-fvisibility=hidden", "-Wno-psabi"]
@@ -57,7 +63,8 @@ def options(compiler: str, mode: str = "plain") -> list[str]:
     unique = [] if is_clang(compiler) else ["-fno-gnu-unique"]
     # -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
     # `#pragma unroll` is nvcc's.
-    code = [*MODES[mode], "-fPIC", "-pthread", *unique, "-ffp-contract=off"]
+    of_gcc = [] if is_clang(compiler) else _OF_GCC.get(mode, [])
+    code = [*MODES[mode], *of_gcc, "-fPIC", "-pthread", *unique, "-ffp-contract=off"]
     return ["-std=c++17", "-x", "c++", *code, "-Wno-unknown-pragmas"]
 
 
@@ -68,7 +75,13 @@ def users_options(compiler: str, sources: Path, library: Path, mode: str = "plai
     wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in functions)
     heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", wrapped]
     # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
-    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", *headers(sources), *heap, *core(library)]
+    link = [*headers(sources), *heap, *core(library), *libraries(mode)]
+    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", *link]
+
+
+def libraries(mode: str) -> list[str]:
+    """The options that keep the compiler's own library for reported accesses out."""
+    return ["-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"] if mode in REPORTING else []
 
 
 def headers(sources: Path) -> list[str]:

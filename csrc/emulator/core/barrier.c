@@ -24,6 +24,9 @@ static int grid_barrier(emu_block *block) {
         grid->waiting = 0;
         ++grid->generation;
         pthread_cond_broadcast(&grid->all_here);
+        emu_turn_all_ready(grid);
+    } else {
+        emu_turn_give(block, 0);
     }
     while (generation == grid->generation && !emu_block_stopped(block)) {
         if (grid->finished) {
@@ -38,6 +41,7 @@ static int grid_barrier(emu_block *block) {
     }
     waiting = grid->waiting;
     int finished = grid->finished;
+    emu_turn_take(block);
     pthread_mutex_unlock(&grid->lock);
     if (stuck)
         emu_block_fail(

@@ -420,6 +420,18 @@ void emu_spin(void) {
     if (++emu_current->spins % 16 == 0) emu_yield();
 }
 
+// All of the block's threads have let others run: perhaps they wait for another block.
+static void others_run(emu_block *block) {
+    if (!block->grid->can_run) {
+        sched_yield();
+        return;
+    }
+    pthread_mutex_lock(&block->grid->lock);
+    emu_turn_give(block, 1);
+    emu_turn_take(block);
+    pthread_mutex_unlock(&block->grid->lock);
+}
+
 void emu_yield(void) {
     emu_block *block = emu_current;
     emu_thread *self = block->current;
@@ -429,10 +441,8 @@ void emu_yield(void) {
     emu_block_make_ready(block, self);
     if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);
-    if (next != self)
-        emu_block_resume(block, self->fiber, next);
-    else
-        sched_yield();
+    if (next == self || (block->grid->can_run && self->slot > next->slot)) others_run(block);
+    if (next != self) emu_block_resume(block, self->fiber, next);
 }
 
 int emu_is_cooperative(void) {

@@ -50,6 +50,9 @@ typedef struct emu_grid {
     pthread_mutex_t lock;  // for the members below
     pthread_cond_t all_here;
     int waiting, finished; // cooperative launches only: blocks at the grid barrier; blocks that have ended
+    // Of these, if a tool wants one block at a time: the one whose turn it is, and which ones can take it.
+    uint64_t turn;
+    unsigned char *can_run;
     unsigned generation;   // number of grid barriers passed
     int code;
     emu_grid_error *error;
@@ -158,6 +161,7 @@ typedef struct emu_block {
     emu_dim3 shape;                   // the block size for which threads[] is filled in
     emu_dim3 index;
     uint64_t number, phase;
+    uint64_t position; // in the order of the grid's blocks
     uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
     const emu_hooks *hooks[EMU_SERVICES]; // NULL: the block does not use the service
     emu_service_state services[EMU_SERVICES];
@@ -234,6 +238,11 @@ _Noreturn void emu_block_fail_as(int code, const char *file, int line, const cha
     __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
 void emu_block_watch_thread(const void *function, const void *arguments); // a trampoline that reports the thread
+// Turns of a cooperative grid's blocks (grid.c), for the caller that holds grid->lock. The block cannot take its turn
+// until `ready`, which lets all blocks of the grid; passes the turn on; waits for its own.
+void emu_turn_give(emu_block *block, int can_run);
+void emu_turn_all_ready(emu_grid *grid);
+void emu_turn_take(emu_block *block);
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {

@@ -16,6 +16,8 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,6 +97,41 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     return position;
 }
 
+// --- Turns ---------------------------------------------------------------------------------------------------------
+//
+// A tool may want one block at a time. Blocks of a cooperative grid have an OS thread each and take turns: a block's
+// ends at the grid's barrier, where it waits for others (emu_yield), and when it has ended.
+
+void emu_turn_give(emu_block *block, int can_run) {
+    emu_grid *grid = block->grid;
+    if (!grid->can_run) return;
+    grid->can_run[block->position] = (unsigned char)can_run;
+    for (uint64_t i = 1; i <= grid->total; ++i) {
+        const uint64_t next = (block->position + i) % grid->total;
+        if (!grid->can_run[next]) continue;
+        grid->turn = next;
+        break;
+    }
+    pthread_cond_broadcast(&grid->all_here);
+}
+
+void emu_turn_all_ready(emu_grid *grid) {
+    if (!grid->can_run) return;
+    memset(grid->can_run, 1, grid->total); // no block has ended, or the barrier would not open
+    grid->turn = 0;
+}
+
+void emu_turn_take(emu_block *block) {
+    emu_grid *grid = block->grid;
+    while (grid->can_run && grid->turn != block->position && !emu_block_stopped(block)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20000000; // as at the grid's barrier
+        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
+        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
+    }
+}
+
 static void run_each(emu_block *block, emu_grid *grid) {
     const emu_dim3 cluster = grid->launch->cluster;
     const int clusters = cluster.x * cluster.y * cluster.z > 1;
@@ -114,9 +151,19 @@ static void run_each(emu_block *block, emu_grid *grid) {
             emu_cluster_run(block, number, first);
             continue;
         }
+        if (!grid->launch->cooperative) {
+            run(block, number, index);
+            continue;
+        }
+        block->position = position;
+        if (grid->can_run) {
+            pthread_mutex_lock(&grid->lock);
+            emu_turn_take(block);
+            pthread_mutex_unlock(&grid->lock);
+        }
         run(block, number, index);
-        if (!grid->launch->cooperative) continue;
         pthread_mutex_lock(&grid->lock);
+        emu_turn_give(block, 0);
         ++grid->finished;
         pthread_cond_broadcast(&grid->all_here); // a block that waits at the grid barrier then reports the error
         pthread_mutex_unlock(&grid->lock);
@@ -274,7 +321,10 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     *error = (emu_grid_error){.message = ""};
     emu_fault_catch();
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched, emu_block_watch_thread);
-    const int code = run_grid(&grid, config->workers > 0 ? config->workers : cores());
+    const int one = grid.tool && grid.tool->events.one_at_a_time;
+    if (one && launch->cooperative && (grid.can_run = malloc(grid.total))) memset(grid.can_run, 1, grid.total);
+    const int code = run_grid(&grid, one ? 1 : config->workers > 0 ? config->workers : cores());
+    free(grid.can_run);
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_end(&grid, code);
     pthread_cond_destroy(&grid.all_here);
     pthread_mutex_destroy(&grid.lock);

@@ -4,7 +4,7 @@
 //   STATIC ...        the block's dynamic shared memory
 #include "block.h"
 
-enum { STATIC = 1 << 20, ALIGNED = 127 };
+enum { STATIC = 1 << 26, ALIGNED = 127 };
 
 typedef struct area {
     uintptr_t begin;
@@ -44,9 +44,24 @@ void *emu_shared_address(size_t offset) {
     return (void *)(low + offset);
 }
 
+static int is_watched(const emu_block *block) {
+    return block && block->tool && block->inside && !block->current->quiet;
+}
+
 void emu_access(const void *address, size_t bytes, unsigned kind, const void *after) {
     emu_block *block = emu_current;
-    if (!block || !block->tool || !block->inside || block->current->quiet) return;
+    if (!is_watched(block)) return;
     const emu_where at = emu_tool_where(block, NULL, 0, after);
     emu_tool_access(&at, address, bytes, kind, EMU_BY_THREAD, 0);
+}
+
+void emu_atomic_here(const void *address, size_t bytes, unsigned kind) {
+    emu_access(address, bytes, kind, __builtin_return_address(0));
+}
+
+void emu_fence_here(unsigned scope) {
+    emu_block *block = emu_current;
+    if (!is_watched(block)) return;
+    const emu_where at = emu_tool_where(block, NULL, 0, __builtin_return_address(0));
+    emu_tool_fence(&at, scope);
 }

@@ -240,6 +240,11 @@ void emu_tool_async(const emu_where *at, emu_async_event async) {
     TELL(block, async, at, &async);
 }
 
+void emu_tool_fence(const emu_where *at, unsigned scope) {
+    const emu_block *block = block_of(at);
+    TELL(block, fence, at, scope);
+}
+
 void emu_tool_begin(const emu_where *at, emu_agent by, uint64_t operation, const void *mbarrier) {
     emu_tool_async(at,
                    (emu_async_event){

@@ -11,6 +11,14 @@
 #include "device_qualifiers.h"
 #include "../vector_functions.h"
 
+// Tells the tool that watches the kernel, if the code is compiled so that it reports what it does. The functions below
+// that access memory must not do so themselves.
+#ifdef EMULATOR_REPORTS
+#define EMU_REPORTED(address, ...) emu_atomic_here(address, sizeof *(address), EMU_ATOMIC | (__VA_ARGS__))
+#else
+#define EMU_REPORTED(address, ...) static_cast<void>(0)
+#endif
+
 namespace emu {
 // Replaces the value by change(value); returns the old value.
 template <typename T, typename F> __forceinline__ T update(T *address, F change) {
@@ -34,12 +42,18 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
 
 // Defines an operation in its three scopes: device, block, system. Here they are the same.
 #define EMU_ATOMIC(name, type, parameters, arguments, ...)                                                           \
-    __device__ __forceinline__ type atomic##name parameters{                                                         \
-        __VA_ARGS__} __device__ __forceinline__ type atomic##name##_block parameters {                               \
-        return atomic##name arguments;                                                                               \
+    namespace emu {                                                                                                  \
+    __forceinline__ type atomic##name parameters {                                                                   \
+        __VA_ARGS__                                                                                                  \
     }                                                                                                                \
-    __device__ __forceinline__ type atomic##name##_system parameters {                                               \
-        return atomic##name arguments;                                                                               \
+    }                                                                                                                \
+    EMU_ATOMIC_OF(atomic##name, 0, atomic##name, type, parameters, arguments)                                        \
+    EMU_ATOMIC_OF(atomic##name##_block, EMU_OF_BLOCK, atomic##name, type, parameters, arguments)                     \
+    EMU_ATOMIC_OF(atomic##name##_system, EMU_OF_SYSTEM, atomic##name, type, parameters, arguments)
+#define EMU_ATOMIC_OF(name, scope, operation, type, parameters, arguments)                                           \
+    __device__ __forceinline__ type name parameters {                                                                \
+        EMU_REPORTED(address, EMU_READS | EMU_WRITES | scope);                                                       \
+        return emu::operation arguments;                                                                             \
     }
 #define EMU_ATOMIC_BINARY(name, type, ...)                                                                           \
     EMU_ATOMIC(name, type, (type * address, type value), (address, value), __VA_ARGS__)
@@ -85,6 +99,7 @@ EMU_ATOMIC_BINARY(Add, float4,
                                      atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w));)
 
 #undef EMU_ATOMIC
+#undef EMU_ATOMIC_OF
 #undef EMU_ATOMIC_BINARY
 #undef EMU_ATOMIC_FETCH
 #undef EMU_ATOMIC_UPDATE

@@ -60,7 +60,15 @@ typedef enum emu_access_kind {
     EMU_WRITES = 2,
     EMU_ATOMIC = 4,  // with EMU_READS, EMU_WRITES or both
     EMU_PENDING = 8, // announced when an asynchronous operation begins; reported again when it is carried out
-} emu_access_kind;   // bits
+    EMU_VOLATILE = 16,
+    EMU_OF_BLOCK = 32,  // the scope of an atomic operation; without either, it is the device
+    EMU_OF_SYSTEM = 64, //
+} emu_access_kind;      // bits
+
+// What code that is compiled with EMULATOR_REPORTS calls, at each atomic operation and memory fence; `scope` is a bit
+// of an emu_access_kind or 0. For ordinary loads and stores see emu_access() in events.h.
+EMU_API void emu_atomic_here(const void *address, size_t bytes, unsigned kind);
+EMU_API void emu_fence_here(unsigned scope);
 
 // A thread-local variable as compilers find it: by the number of its library and its offset there. While an OS thread
 // runs kernels of a library, that library's variables, which its static shared ones are, begin where the core has

@@ -119,6 +119,7 @@ template <typename Number> __forceinline__ bool is_less(Number x, Number y) {
     EMU_HALF_FUNCTION(Number, hrint, (Number x), rintf(x))                                                           \
     /* --- between threads */                                                                                        \
     __device__ __forceinline__ Number atomicAdd(Number *address, Number value) {                                     \
+        EMU_REPORTED(address, EMU_READS | EMU_WRITES);                                                               \
         return emu::update(address, [value](Number old) -> Number { return old + value; });                          \
     }                                                                                                                \
     EMU_HALF_SHUFFLE(Number, Raw, __shfl_sync, int)                                                                  \

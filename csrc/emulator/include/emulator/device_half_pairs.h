@@ -122,6 +122,7 @@
     EMU_HALF_FUNCTION(Pair, __lowhigh2highlow, (const Pair a), Pair(a.y, a.x))                                       \
     /* --- between threads */                                                                                        \
     __device__ __forceinline__ Pair atomicAdd(Pair *address, Pair value) {                                           \
+        EMU_REPORTED(address, EMU_READS | EMU_WRITES);                                                               \
         return emu::update(address, [value](Pair old) -> Pair { return __hadd2(old, value); });                      \
     }                                                                                                                \
     EMU_PAIR_SHUFFLE(Pair, __shfl_sync, int)                                                                         \

@@ -233,13 +233,17 @@ template <typename T>
 __forceinline__ T load_again(const T *address) { // .volatile, .relaxed, .acquire: perhaps in a loop
     T value;
     emu_spin();
+    EMU_REPORTED(address, EMU_READS);
     __atomic_load(address, &value, __ATOMIC_ACQUIRE);
+    EMU_REPORTED_FENCE(0);
     return value;
 }
 template <typename T> __forceinline__ void store(T *address, T value) {
     *address = value;
 }
 template <typename T> __forceinline__ void store_now(T *address, T value) {
+    EMU_REPORTED_FENCE(0);
+    EMU_REPORTED(address, EMU_WRITES);
     __atomic_store(address, &value, __ATOMIC_RELEASE);
 }
 

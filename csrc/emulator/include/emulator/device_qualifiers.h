@@ -10,7 +10,12 @@
 #define EMU_VISIBLE __attribute__((visibility("default")))
 // A block runs on one OS thread, so static thread-local variables are shared by exactly the threads of a block.
 // Compile with -fno-gnu-unique; otherwise libraries in one process share the variables of equal templates.
+// If a tool watches the code, there is a gap behind each variable, and also those that are only written remain.
+#ifdef EMULATOR_REPORTS
+#define __shared__ static __thread __attribute__((used, aligned(65536)))
+#else
 #define __shared__ static __thread
+#endif
 #define __constant__
 #define __managed__
 

@@ -22,13 +22,21 @@ __device__ __forceinline__ int __syncthreads_or(int predicate, EMU_SITE) {
     return emu_sync_block_with(EMU_SYNC_OR, predicate, file, line);
 }
 
+#ifdef EMULATOR_REPORTS
+#define EMU_REPORTED_FENCE(scope) emu_fence_here(scope)
+#else
+#define EMU_REPORTED_FENCE(scope) static_cast<void>(0)
+#endif
 __device__ __forceinline__ void __threadfence() {
+    EMU_REPORTED_FENCE(0);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 __device__ __forceinline__ void __threadfence_system() {
+    EMU_REPORTED_FENCE(EMU_OF_SYSTEM);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 __device__ __forceinline__ void __threadfence_block() {
+    EMU_REPORTED_FENCE(EMU_OF_BLOCK);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); // for the compiler only, because a block runs on one OS thread
 }
 

@@ -189,6 +189,9 @@ typedef struct emu_events {
     void (*copy)(void *tool, const emu_copy_event *copy);
     void (*allocate)(void *tool, const emu_memory_event *memory);
     void (*release)(void *tool, const emu_memory_event *memory);
+    void (*fence)(void *tool, const emu_where *at, unsigned scope); // a bit of an emu_access_kind; 0: the device
+    // Blocks run one after another, in their order; those of a cooperative grid take turns at its barriers.
+    uintptr_t one_at_a_time;
 } emu_events;
 
 // A cudaError_t, as all functions for the host. The core copies the table.

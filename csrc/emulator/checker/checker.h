@@ -1,0 +1,173 @@
+// The checker: a tool of the emulator (../include/emulator/events.h) that judges what kernels do.
+//
+//   events.c    what the core reports --> rules.c   may this access be made? --> findings.c   one per place
+//                                           |   \__ knowledge.c   what does a thread know of others' accesses?
+//                                           '-- shadow.c          who accessed these bytes last, and when?
+//
+// One block runs at a time, and one launch, so one lock protects everything. Time is a counter, the stamp, that grows
+// whenever threads synchronize: an access happened before another one if the accessing thread knows its stamp.
+#ifndef CHECKER_H
+#define CHECKER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emulator/events.h"
+
+#define CHECKER_API __attribute__((visibility("default")))
+
+// --- findings.c ----------------------------------------------------------------------------------------------------
+
+typedef enum checker_kind {
+    CHECKER_BOUNDS,
+    CHECKER_MISALIGNED,
+    CHECKER_FREED,
+    CHECKER_UNINITIALISED,
+    CHECKER_RACE,
+    CHECKER_SCOPE,
+    CHECKER_KINDS
+} checker_kind;
+
+typedef struct checker_access { // one side of a finding
+    emu_line line;              // where in the source
+    unsigned kind;              // emu_access_kind
+    unsigned bytes;
+    unsigned block[3], thread[3];
+} checker_access;
+
+typedef struct checker_finding {
+    int kind;
+    uint64_t launch; // its number
+    char kernel[256];
+    unsigned grid[3], shape[3]; // of the launch: blocks, and threads per block
+    checker_access access, other; // other: of a race; with no bytes elsewhere
+    uint64_t address;
+    int space;         // emu_space
+    int parameter;     // of the kernel, whose array it is (or nearly); -1: none
+    char variable[128]; // the shared or constant variable; "" for others
+    int64_t offset;    // of the address in that array or variable, which ...
+    uint64_t length;   // ... has so many bytes; 0: unknown
+    uint64_t count;    // of such accesses at this place
+} checker_finding;
+
+// --- shadow.c ------------------------------------------------------------------------------------------------------
+
+// What is known of four neighboring bytes of memory: the last write and two reads since then, as far as they may
+// matter. `masks` has four bits for each: the bytes that the write and the reads concern, and those that have a value.
+enum { WRITE, READ, OTHER_READ, RECORDS };
+enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff };
+typedef struct cell {
+    uint32_t who[RECORDS], stamp[RECORDS];
+    uint16_t site[RECORDS]; // IN_BYTES in site[WRITE]: there is a cell for each of the bytes (cell_of_byte)
+    uint16_t masks;
+} cell;
+
+cell *shadow_cell(uintptr_t address); // of the four bytes that contain it
+cell *shadow_bytes(cell *whole);      // the cells of the single bytes; NULL: there are none
+cell *shadow_split(cell *whole);      // makes them
+void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets the accesses
+void shadow_value(uintptr_t address, size_t bytes);              // they have values now
+void shadow_copy(uintptr_t to, uintptr_t from, size_t bytes);    // whether they have values is copied
+void shadow_clear(void);
+
+// --- knowledge.c ---------------------------------------------------------------------------------------------------
+
+// Of other threads' accesses, those before a stamp: for a thread, all threads of a warp or of a block. Sorted by key.
+typedef struct knowledge {
+    unsigned count;
+    struct {
+        uint64_t key;
+        uint32_t stamp;
+    } of[];
+} knowledge;
+enum { OF_THREAD, OF_WARP, OF_BLOCK };
+static inline uint64_t knowledge_key(int of, uint64_t number) {
+    return (uint64_t)of << 62 | number;
+}
+uint32_t knowledge_of(const knowledge *known, uint64_t key); // 0: nothing
+// What both know. Everything lasts until knowledge_clear().
+const knowledge *knowledge_join(const knowledge *a, const knowledge *b);
+const knowledge *knowledge_new(unsigned count, const uint64_t *keys, const uint32_t *stamps); // sorted; drops zeros
+void knowledge_clear(void);
+
+// What is released at an address (or another key), for a block or for all (UINT64_MAX).
+typedef struct release {
+    uint64_t key, block;
+    const knowledge *known;
+} release;
+release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, if `make` is 0
+
+// --- rules.c -------------------------------------------------------------------------------------------------------
+
+enum { CHECKER_PENDING = 6 };
+typedef struct thread_state {
+    const knowledge *acquired;         // of others, besides what the block knows
+    const knowledge *fenced, *in_block; // what it knew at its last fence, for all and for its block
+    release *pending[CHECKER_PENDING]; // read by atomic operations since then
+    int pending_count;
+} thread_state;
+
+typedef struct block_state {
+    emu_block_event *event;
+    uint64_t number;
+    uint32_t first;     // its first thread among those of the grid
+    uint32_t known;     // all threads of the block know each other's accesses before this stamp
+    uint32_t warps[32]; // the same for threads of a warp
+    uint32_t live[32];  // lanes that have begun and not ended
+    const knowledge *acquired;
+    unsigned generation; // number of the grid's barriers passed
+    int threads;
+    thread_state thread[];
+} block_state;
+
+typedef struct interval { // memory that the launch may access
+    uintptr_t begin, end;
+    int parameter;      // whose array it is; -1: none
+    const char *variable;
+} interval;
+
+typedef struct launch_state {
+    emu_launch_event *event;
+    int reports; // its library reports accesses
+    uint32_t begin;        // stamps before this one are known to all its threads
+    uint32_t grid_known;   // and these, since the grid's last barrier
+    unsigned generation;   // number of those
+    uint32_t threads;      // per block
+    interval *memory;      // sorted
+    size_t memory_count;
+    uintptr_t image, image_end; // the kernel's library
+} launch_state;
+
+extern uint32_t checker_stamp;
+extern launch_state checker_launch;
+
+void rules_access(block_state *block, const emu_where *at, const emu_access_event *access);
+void rules_fence(block_state *block, int thread, unsigned scope);
+void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_block);
+void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_block);
+void rules_block_barrier(block_state *block);
+void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
+void rules_clear(void);
+
+// --- events.c, findings.c ------------------------------------------------------------------------------------------
+
+// A place in a kernel and the kind of its access.
+typedef struct site {
+    uintptr_t code;
+    const char *file;
+    int line;
+    unsigned kind, bytes;
+} site;
+unsigned site_number(const emu_where *at, unsigned kind, size_t bytes);
+const site *site_of(unsigned number);
+
+const interval *interval_near(uintptr_t address, int *contains); // of the launch
+// Of a block's shared memory: the array that contains the address, or the one nearest to it. 0: it is far from both.
+int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found);
+
+// `other` < 0: no other access.
+void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *access,
+                  int64_t other_who, unsigned other_site, const interval *array);
+void findings_clear(void);
+
+#endif

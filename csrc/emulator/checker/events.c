@@ -1,0 +1,350 @@
+// What the core reports, sorted to the rules; and the functions for the host.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+#include "symbols.h"
+
+// Held while a launch runs, and by whoever changes the shadow otherwise.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t launches, accesses;
+
+// --- Memory that a launch may access -------------------------------------------------------------------------------
+
+enum { NEAR = 1 << 16, MOST_ARRAYS = 64 };
+
+typedef struct array {
+    uintptr_t begin;
+    size_t bytes;
+} array;
+static array announced[MOST_ARRAYS]; // of the next launches
+static size_t announced_count;
+static const library *kernels; // the launch's
+
+static void add_interval(uintptr_t begin, uintptr_t end, int parameter, const char *variable) {
+    launch_state *const launch = &checker_launch;
+    size_t i = launch->memory_count++;
+    launch->memory = realloc(launch->memory, launch->memory_count * sizeof *launch->memory);
+    if (!launch->memory) abort();
+    for (; i && launch->memory[i - 1].begin > begin; --i) launch->memory[i] = launch->memory[i - 1];
+    launch->memory[i] = (interval){begin, end, parameter, variable};
+}
+
+static int is_announced(uintptr_t pointer, int parameter) {
+    for (size_t i = 0; i < announced_count; ++i)
+        if (pointer - announced[i].begin < announced[i].bytes || pointer == announced[i].begin) {
+            add_interval(announced[i].begin, announced[i].begin + announced[i].bytes, parameter, NULL);
+            return 1;
+        }
+    return 0;
+}
+
+// The arrays to which the launch's arguments point.
+static void find_arrays(const emu_launch_event *event) {
+    checker_launch.memory_count = 0;
+    for (unsigned i = 0; i < event->parameter_count; ++i) {
+        const emu_parameter at = event->parameters[i];
+        add_interval((uintptr_t)event->arguments + at.offset, (uintptr_t)event->arguments + at.offset + at.size, -1, "");
+        for (size_t offset = 0; offset + 8 <= at.size; offset += 8) { // also pointers in structs
+            uintptr_t pointer;
+            memcpy(&pointer, (const char *)event->arguments + at.offset + offset, sizeof pointer);
+            emu_memory_event memory;
+            if (is_announced(pointer, (int)i)) continue;
+            if (emu_memory_at((const void *)pointer, &memory))
+                add_interval(memory.address, memory.address + memory.bytes, (int)i, NULL);
+        }
+    }
+    for (size_t i = 0; kernels && i < kernels->others.count; ++i) {
+        const variable *const of = &kernels->others.of[i];
+        add_interval(kernels->base + of->begin, kernels->base + of->end, -1, of->name);
+    }
+}
+
+static uintptr_t away(const interval *from, uintptr_t address) {
+    return address < from->begin ? from->begin - address : address >= from->end ? address - from->end + 1 : 0;
+}
+
+const interval *interval_near(uintptr_t address, int *contains) {
+    static const interval *last; // of one launch: kernels access the same array many times
+    const launch_state *const launch = &checker_launch;
+    if (last && last < launch->memory + launch->memory_count && last >= launch->memory && !away(last, address)) {
+        *contains = 1;
+        return last;
+    }
+    const interval *near = NULL;
+    for (size_t i = 0; i < launch->memory_count; ++i) {
+        const interval *const one = &launch->memory[i];
+        if (!near || away(one, address) < away(near, address)) near = one;
+    }
+    *contains = near && !away(near, address);
+    if (*contains) last = near;
+    return near && away(near, address) < (uintptr_t)1 << 40 ? near : NULL;
+}
+
+int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found) {
+    const emu_block_event *const event = block->event;
+    const uintptr_t dynamic = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
+    if (event->shared_bytes && address - dynamic + NEAR < event->shared_bytes + 2 * NEAR) {
+        *found = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory"};
+        if (space == EMU_SPACE_SHARED || away(found, address)) return 1;
+    }
+    if (!event->static_bytes || address - statics + NEAR >= event->static_bytes + 2 * NEAR) return 0;
+    const variable *const near = kernels ? variable_near(&kernels->shared, address - statics) : NULL;
+    if (near)
+        *found = (interval){statics + near->begin, statics + near->end, -1, near->name};
+    else
+        *found = (interval){statics, statics + event->static_bytes, -1, "static shared memory"};
+    return 1;
+}
+
+// --- What belongs to the emulator, not to the kernel ---------------------------------------------------------------
+
+static __thread struct {
+    uintptr_t begin, end;
+} core_variables; // blockDim, ...: thread-local ones of the core
+
+static int find_core(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    const uintptr_t of_core = (uintptr_t)&emu_subscribe;
+    int is_core = 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *const part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD) is_core |= of_core - (info->dlpi_addr + part->p_vaddr) < part->p_memsz;
+    }
+    if (!is_core) return 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        if (info->dlpi_phdr[i].p_type != PT_TLS || !info->dlpi_tls_data) continue;
+        core_variables.begin = (uintptr_t)info->dlpi_tls_data;
+        core_variables.end = core_variables.begin + info->dlpi_phdr[i].p_memsz;
+    }
+    return 1;
+}
+
+// --- Launches and blocks -------------------------------------------------------------------------------------------
+
+static void launch_begin(void *tool, emu_launch_event *event) {
+    (void)tool;
+    pthread_mutex_lock(&lock);
+    ++launches;
+    kernels = library_of((uintptr_t)event->function);
+    checker_launch.event = event;
+    checker_launch.begin = checker_launch.grid_known = ++checker_stamp;
+    checker_launch.generation = 0;
+    checker_launch.threads = event->block.x * event->block.y * event->block.z;
+    Dl_info info;
+    checker_launch.reports = 0;
+    if (dladdr(event->function, &info)) {
+        void *const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        if (library) {
+            checker_launch.reports = dlsym(library, "cudakern_reports") != NULL;
+            dlclose(library);
+        }
+    }
+    find_arrays(event);
+    if (checker_launch.reports) return;
+    for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
+        const interval *const of = &checker_launch.memory[i];
+        if (of->parameter >= 0) shadow_set(of->begin, of->end - of->begin, 1);
+    }
+}
+
+static void launch_end(void *tool, emu_launch_event *event, int code) {
+    (void)tool, (void)event, (void)code;
+    knowledge_clear();
+    pthread_mutex_unlock(&lock);
+}
+
+static int block_begin(void *tool, emu_block_event *event) {
+    (void)tool;
+    if (!checker_launch.reports) return 0;
+    if (!core_variables.end) dl_iterate_phdr(find_core, NULL);
+    block_state *const block = calloc(1, sizeof *block + checker_launch.threads * sizeof *block->thread);
+    if (!block) abort();
+    block->event = event;
+    block->number = event->number;
+    block->first = (uint32_t)(event->number * checker_launch.threads);
+    block->threads = (int)checker_launch.threads;
+    event->own = block;
+    if (event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
+    if (event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
+    ++checker_stamp;
+    return 1;
+}
+
+static void block_end(void *tool, emu_block_event *event, int complete) {
+    (void)tool, (void)complete;
+    free(event->own);
+    event->own = NULL;
+}
+
+static void thread_begin(void *tool, const emu_where *at) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    block->live[at->thread / 32] |= 1u << at->thread % 32;
+}
+static void thread_end(void *tool, const emu_where *at) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    block->live[at->thread / 32] &= ~(1u << at->thread % 32);
+}
+
+// --- Accesses and synchronization ----------------------------------------------------------------------------------
+
+static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    if (!block || event->space == EMU_SPACE_LOCAL) return;
+    if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
+    if (event->by != EMU_BY_THREAD && event->by != EMU_BY_MATRIX) { // not judged yet
+        if ((event->kind & EMU_WRITES) && !(event->kind & EMU_PENDING)) shadow_set(event->address, event->bytes, 1);
+        return;
+    }
+    ++accesses;
+    rules_access(block, at, event);
+}
+
+static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    if (!block) return;
+    const int arrives = event->stage == EMU_BARRIER_ARRIVES, leaves = event->stage == EMU_BARRIER_LEAVES;
+    const uint64_t all = UINT64_MAX, part = 1ull << 62 | block->number << 8 | (unsigned)event->number;
+    const uint64_t cluster = 1ull << 63 | (block->number - (uint64_t)block->event->rank);
+    switch (event->kind) {
+    case EMU_SYNC_GRID:
+        if (event->stage == EMU_BARRIER_OPENS && ++block->generation > checker_launch.generation) {
+            checker_launch.generation = block->generation;
+            checker_launch.grid_known = ++checker_stamp;
+        } // fallthrough
+    case EMU_SYNC:
+    case EMU_SYNC_COUNT:
+    case EMU_SYNC_AND:
+    case EMU_SYNC_OR:
+        if (event->stage == EMU_BARRIER_OPENS) rules_block_barrier(block);
+        break;
+    case EMU_SYNC_PART:
+        if (arrives) rules_release(block, at->thread, part, block->number);
+        if (leaves) rules_acquire(block, at->thread, part, block->number);
+        break;
+    case EMU_SYNC_CLUSTER:
+        if (arrives) rules_release(block, at->thread, cluster, all);
+        if (leaves) rules_acquire(block, at->thread, cluster, all);
+        break;
+    case EMU_SYNC_MBARRIER:
+        if (arrives) rules_release(block, at->thread, event->object, all);
+        if (leaves) rules_acquire(block, at->thread, event->object, all);
+        break;
+    default: break;
+    }
+}
+
+static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    if (block && event->kind == EMU_SYNCWARP) rules_warp_barrier(block, at->thread / 32, event->lanes);
+}
+
+static void on_fence(void *tool, const emu_where *at, unsigned scope) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    if (block) rules_fence(block, at->thread, scope);
+}
+
+// --- Memory --------------------------------------------------------------------------------------------------------
+
+static void on_copy(void *tool, const emu_copy_event *event) {
+    (void)tool;
+    pthread_mutex_lock(&lock);
+    for (size_t row = 0; row < event->height; ++row) {
+        const uintptr_t to = (uintptr_t)event->to + row * event->to_pitch;
+        if (event->from)
+            shadow_copy(to, (uintptr_t)event->from + row * event->from_pitch, event->width);
+        else
+            shadow_value(to, event->width);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void on_allocate(void *tool, const emu_memory_event *event) {
+    (void)tool;
+    const int in_kernel = event->kind == EMU_MEMORY_HEAP; // whose launch holds the lock
+    if (!in_kernel) pthread_mutex_lock(&lock);
+    if (event->kind == EMU_MEMORY_DEVICE || in_kernel) shadow_set(event->address, event->bytes, 0);
+    if (in_kernel) add_interval(event->address, event->address + event->bytes, -1, "malloc");
+    if (!in_kernel) pthread_mutex_unlock(&lock);
+}
+
+static void on_release(void *tool, const emu_memory_event *event) {
+    (void)tool;
+    if (event->kind == EMU_MEMORY_HEAP) {
+        launch_state *const launch = &checker_launch;
+        for (size_t i = 0; i < launch->memory_count; ++i)
+            if (launch->memory[i].begin == event->address) {
+                memmove(&launch->memory[i], &launch->memory[i + 1],
+                        (--launch->memory_count - i) * sizeof *launch->memory);
+                break;
+            }
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    if (event->kind == EMU_MEMORY_DEVICE && event->bytes) shadow_set(event->address, event->bytes, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+// --- For the host --------------------------------------------------------------------------------------------------
+
+static const emu_events TABLE = {.size = sizeof(emu_events),
+                                 .launch_begin = launch_begin,
+                                 .launch_end = launch_end,
+                                 .block_begin = block_begin,
+                                 .block_end = block_end,
+                                 .thread_begin = thread_begin,
+                                 .thread_end = thread_end,
+                                 .access = on_access,
+                                 .barrier = on_barrier,
+                                 .warp = on_warp,
+                                 .copy = on_copy,
+                                 .allocate = on_allocate,
+                                 .release = on_release,
+                                 .fence = on_fence,
+                                 .one_at_a_time = 1};
+
+CHECKER_API int checker_begin(void) {
+    const int code = emu_subscribe(&TABLE, &lock);
+    if (!code) findings_clear();
+    return code;
+}
+
+CHECKER_API int checker_end(void) {
+    const int code = emu_unsubscribe(&lock);
+    if (code) return code;
+    shadow_clear();
+    rules_clear();
+    return code;
+}
+
+// The arrays that the next launches may access, where their arguments point into one; others by their allocations.
+CHECKER_API void checker_arrays(size_t count, const uintptr_t *begins, const size_t *bytes) {
+    pthread_mutex_lock(&lock);
+    announced_count = count < MOST_ARRAYS ? count : MOST_ARRAYS;
+    for (size_t i = 0; i < announced_count; ++i) announced[i] = (array){begins[i], bytes[i]};
+    pthread_mutex_unlock(&lock);
+}
+
+// Memory that is about to be used as if it were new; `has_value`: or that a plain kernel has written.
+CHECKER_API void checker_memory(uintptr_t address, size_t bytes, int has_value) {
+    pthread_mutex_lock(&lock);
+    shadow_set(address, bytes, has_value);
+    pthread_mutex_unlock(&lock);
+}
+
+CHECKER_API uint64_t checker_launches(void) {
+    return launches;
+}
+CHECKER_API uint64_t checker_accesses(void) {
+    return accesses;
+}

@@ -1,0 +1,143 @@
+// Findings: one for each place in the source, and the places.
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+
+enum { MOST_SITES = 65000, MOST_FINDINGS = 1000 };
+
+// --- Places --------------------------------------------------------------------------------------------------------
+
+static site sites[MOST_SITES + 1]; // number 0: any other one
+static uint16_t places[1 << 17];
+static unsigned site_count;
+
+static int is_same(const site *a, const site *b) {
+    return a->code == b->code && a->line == b->line && a->file == b->file && a->kind == b->kind && a->bytes == b->bytes;
+}
+
+unsigned site_number(const emu_where *at, unsigned kind, size_t bytes) {
+    const site one = {at->code, at->file, at->line, kind, (unsigned)bytes};
+    size_t i = ((one.code ^ (uintptr_t)one.file ^ ((size_t)one.line << 20) ^ kind * 77u) * 0x9e3779b97f4a7c15u >> 30);
+    for (;; ++i) {
+        uint16_t *const place = &places[i % (sizeof places / sizeof *places)];
+        if (*place && is_same(&sites[*place], &one)) return *place;
+        if (*place) continue;
+        if (site_count == MOST_SITES) return 0;
+        sites[++site_count] = one;
+        *place = (uint16_t)site_count;
+        return site_count;
+    }
+}
+
+const site *site_of(unsigned number) {
+    return &sites[number];
+}
+
+// --- Findings ------------------------------------------------------------------------------------------------------
+
+static checker_finding findings[MOST_FINDINGS];
+static struct {
+    unsigned at, other;
+    int is_complete; // its lines are known
+} keys[MOST_FINDINGS];
+static size_t count;
+
+static void set_position(checker_access *to, uint64_t block, unsigned thread) {
+    const emu_dim3 grid = checker_launch.event->grid, shape = checker_launch.event->block;
+    to->block[0] = (unsigned)(block % grid.x);
+    to->block[1] = (unsigned)(block / grid.x % grid.y);
+    to->block[2] = (unsigned)(block / grid.x / grid.y);
+    to->thread[0] = thread % shape.x;
+    to->thread[1] = thread / shape.x % shape.y;
+    to->thread[2] = thread / shape.x / shape.y;
+}
+
+static void set_array(checker_finding *to, const interval *array) {
+    to->parameter = -1;
+    if (!array) return;
+    to->parameter = array->parameter;
+    to->length = array->end - array->begin;
+    to->offset = (int64_t)(to->address - array->begin);
+    if (array->variable) strncpy(to->variable, array->variable, sizeof to->variable - 1);
+}
+
+void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *event,
+                  int64_t other_who, unsigned other, const interval *array) {
+    for (size_t i = 0; i < count; ++i) {
+        if (findings[i].kind != (int)kind || keys[i].at != at || keys[i].other != other) continue;
+        if (findings[i].launch == checker_launch.event->number) {
+            ++findings[i].count;
+            return;
+        }
+    }
+    if (count == MOST_FINDINGS) return;
+    checker_finding *const to = &findings[count];
+    const emu_launch_event *const launch = checker_launch.event;
+    *to = (checker_finding){.kind = kind, .launch = launch->number, .address = event->address, .space = (int)event->space,
+                            .count = 1};
+    strncpy(to->kernel, launch->kernel, sizeof to->kernel - 1);
+    memcpy(to->grid, &launch->grid, sizeof to->grid);
+    memcpy(to->shape, &launch->block, sizeof to->shape);
+    to->access.kind = event->kind;
+    to->access.bytes = (unsigned)event->bytes;
+    set_position(&to->access, block->number, (unsigned)thread);
+    if (other_who >= 0) {
+        to->other.kind = sites[other].kind;
+        to->other.bytes = sites[other].bytes;
+        set_position(&to->other, (uint64_t)other_who / checker_launch.threads,
+                     (unsigned)(other_who % checker_launch.threads));
+    }
+    interval found;
+    int contains = 1;
+    if (!array)
+        array = interval_shared(block, event->address, event->space, &found)
+                    ? &found
+                    : interval_near(event->address, &contains);
+    if (!contains) array = NULL;
+    set_array(to, array);
+    keys[count].at = at;
+    keys[count].other = other;
+    keys[count++].is_complete = 0;
+}
+
+// Looks up the lines of all new findings at once, because each look-up starts a process.
+static void complete(void) {
+    uintptr_t *const codes = malloc(2 * MOST_FINDINGS * sizeof *codes);
+    emu_line **const lines = malloc(2 * MOST_FINDINGS * sizeof *lines);
+    emu_line *const found = malloc(2 * MOST_FINDINGS * sizeof *found);
+    if (!codes || !lines || !found) abort();
+    size_t waiting = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (keys[i].is_complete) continue;
+        keys[i].is_complete = 1;
+        for (int side = 0; side < 2; ++side) {
+            const site *const of = &sites[side ? keys[i].other : keys[i].at];
+            emu_line *const line = side ? &findings[i].other.line : &findings[i].access.line;
+            if (of->file) {
+                line->line = of->line;
+                strncpy(line->file, of->file, sizeof line->file - 1);
+            } else if (of->code) {
+                codes[waiting] = of->code;
+                lines[waiting++] = line;
+            }
+        }
+    }
+    if (waiting) emu_source_lines(codes, waiting, found);
+    for (size_t i = 0; i < waiting; ++i) *lines[i] = found[i];
+    free(codes);
+    free(lines);
+    free(found);
+}
+
+CHECKER_API size_t checker_findings(const checker_finding **all) {
+    complete();
+    *all = findings;
+    return count;
+}
+
+void findings_clear(void) {
+    count = site_count = 0;
+    memset(places, 0, sizeof places);
+}

@@ -1,0 +1,131 @@
+// What threads know of each other's accesses, and what they leave for others to learn.
+//
+//   thread A: writes, fence, atomic operation on X   --> release_at(X): what A knew at its fence
+//   thread B: atomic operation on X, fence, reads    --> B knows that, too
+//
+// A block's barrier needs none of this: one stamp per block says all (rules.c).
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+
+// --- Memory that lasts until the end of a launch -------------------------------------------------------------------
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    char bytes[] __attribute__((aligned(16)));
+} chunk;
+static chunk *chunks;
+
+static void *take(size_t bytes) {
+    bytes = (bytes + 15) / 16 * 16;
+    if (!chunks || chunks->size - chunks->used < bytes) {
+        const size_t size = bytes > 1 << 20 ? bytes : 1 << 20;
+        chunk *const made = malloc(sizeof *made + size);
+        if (!made) abort();
+        *made = (chunk){.next = chunks, .size = size};
+        chunks = made;
+    }
+    void *const taken = chunks->bytes + chunks->used;
+    chunks->used += bytes;
+    return taken;
+}
+
+// --- Knowledge -----------------------------------------------------------------------------------------------------
+
+uint32_t knowledge_of(const knowledge *known, uint64_t key) {
+    size_t low = 0, high = known ? known->count : 0;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (known->of[middle].key == key) return known->of[middle].stamp;
+        if (known->of[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
+const knowledge *knowledge_new(unsigned count, const uint64_t *keys, const uint32_t *stamps) {
+    knowledge *const made = take(sizeof *made + count * sizeof *made->of);
+    made->count = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        if (!stamps[i]) continue;
+        made->of[made->count].key = keys[i];
+        made->of[made->count++].stamp = stamps[i];
+    }
+    return made;
+}
+
+static int knows_all(const knowledge *a, const knowledge *b) { // whether a knows what b knows
+    unsigned i = 0;
+    for (unsigned j = 0; j < b->count; ++j) {
+        while (i < a->count && a->of[i].key < b->of[j].key) ++i;
+        if (i == a->count || a->of[i].key != b->of[j].key || a->of[i].stamp < b->of[j].stamp) return 0;
+    }
+    return 1;
+}
+
+const knowledge *knowledge_join(const knowledge *a, const knowledge *b) {
+    if (!a || a == b) return b;
+    if (!b || knows_all(a, b)) return a;
+    if (knows_all(b, a)) return b;
+    knowledge *const both = take(sizeof *both + (a->count + b->count) * sizeof *both->of);
+    unsigned i = 0, j = 0, n = 0;
+    while (i < a->count || j < b->count) {
+        if (j == b->count || (i < a->count && a->of[i].key < b->of[j].key)) {
+            both->of[n++] = a->of[i++];
+        } else if (i == a->count || b->of[j].key < a->of[i].key) {
+            both->of[n++] = b->of[j++];
+        } else {
+            both->of[n++] = a->of[i].stamp > b->of[j].stamp ? a->of[i] : b->of[j];
+            ++i, ++j;
+        }
+    }
+    both->count = n;
+    return both;
+}
+
+// --- Releases ------------------------------------------------------------------------------------------------------
+
+static release **table;
+static size_t room, used;
+
+static size_t place(uint64_t key, uint64_t block) {
+    size_t i = ((key ^ block * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
+    while (table[i] && (table[i]->key != key || table[i]->block != block)) i = (i + 1) & (room - 1);
+    return i;
+}
+
+release *release_at(uint64_t key, uint64_t block, int make) {
+    if (!table && !make) return NULL;
+    if (used * 2 >= room) {
+        release **const before = table;
+        const size_t count = room;
+        room = room ? room * 2 : 256;
+        table = calloc(room, sizeof *table);
+        if (!table) abort();
+        for (size_t i = 0; i < count; ++i)
+            if (before[i]) table[place(before[i]->key, before[i]->block)] = before[i];
+        free(before);
+    }
+    const size_t i = place(key, block);
+    if (!table[i] && make) {
+        table[i] = take(sizeof *table[i]);
+        *table[i] = (release){.key = key, .block = block};
+        ++used;
+    }
+    return table[i];
+}
+
+void knowledge_clear(void) {
+    while (chunks) {
+        chunk *const next = chunks->next;
+        free(chunks);
+        chunks = next;
+    }
+    free(table);
+    table = NULL;
+    room = used = 0;
+}

@@ -1,0 +1,300 @@
+// The rules: which accesses are mistakes.
+//
+//   an access --> aligned? --> in an array of the launch? --> for each four bytes: has a value? ordered after the
+//                                                             accesses that conflict with it?
+//
+// What orders two accesses: a barrier of the block, __syncwarp, the barrier of a cooperative grid (one stamp each),
+// and what one thread has released and the other acquired: by fences and atomic operations, mbarriers, and barriers
+// of some threads (knowledge.c). As in CUDA's memory model, an atomic operation alone orders nothing; a fence before
+// it releases and one after it acquires. Here a barrier after it does, too, because many correct programs rely on it.
+#include <string.h>
+
+#include "checker.h"
+
+#define FOR_ALL UINT64_MAX
+
+uint32_t checker_stamp;
+launch_state checker_launch;
+
+// --- What a thread knows -------------------------------------------------------------------------------------------
+
+static uint64_t warp_key(uint64_t block, unsigned thread) {
+    return knowledge_key(OF_WARP, block * 32 + thread / 32);
+}
+
+static int is_known(const block_state *block, unsigned thread, uint32_t who, uint32_t stamp) {
+    if (stamp < checker_launch.begin || stamp < checker_launch.grid_known) return 1;
+    const uint32_t other_block = who / checker_launch.threads, other = who % checker_launch.threads;
+    const int same_block = other_block == (uint32_t)block->number;
+    if (same_block && stamp < block->known) return 1;
+    if (same_block && other / 32 == thread / 32 && stamp < block->warps[thread / 32]) return 1;
+    const knowledge *const both[] = {block->thread[thread].acquired, block->acquired};
+    for (int i = 0; i < 2; ++i)
+        if (both[i] && (stamp < knowledge_of(both[i], knowledge_key(OF_THREAD, who)) ||
+                        stamp < knowledge_of(both[i], warp_key(other_block, other)) ||
+                        stamp < knowledge_of(both[i], knowledge_key(OF_BLOCK, other_block))))
+            return 1;
+    return 0;
+}
+
+// What the thread knows, with its own accesses so far.
+static const knowledge *snapshot(const block_state *block, int thread) {
+    const uint64_t keys[] = {knowledge_key(OF_THREAD, block->first + (uint32_t)thread),
+                             warp_key(block->number, (unsigned)thread), knowledge_key(OF_BLOCK, block->number)};
+    const uint32_t stamps[] = {++checker_stamp, block->warps[thread / 32], block->known};
+    const knowledge *own = knowledge_new(3, keys, stamps);
+    own = knowledge_join(own, block->acquired);
+    return knowledge_join(own, block->thread[thread].acquired);
+}
+
+static void acquire_pending(block_state *block, thread_state *thread, unsigned scope) {
+    for (int i = 0; i < thread->pending_count; ++i) {
+        const release *of = thread->pending[i];
+        if (of->block == FOR_ALL ? scope != EMU_OF_BLOCK : of->block == block->number)
+            thread->acquired = knowledge_join(thread->acquired, of->known);
+    }
+    thread->pending_count = 0;
+}
+
+void rules_fence(block_state *block, int id, unsigned scope) {
+    thread_state *const thread = &block->thread[id];
+    acquire_pending(block, thread, scope);
+    thread->in_block = snapshot(block, id);
+    if (scope != EMU_OF_BLOCK) thread->fenced = thread->in_block;
+}
+
+void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_block) {
+    release *const at = release_at(key, for_block, 1);
+    at->known = knowledge_join(at->known, snapshot(block, thread));
+}
+
+void rules_acquire(block_state *block, int id, uint64_t key, uint64_t for_block) {
+    const release *const at = release_at(key, for_block, 0);
+    thread_state *const thread = &block->thread[id];
+    if (at) thread->acquired = knowledge_join(thread->acquired, at->known);
+}
+
+// All of these threads learn what each has acquired.
+static const knowledge *together(block_state *block, int first, uint32_t lanes) {
+    const knowledge *all = NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        thread_state *const thread = &block->thread[first + __builtin_ctz(rest)];
+        acquire_pending(block, thread, 0);
+        all = knowledge_join(all, thread->acquired);
+    }
+    return all;
+}
+
+void rules_block_barrier(block_state *block) {
+    block->known = ++checker_stamp;
+    for (int first = 0; first < block->threads; first += 32) {
+        const int count = block->threads - first;
+        const uint32_t lanes = count >= 32 ? UINT32_MAX : (1u << count) - 1;
+        block->acquired = knowledge_join(block->acquired, together(block, first, lanes));
+    }
+    for (int id = 0; id < block->threads; ++id) block->thread[id].acquired = NULL;
+}
+
+void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
+    const int first = warp * 32;
+    const knowledge *all = together(block, first, lanes);
+    const int whole = !(block->live[warp] & ~lanes);
+    if (whole) {
+        block->warps[warp] = ++checker_stamp;
+    } else {
+        for (uint32_t rest = lanes; rest; rest &= rest - 1)
+            all = knowledge_join(all, snapshot(block, first + __builtin_ctz(rest)));
+    }
+    if (!all) return;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        thread_state *const thread = &block->thread[first + __builtin_ctz(rest)];
+        thread->acquired = knowledge_join(thread->acquired, all);
+    }
+}
+
+// --- Atomic operations as messages ---------------------------------------------------------------------------------
+
+static void leave(release *at, const knowledge *known, int replaces) {
+    at->known = replaces ? known : knowledge_join(at->known, known);
+}
+
+static void note(thread_state *thread, release *at) {
+    if (!at || !at->known) return;
+    for (int i = 0; i < thread->pending_count; ++i)
+        if (thread->pending[i] == at) return;
+    if (thread->pending_count == CHECKER_PENDING) {
+        thread->acquired = knowledge_join(thread->acquired, thread->pending[0]->known);
+        thread->pending[0] = at;
+    } else {
+        thread->pending[thread->pending_count++] = at;
+    }
+}
+
+static void exchange(block_state *block, thread_state *thread, uint64_t key, unsigned kind) {
+    if (kind & EMU_READS) {
+        note(thread, release_at(key, FOR_ALL, 0));
+        note(thread, release_at(key, block->number, 0));
+    }
+    if (!(kind & EMU_WRITES)) return;
+    const int replaces = !(kind & EMU_READS);
+    release *const all = release_at(key, FOR_ALL, thread->fenced != NULL);
+    release *const own = release_at(key, block->number, thread->in_block != NULL);
+    if (all) leave(all, thread->fenced, replaces);
+    if (own) leave(own, thread->in_block, replaces);
+}
+
+// --- Four bytes ----------------------------------------------------------------------------------------------------
+
+typedef struct accessing { // an access, as the rules see it
+    block_state *block;
+    const emu_access_event *event;
+    unsigned thread, site, kind;
+    uint32_t who;
+} accessing;
+
+static int is_atomic(unsigned kind) {
+    return (kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
+}
+
+static void compare(const accessing *by, const cell *with, int record) {
+    const uint32_t who = with->who[record], stamp = with->stamp[record];
+    if (!stamp || who == by->who) return;
+    const unsigned other = site_of(with->site[record])->kind;
+    if (!((by->kind | other) & EMU_WRITES)) return;
+    checker_kind kind = CHECKER_RACE;
+    if (is_atomic(by->kind) && is_atomic(other)) {
+        const uint32_t other_block = who / checker_launch.threads;
+        const int same_block = other_block == (uint32_t)by->block->number;
+        // The lanes of a warp do not run in step: volatile variables between them need __syncwarp.
+        const int in_warp = same_block && by->event->space == EMU_SPACE_SHARED && (by->kind & other & EMU_VOLATILE) &&
+                            who % checker_launch.threads / 32 == by->thread / 32;
+        const int too_small = !same_block && ((by->kind | other) & EMU_OF_BLOCK);
+        if (!in_warp && !too_small) return;
+        if (too_small) kind = CHECKER_SCOPE;
+    }
+    if (is_known(by->block, by->thread, who, stamp)) return;
+    findings_add(kind, by->block, (int)by->thread, by->site, by->event, who, with->site[record], NULL);
+}
+
+static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
+    const int same = in->who[record] == who && in->stamp[record] == stamp;
+    if (!same) in->masks &= (uint16_t)~(ALL_BYTES << 4 * record);
+    in->who[record] = who;
+    in->stamp[record] = stamp;
+    in->site[record] = (uint16_t)site;
+    in->masks |= (uint16_t)(mask << 4 * record);
+}
+
+static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
+    const uint32_t threads = checker_launch.threads;
+    if (a / threads != b / threads) return 2;
+    return a % threads / 32 != b % threads / 32;
+}
+
+// Remembers an access that does not end the time of those before it. Of readers that do not know each other, two that
+// are as far from each other as possible: a write that comes later knows at most one of them by accident.
+static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
+    for (int r = READ; r <= OTHER_READ; ++r)
+        if (!in->stamp[r] || in->who[r] == who || is_known(by->block, by->thread, in->who[r], in->stamp[r]))
+            return put(in, r, who, stamp, site, mask);
+    const int now = distance(in->who[READ], in->who[OTHER_READ]), then = distance(in->who[READ], who);
+    if (then > now) put(in, OTHER_READ, who, stamp, site, mask);
+}
+
+static void judge(const accessing *by, cell *in, unsigned mask) {
+    const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
+    if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site && !in->stamp[READ])
+        return; // in a loop, say
+    if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
+        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+        in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+    }
+    compare(by, in, WRITE);
+    const int atomic = is_atomic(by->kind);
+    if (writes || atomic)
+        for (int r = READ; r <= OTHER_READ; ++r) compare(by, in, r);
+    else
+        for (int r = READ; r <= OTHER_READ; ++r)
+            if (in->stamp[r] && (site_of(in->site[r])->kind & EMU_WRITES)) compare(by, in, r);
+    if (!writes) {
+        remember(by, in, by->who, checker_stamp, by->site, mask);
+        return;
+    }
+    if (atomic) { // others' operations that it does not know remain
+        const uint32_t who = in->who[WRITE], stamp = in->stamp[WRITE];
+        for (int r = READ; r <= OTHER_READ; ++r)
+            if (in->stamp[r] && is_known(by->block, by->thread, in->who[r], in->stamp[r])) in->stamp[r] = 0;
+        if (stamp && who != by->who && !is_known(by->block, by->thread, who, stamp))
+            remember(by, in, who, stamp, in->site[WRITE], mask);
+    } else {
+        in->stamp[READ] = in->stamp[OTHER_READ] = 0;
+    }
+    put(in, WRITE, by->who, checker_stamp, by->site, mask);
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+}
+
+// Whether each record concerns just these bytes, or can be extended to them.
+static int fits(const cell *in, unsigned mask, uint32_t who) {
+    for (int r = WRITE; r < RECORDS; ++r) {
+        const unsigned of = in->masks >> 4 * r & ALL_BYTES;
+        if (in->stamp[r] && of != mask && !(in->who[r] == who && in->stamp[r] == checker_stamp)) return 0;
+    }
+    return 1;
+}
+
+static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes) {
+    const uintptr_t end = address + bytes;
+    while (address < end) {
+        const unsigned first = address % GRAIN, most = GRAIN - first;
+        const unsigned count = end - address < most ? (unsigned)(end - address) : most;
+        const unsigned mask = ((1u << count) - 1) << first;
+        cell *const in = shadow_cell(address);
+        cell *single = shadow_bytes(in);
+        if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
+        if (single) {
+            for (unsigned i = first; i < first + count; ++i) judge(by, &single[i], 1u << i);
+        } else {
+            judge(by, in, mask);
+        }
+        address += count;
+    }
+}
+
+// --- Where it may access -------------------------------------------------------------------------------------------
+
+// Whether the access stays within an array.
+static int is_inside(const accessing *by, int thread) {
+    const emu_access_event *const event = by->event;
+    interval of;
+    const int is_shared = interval_shared(by->block, event->address, event->space, &of);
+    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) return 1;
+    if (is_shared) {
+        findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, &of);
+        return 0;
+    }
+    int contains;
+    const interval *const near = interval_near(event->address, &contains);
+    if (contains && event->address + event->bytes <= near->end) return 1;
+    findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
+    return 0;
+}
+
+void rules_access(block_state *block, const emu_where *at, const emu_access_event *event) {
+    const size_t bytes = event->bytes;
+    const accessing by = {.block = block,
+                          .event = event,
+                          .thread = (unsigned)at->thread,
+                          .site = site_number(at, event->kind, bytes),
+                          .kind = event->kind,
+                          .who = block->first + (uint32_t)at->thread};
+    if ((bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) && event->address % bytes)
+        findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
+    if (!is_inside(&by, at->thread)) return;
+    judge_bytes(&by, event->address, bytes);
+    if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
+}
+
+void rules_clear(void) {
+    checker_stamp = 0;
+    knowledge_clear();
+}
