@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,6 +165,16 @@ def _variables(declaration: list[Token]) -> list[str]:
     return [name for name in names if name]
 
 
+def in_macros(text: str, rewritten: Callable[[str], str]) -> str:
+    """The source with the bodies of its macros rewritten. Lines keep their numbers."""
+
+    def macro(match: re.Match[str]) -> str:
+        body = rewritten(match[2].replace("\\\n", " \n"))
+        return match[1] + re.sub(r" ?\n", lambda _: "\\\n", body)
+
+    return re.sub(r"^([ \t]*#[ \t]*define\b)((?:\\\n|[^\n])*)", macro, text, flags=re.M)
+
+
 def with_shared_memory(text: str) -> str:
     """The source with declarations of shared memory that are C++: see device_dynamic.h. Lines keep their numbers.
 
@@ -177,12 +187,7 @@ def with_shared_memory(text: str) -> str:
     function = "auto &{name} = emu_dynamic<{type}>()"
     if re.search(r"\[\s*=", text):  # a lambda that copies cannot copy an array without a length
         function = "auto *const {name} = emu_dynamic<{type}>()"
-
-    def macro(match: re.Match[str]) -> str:
-        body = _rewritten(match[2].replace("\\\n", " \n"), function, function, ends=True)
-        return match[1] + re.sub(r" ?\n", lambda _: "\\\n", body)
-
-    text = re.sub(r"^([ \t]*#[ \t]*define\b)((?:\\\n|[^\n])*)", macro, text, flags=re.M)
+    text = in_macros(text, lambda body: _rewritten(body, function, function, ends=True))
     return _rewritten(text, function, "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC")
 
 
