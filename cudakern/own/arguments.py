@@ -47,8 +47,9 @@ class Argument(NamedTuple):
         _, expected, _, size = self.parameter
         if expected is None:
             if dtype != "uint64" and self.kernel._declared(self.at).count("*") > 1:
-                more = f", not {dtype}, or declare a pointer to numbers"
-                raise self._error(TypeError, "points to pointers: pass a uint64 array of device addresses", more=more)
+                raise self._error(
+                    TypeError, f"points to pointers: pass a uint64 array of device addresses, not {dtype}"
+                )
             if size and nbytes % size:
                 raise self._error(TypeError, f"points to elements of {size} bytes, but the array has {nbytes} bytes")
         elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
@@ -104,8 +105,7 @@ class Argument(NamedTuple):
         """A number or struct."""
         (_, dtype, size, _), x = self.parameter, self.value
         if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
-            what = f"is a value, not a pointer: an array of shape {x.shape} cannot be passed"
-            raise self._error(TypeError, what)
+            raise self._error(TypeError, f"is a value, not a pointer: an array of shape {x.shape} cannot be passed")
         if isinstance(x, DeviceArray):
             raise self._error(TypeError, "is a value, and the array is on the device: pass x.item()")
         x = x[()] if isinstance(x, np.ndarray) else x
@@ -114,9 +114,8 @@ class Argument(NamedTuple):
         if dtype is None:
             if isinstance(x, np.generic) and x.nbytes == size:
                 return x
-            instead = "pass a NumPy scalar of that size (of a structured dtype with align=True, or an integer type)"
-            what = f"is a struct or an enum of {size} bytes: {instead}, not {type(x).__name__}"
-            raise self._error(TypeError, what)
+            scalar = "a NumPy scalar of that size (of a structured dtype with align=True, or an integer type)"
+            raise self._error(TypeError, f"is a struct or an enum of {size} bytes: pass {scalar}")
         kind = dtypes.kind_of(dtype)
         if kind in "iu" and isinstance(x, (int, np.integer)):
             info = np.iinfo(dtype)
@@ -131,8 +130,7 @@ class Argument(NamedTuple):
             except OverflowError:  # an int
                 number = None
             if number is None or _INFINITE[dtype] <= abs(number) < math.inf:
-                what = f"must be within the range of {dtype}, or infinite, not {x!r:.60}"
-                raise self._error(OverflowError, what)
+                raise self._error(OverflowError, f"must be within the range of {dtype}, or infinite, not {x!r:.60}")
             return _bits(number, dtype) if size == 2 else number
         needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
         raise self._error(TypeError, f"must be {needed}, not {x!r:.60} ({type(x).__name__})")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from .cuda_source import Token, in_macros, split, tokens
+from .cuda_source import Token, in_macros, replaced, split, tokens
 
 #: Types of PTX in C++.
 _TYPES = {
@@ -93,33 +93,30 @@ def translated(text: str) -> str:
 
 
 def _without_asm(text: str) -> str:
-    source = tokens(text)
-    pieces: list[str] = []
-    end = i = 0
-    while i < len(source):
-        start = i
-        i += 1
-        if source[start].text not in _ASM:
+    return replaced(text, _statements_of_asm(text))
+
+
+def _statements_of_asm(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each asm, and the C++ that takes its place."""
+    end = Token("", len(text), len(text))
+    source = [*tokens(text), end, end]
+    for i, token in enumerate(source):
+        if token.text not in _ASM:
             continue
-        while i < len(source) and source[i].text in _QUALIFIERS:
-            i += 1
-        if i == len(source) or source[i].text != "(":
+        opening = i + 1
+        while source[opening].text in _QUALIFIERS:
+            opening += 1
+        if source[opening].text != "(":
             continue
-        depth, first = 1, i + 1
-        while depth and i + 1 < len(source):
-            i += 1
-            depth += (source[i].text in "([{") - (source[i].text in ")]}")
-        parts = source[first:i]
-        i += 1
-        last = source[i].end if i < len(source) and source[i].text == ";" else source[i - 1].end
+        parts = split(source[opening + 1 : -2])[0]
+        closing = opening + 1 + len(parts)
+        last = source[closing + (source[closing + 1].text == ";")]
         try:
             code = _Asm(text, parts).code()
         except UnknownError as error:
             words = re.sub(r"[^\w .,:;%@!+=<>(){}\[\]/-]", "'", str(error))
             code = f'_Pragma("GCC error \\"{words}\\"");'
-        pieces += [text[end : source[start].start], code, "\n" * text.count("\n", source[start].start, last)]
-        end = last
-    return "".join([*pieces, text[end:]])
+        yield token.start, last.end, code
 
 
 class _Asm:
