@@ -308,20 +308,20 @@ def _is_word(name: str, text: str) -> bool:
 def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
     """Grid or block as integers."""
     sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    whole = not any(isinstance(n, (bool, np.ndarray, DeviceArray)) or not hasattr(type(n), "__index__") for n in sizes)
+    arrays = any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes)
+    whole = not arrays and all(hasattr(type(n), "__index__") and not isinstance(n, bool) for n in sizes)
     if whole and 1 <= len(sizes) <= 3 and all(1 <= n <= _MOST for n in sizes):
         return tuple(map(operator.index, sizes))
-    hint, shown = "", f"{value!r:.60}"
-    if any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes):
-        shown = type(sizes[0]).__name__
+    hint, shown = "", type(sizes[0]).__name__ if arrays else f"{value!r:.60}"
+    if arrays:
         hint = f": grid and block come first, as in {kernel.name}[grid, block](arguments)"
     elif any(isinstance(n, float) for n in sizes):
         hint = ": use //, as in (n + 255) // 256"
     elif whole and 0 in sizes:
         hint = " (an empty input needs no launch)"
     elif whole and max(sizes, default=0) > _MOST:
-        blocks = f"at most {_MOST} blocks along x, 65535 along y and z"
-        hint = f" ({blocks if what == 'grid' else 'at most 1024 threads'})"
+        most = {"grid": f"at most {_MOST} blocks along x, 65535 along y and z", "block": "at most 1024 threads"}
+        hint = f" ({most[what]})"
     must = "must be an integer of at least 1 or a tuple of up to three"
     raise (ValueError if whole else TypeError)(f"{kernel.name}: {what} {must}, not {shown}{hint}")
 
@@ -385,9 +385,8 @@ class Launch:
         pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
         if hosts and len(hosts) < len(pointers):
             other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
-            places = f"is a NumPy array, and argument {other + 1} is an array on the device"
-            advice = "pass both of one kind, with cudakern.asarray(x) or x.get()"
-            raise TypeError(f"{kernel._label(hosts[0][0])} {places}: {advice}")
+            mixed = f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device"
+            raise TypeError(f"{mixed}: pass both of one kind, with cudakern.asarray(x) or x.get()")
         refuse_overlap(kernel, hosts)
         started = time.perf_counter_ns()
         once = {place(x): x for _, x, _ in hosts}

@@ -108,25 +108,29 @@ class Names(NamedTuple):
     def without_unknown(self, unit: Unit, log: str) -> Names:
         """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
         errors = _ERROR_IN_LIST.findall(log)
-        unknown = self.on_lines(line for line, text in errors if _UNKNOWN.match(text))
         reason = errors[0][1] if errors else ""
-        if missing := unknown & {*self.wanted}:
-            raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}{reason and ': '}{reason}", log)
+        unknown = self.on_lines(line for line, text in errors if _UNKNOWN.match(text))
         unreadable = self.on_lines(line for line, _ in errors) & {*self.kernels}
-        if not unknown and unreadable:
-            name = sorted(unreadable)[0]
+        message = ""
+        if len(_ERROR.findall(log)) > len(errors):
+            message = _message(unit, log)
+        elif missing := unknown & {*self.wanted}:
+            message = f"{unit.name} has no kernel {min(missing)}{reason and ': '}{reason}"
+        elif unreadable and not unknown:
+            name = min(unreadable)
             several = any(words in log for words in _SEVERAL)
             if several and "<" in name:
-                advice = "name all arguments of the template, a type for each `typename` and a value for each other"
-                raise CompileError(f"{unit.name} has no kernel {name}: {advice} parameter", log)
-            if several:
+                must = "name all arguments of the template, a type for each `typename`, and a value for each other"
+                message = f"{unit.name} has no kernel {name}: {must} parameter"
+            elif several:
                 message = f"{unit.name}: {name} stands for several kernels: give each a name of its own"
-                raise CompileError(message, log)
-            must = "A kernel must have a name of its own, and parameters that can be copied byte by byte"
-            message = f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). {must}"
-            raise CompileError(message, log)
-        if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
-            raise CompileError(_message(unit, log), log)
+            else:
+                must = "A kernel must have a name of its own, and parameters that can be copied byte by byte"
+                message = f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). {must}"
+        elif not unknown or not unknown <= {*self.source_kernels, *self.variables}:
+            message = _message(unit, log)
+        if message:
+            raise CompileError(message, log) from None
         known = (tuple(n for n in names if n not in unknown) for names in (self.source_kernels, self.variables))
         return Names(self.wanted, *known)
 
@@ -184,10 +188,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
         try:
             path, _ = kept(key, ".so", may_read, functools.partial(run, line, dict(files)))
         except _RejectedError as rejected:
-            log = str(rejected)
-            if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
-                raise CompileError(_message(unit, log), log) from None
-            names = names.without_unknown(unit, log)
+            names = names.without_unknown(unit, str(rejected))
             continue
         try:
             return native.load_set(str(path))

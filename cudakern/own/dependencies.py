@@ -52,23 +52,20 @@ def _words(flags: Iterable[str]) -> set[str]:
     return {word for piece in pieces for word in (piece, piece[2:], re.sub("^--?[a-z-]+", "", piece)) if word}
 
 
-def _may_be_made(word: str) -> bool:
-    return os.path.isabs(word) and not os.path.exists(word)
+def _is_folder(word: str) -> bool:
+    """Or may become one."""
+    return os.path.isdir(word) or (os.path.isabs(word) and not os.path.exists(word))
 
 
 def reachable(
-    text: str,
-    flags: Iterable[str],
-    first: Iterable[Path],
-    here: str | None = None,
-    known: Iterable[Path] = (),
+    text: str, flags: Iterable[str], first: Iterable[Path], here: str | None = None, known: Iterable[Path] = ()
 ) -> Reachable:
     """What a source includes from the folders ``first``, of the flags and of the environment, and in quotes from its
     own, ``here``; and what these files include, whatever the preprocessor removes. Folders in those ``known`` are left
     out."""
     words, known = _words(flags), tuple(known)
     # A folder that does not exist yet may come before another one later.
-    folders = [*map(str, first), *sorted(word for word in words if os.path.isdir(word) or _may_be_made(word))]
+    folders = [*map(str, first), *sorted(filter(_is_folder, words))]
     folders += [folder for name in _FOLDERS for folder in os.environ.get(name, "").split(os.pathsep) if folder]
     folders = [folder for folder in folders if not any(Path(folder).resolve().is_relative_to(path) for path in known)]
     paths: dict[str, None] = {}

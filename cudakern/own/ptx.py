@@ -253,10 +253,8 @@ class _Asm:
             return self.operands[int(match[1])]
         if special := _table()[1].get(text):
             return special
-        if match := re.fullmatch(r"0[fF]([0-9a-fA-F]{8})", text):
-            return f"0x{match[1]}u"
-        if match := re.fullmatch(r"0[dD]([0-9a-fA-F]{16})", text):
-            return f"0x{match[1]}ull"
+        if match := re.fullmatch(r"0(?:[fF]([0-9a-fA-F]{8})|[dD]([0-9a-fA-F]{16}))", text):
+            return f"0x{match[1]}u" if match[1] else f"0x{match[2]}ull"
         if text == "WARP_SZ":
             return "32ll"
         if match := re.fullmatch(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?", text):
