@@ -31,6 +31,7 @@ from . import compilers, host_source
 from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError
 from .cuda_source import KernelText, contents, read, tokens
+from .dependencies import Header, follow
 
 #: Blocks along x. No length of a grid or block may be greater.
 _MOST = 2**31 - 1
@@ -59,8 +60,9 @@ class Program(_display.Shown):
     def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
         self.source = source
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
-        texts = [header.text for header in host_source.headers(source, folder, angled=False)[1:]]
-        parts = [contents(text) for text in (*texts, source)]
+        headers = [Header("", str(folder) if folder else None, source, {})]
+        texts = [header.text for header in follow(headers, (host_source.folders(folder)[1], ()))]
+        parts = [contents(text) for text in (*texts[1:], source)]
         unclosed = parts[-1].unclosed
         if unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
             raise CompileError(f"{name}:{unclosed}: a brace {{ is never closed")
@@ -76,7 +78,7 @@ class Program(_display.Shown):
                 raise CompileError(f"{this}, whose parameters cannot be references: {instead}")
             if "..." in kernel.parameters:
                 raise CompileError(f"{this}, which cannot have `...`: name each parameter")
-        if not any("__global__" in text for text in (*texts, source)):
+        if not any("__global__" in text for text in texts):
             raise CompileError(f"{name} has no kernel: no function is declared with __global__")
         self._instances: dict[str, None] = {}  # what was asked for by name
         self._built: dict[str, _Built] = {}
