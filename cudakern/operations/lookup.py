@@ -259,52 +259,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     return tuple(np.asarray(v, dtype) for v in (table, *coordinates))
 
 
-DOCSTRING = """Interpolate in a table, at coordinates that count its elements along each axis.
-
-Parameters
-----------
-table : array_like or DeviceArray
-    Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
-<coordinates> : array_like or DeviceArray
-    Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 is
-    halfway to the next element. Their shapes must broadcast.
-mode : str
-    Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats in
-    reverse, with its edge elements twice), "border" (zeros).
-filter : str
-    "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the later
-    one of two that are equally near.
-<out>
-
-Returns
--------
-ndarray, NumPy scalar or DeviceArray
-    An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
-    does an infinite one with "wrap" and "mirror".
-
-Notes
------
-The ``texture`` variant has weights in multiples of 1/256, rounded four times in ``lookup_2d`` and nine times in
-``lookup_3d`` (once in ``interp``): each rounding moves at most 1/512 of the weight from one element to another. With
-"wrap" and "mirror", textures take coordinates as fractions of the table's length, rounded down to multiples of 2**-21,
-which costs the bits that the length takes.
-
-``scipy.ndimage.map_coordinates(table, (<coordinates>), order=1)`` gives the same with its modes "nearest", "grid-wrap",
-"reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
-
-Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
-
-Examples
---------
->>> import cudakern, numpy
->>> square, cube = numpy.arange(4.0).reshape(2, 2), numpy.arange(8.0).reshape(2, 2, 2)
->>> cudakern.lookup_2d(square, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
-array([0.5, 1.5, 3. ])
->>> cudakern.lookup_3d(cube, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
-array([2. , 3.5])
-"""
-
-
 RULES = {
     axes: Rule(
         name,
@@ -337,7 +291,7 @@ LOOKUP: dict[str, Any] = {
     ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
     **LOOKUP,
 )
-@documented(DOCSTRING, coordinates="y, x")
+@documented(coordinates="y, x")
 def lookup_2d(
     table: ArrayLike,
     y: ArrayLike,
@@ -350,6 +304,50 @@ def lookup_2d(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
+    """Interpolate in a table, at coordinates that count its elements along each axis.
+
+    Parameters
+    ----------
+    table : array_like or DeviceArray
+        Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
+    <coordinates> : array_like or DeviceArray
+        Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 is
+        halfway to the next element. Their shapes must broadcast.
+    mode : str
+        Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats
+        in reverse, with its edge elements twice), "border" (zeros).
+    filter : str
+        "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the
+        later one of two that are equally near.
+    <out>
+
+    Returns
+    -------
+    ndarray, NumPy scalar or DeviceArray
+        An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
+        does an infinite one with "wrap" and "mirror".
+
+    Notes
+    -----
+    The ``texture`` variant has weights in multiples of 1/256, rounded four times in ``lookup_2d`` and nine times in
+    ``lookup_3d`` (once in ``interp``): each rounding moves at most 1/512 of the weight from one element to another.
+    With "wrap" and "mirror", textures take coordinates as fractions of the table's length, rounded down to multiples of
+    2**-21, which costs the bits that the length takes.
+
+    ``scipy.ndimage.map_coordinates(table, (<coordinates>), order=1)`` gives the same with its modes "nearest",
+    "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
+
+    Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern, numpy
+    >>> square, cube = numpy.arange(4.0).reshape(2, 2), numpy.arange(8.0).reshape(2, 2, 2)
+    >>> cudakern.lookup_2d(square, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
+    array([0.5, 1.5, 3. ])
+    >>> cudakern.lookup_3d(cube, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
+    array([2. , 3.5])
+    """
     return call(RULES[2], (table, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
 
 
@@ -359,7 +357,7 @@ def lookup_2d(
     ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
     **LOOKUP,
 )
-@documented(DOCSTRING, coordinates="z, y, x")
+@documented("lookup_2d", coordinates="z, y, x")
 def lookup_3d(
     table: ArrayLike,
     z: ArrayLike,

@@ -49,6 +49,10 @@ CudaError
 }
 
 
+#: The docstrings of the operations as they are written, by name.
+TEMPLATES: dict[str, str] = {}
+
+
 def filled(doc: str, **words: str) -> str:
     """A docstring in which each <word> is replaced by one of ``words``."""
     for _ in range(2):  # paragraphs may contain words
@@ -56,12 +60,13 @@ def filled(doc: str, **words: str) -> str:
     return doc
 
 
-def documented(text: str | None = None, **words: str) -> Callable[[F], F]:
-    """Completes the docstring of an operation, or ``text``: <call> ends its Parameters, <raises> comes before its
-    Notes, and <word> is replaced by a paragraph of SHARED or by one of ``words``."""
+def documented(like: str = "", **words: str) -> Callable[[F], F]:
+    """Completes the docstring of an operation, or takes that of the operation ``like``: <call> ends its Parameters,
+    <raises> comes before its Notes, and <word> is replaced by a paragraph of SHARED or by one of ``words``."""
 
     def of(function: F) -> F:
-        doc = inspect.cleandoc(text or function.__doc__ or "")
+        doc = TEMPLATES[like] if like else inspect.cleandoc(function.__doc__ or "")
+        TEMPLATES[function.__name__] = doc
         for paragraph, heading in (("\n<call>", "\n\nReturns\n"), ("\n\n<raises>", "\n\nNotes\n")):
             if paragraph not in doc:
                 doc = doc.replace(heading, paragraph + heading)
