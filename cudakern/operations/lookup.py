@@ -335,7 +335,8 @@ def lookup_2d(
     2**-21, which costs the bits that the length takes.
 
     ``scipy.ndimage.map_coordinates(table, (<coordinates>), order=1)`` gives the same with its modes "nearest",
-    "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
+    "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in
+    textures.
 
     Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
 
