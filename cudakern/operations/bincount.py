@@ -86,7 +86,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 @registered(
     51,
     default_dtype="int32",
-    fixed_rank=True,
     make=make,
     reference=by_numpy,
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),

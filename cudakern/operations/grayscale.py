@@ -59,7 +59,6 @@ SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 100
     default_dtype="uint8",
     default_shape=(716, 1080, 3),
     shape_help="(height, width, 3 or 4)",
-    fixed_rank=True,
     make=random_bytes,
     reference=_by_numpy,
     sides=2,

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import kind_of
 from ..arrays.exchange import is_elsewhere
-from ..arrays.layout import MAX_DIMS, Shape, broadcast_shapes
+from ..arrays.layout import Shape, broadcast_shapes
 from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.host import host_array
@@ -127,7 +127,6 @@ def _interpolate(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> A
     40,
     default_shape=(1 << 20, 1000),
     shape_help="points, length of the table",
-    fixed_rank=True,
     make=_points,
     reference=_interpolate,
     magnitude=lambda x, xp, fp, *ends: 2 * np.max(np.abs(fp)),
@@ -204,46 +203,41 @@ def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any
     return broadcast_shape(name, *coordinates, operands=AXES[-axes:])
 
 
-def _element(i: Array, n: int, mode: str) -> Array:
-    """The index in the table of element i of an axis; -1 for the border."""
+def _neighbor(i: Array, weight: Array, n: int, mode: str) -> tuple[Array, Array]:
+    """The index in the table of element i of an axis, and its weight: 0 in the border."""
     if mode == "wrap":
-        return np.asarray(i % n)
-    if mode == "mirror":
+        i = i % n
+    elif mode == "mirror":
         repeat = i % (2 * n)
-        return np.asarray(np.minimum(repeat, 2 * n - 1 - repeat))
-    inside = (i >= 0) & (i < n)
-    return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
+        i = np.minimum(repeat, 2 * n - 1 - repeat)
+    elif mode == "border":
+        weight = np.where((i >= 0) & (i < n), weight, weight.dtype.type(0))
+    return np.clip(i, 0, n - 1), weight
 
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
     shape = broadcast_shapes(*map(np.shape, coordinates))
-    if len(shape) > MAX_DIMS:  # NumPy takes fewer axes in an index than an array may have
-        rows = (np.broadcast_to(c, shape).reshape(-1) for c in coordinates)
-        return reference(table, *rows, mode=mode, filter=filter).reshape(shape)
-    coordinates = np.broadcast_arrays(*coordinates)
-    dtype = np.result_type(table, *coordinates)
-    unknown = np.zeros(coordinates[0].shape, bool)
+    rows = [np.broadcast_to(x, shape).reshape(-1) for x in coordinates]  # an index of NumPy's takes fewer axes
+    unknown = np.logical_or.reduce([~np.isfinite(x) if mode in ("wrap", "mirror") else np.isnan(x) for x in rows])
     axes = []  # of each: the two neighbors, as pairs of index and weight
-    for x, n in zip(coordinates, table.shape, strict=True):
+    for x, n in zip(rows, table.shape, strict=True):
         with np.errstate(invalid="ignore"):
             x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
-        unknown |= np.isnan(x)
-        x = np.where(np.isnan(x), 0, x)
+        x = np.where(unknown, 0, x)
         below = np.floor(x)
         i, weight = below.astype(np.int64), x - below
         if filter == "nearest":
             weight = (weight >= 0.5).astype(weight.dtype)
-        axes.append(((_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)))
-    total = np.zeros(shape, np.result_type(dtype, np.float32))
+        axes.append((_neighbor(i, 1 - weight, n, mode), _neighbor(i + 1, weight, n, mode)))
+    dtype = np.result_type(table, *coordinates)
+    total = np.zeros(unknown.shape, np.result_type(dtype, np.float32))
     for corner in itertools.product(*axes):
         index, weights = zip(*corner, strict=True)
-        inside = np.logical_and.reduce([i >= 0 for i in index])
-        values = np.where(inside, table[tuple(np.maximum(i, 0) for i in index)], 0)
+        counts = np.logical_and.reduce([weight != 0 for weight in weights])
         with np.errstate(all="ignore"):  # where an axis has a weight of 0, infinities do not count
-            counts = np.logical_and.reduce([weight != 0 for weight in weights])
-            total += np.where(counts, functools.reduce(np.multiply, weights, values), 0)
-    return np.asarray(np.where(unknown, np.nan, total).astype(dtype))
+            total += np.where(counts, functools.reduce(np.multiply, weights, table[index]), 0)
+    return np.where(unknown, np.nan, total).astype(dtype).reshape(shape)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -276,7 +270,6 @@ RULES = {
 
 LOOKUP: dict[str, Any] = {
     "shape_help": "coordinates, the table's axes",
-    "fixed_rank": True,
     "make": make,
     "reference": reference,
     "magnitude": lambda table, *coordinates, **own: np.max(np.abs(table)),

@@ -227,7 +227,6 @@ def reference(a: Array, b: Array) -> Array:
     default_shape=(1000, 1000, 1000),
     shape_on={"emulator": (256, 256, 256)},
     shape_help="m, k and n of an (m, k) by (k, n) product",
-    fixed_rank=True,
     make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape[:2], shape[1:]),
     reference=reference,
     magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),

@@ -61,10 +61,9 @@ class Operation:
     default_shape: tuple[int, ...] = (1 << 20,)
     shape_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  #: backends with another default shape
     shape_help: str = "the array's"
-    fixed_rank: bool = False  #: shapes have as many lengths as the default one
     make: Make = lambda shape, dtype, seed: random_arrays(dtype, seed, shape)  #: (shape, dtype, seed) -> inputs
     sides: int = 1  #: how many lengths of a shape n= sets, the first ones
-    #: shapes that verify tries
+    #: shapes that verify tries, also of other ranks if the operation takes these
     ragged: tuple[tuple[int, ...], ...] = ((0,), (1,), (31,), (33,), (257,), (1009,), (13, 77), (65537,))
     headline: bool = False  #: one of the two that are shown by default
     own: tuple[str, ...] = ()  #: parameters that change the result, which `reference` and `magnitude` take too
@@ -74,6 +73,11 @@ class Operation:
     def name(self) -> str:
         """The function's, which is that of the kernels' folder."""
         return self.call.__name__
+
+    @property
+    def fixed_rank(self) -> bool:
+        """True if all shapes have as many lengths as the default one."""
+        return all(len(shape) == len(self.default_shape) for shape in self.ragged)
 
     def call_of(self, variant: table.Variant, inputs: tuple[Any, ...], **parameters: Any) -> Callable[[], Any]:
         """A call of the variant, with an out= if it needs one."""

@@ -57,7 +57,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 @registered(
     30,
     default_dtype="uint32",
-    fixed_rank=True,
     make=make,
     reference=np.sort,
     magnitude=lambda x: np.abs(np.sort(x)),

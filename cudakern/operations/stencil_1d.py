@@ -48,7 +48,6 @@ def reference(x: Any, radius: int = RADIUS) -> Any:
 @registered(
     3,
     shape_help="the array's length",
-    fixed_rank=True,
     reference=reference,
     magnitude=lambda x, radius=RADIUS: reference(np.abs(x), radius),
     ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
