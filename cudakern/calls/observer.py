@@ -24,13 +24,6 @@ Observed: TypeAlias = "Run | OwnRun"
 choose_set: Callable[[Native, Variant], Set | None] | None = None
 
 
-def operation_of(native: Native, variant: Variant, chosen: Set | None = None) -> Operation:
-    """The variant's operation, of the chosen set, as C takes it."""
-    if chosen is None and choose_set is not None:
-        chosen = choose_set(native, variant)
-    return variant.operation if chosen is None else (chosen, variant.operation)
-
-
 class Run(NamedTuple):
     """A kernel's call, with host arrays or Views as the C module takes them."""
 
@@ -47,7 +40,10 @@ class Run(NamedTuple):
     @property
     def names(self) -> tuple[Operation, str]:
         """Of operation and variant, as C takes them."""
-        return operation_of(self.native, self.variant, self.set), self.variant.name
+        chosen, operation = self.set, self.variant.operation
+        if chosen is None and choose_set is not None:
+            chosen = choose_set(self.native, self.variant)
+        return operation if chosen is None else (chosen, operation), self.variant.name
 
     @property
     def shapes(self) -> tuple[Shape, ...]:

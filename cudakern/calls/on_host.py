@@ -32,20 +32,20 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
     entry, values = named(rule, variant, parameters, own)
     check_stream(stream)
-    numpys = rule.numpys_own is not None and entry is not None and entry.on_host
-    if rule.numpys_own is not None and (entry is None or numpys) and rule.numpys_own(inputs, out):
+    numpys_own = rule.numpys_own if entry is None or entry.on_host else None
+    if numpys_own is not None and numpys_own(inputs, out):
         return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
     operands = {n: x if type(x) in WEAK else host_array(x, n) for n, x in zip(rule.operands, inputs, strict=True)}
     dtype = None
     if checks.are_numbers(rule, entry, operands, rule.others):
-        dtype = common_type(rule, None if numpys else entry, operands)
+        dtype = common_type(rule, None if numpys_own else entry, operands)
         if entry is None:
             entry = fastest(rule, dtype, *map(np.shape, operands.values()))
             values = () if entry.on_host else entry.values(own)
     for name in rule.numbers:
         checks.check_one_number(rule, name, np.shape(operands[name]))
-    if rule.numpys_own is not None and entry is not None and entry.on_host:
+    if numpys_own is not None and entry is not None and entry.on_host:
         return by_numpy(rule, tuple(operands.values()), {"out": out})
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
@@ -73,18 +73,16 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if straight and not out.flags.c_contiguous:  # (with more axes, a kernel would take a copy)
         straight = out.ndim < MAX_DIMS and not elements_meet(out.shape, out.strides, out.itemsize)
     here = backend()
-    tiles = rule.tiles if observer.get() is None else None
     nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
-    if tiles is not None and not may_exceed(here.native, here.device, nbytes):
-        tiles = None
-    if tiles is not None and straight:  # the first tiles are in out before all of the operands is on the device
+    tiled = rule.tiles is not None and observer.get() is None and may_exceed(here.native, here.device, nbytes)
+    if tiled and straight:  # the first tiles are in out before all of the operands is on the device
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = _laid_out(rule, layouts, arrays, target)
     checks.check_place(entry, here)
     buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
     run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
-    if tiles is None or not in_tiles(tiles, run, arranged, result):
+    if not (tiled and in_tiles(rule.tiles, run, arranged, result)):
         execute.execute(run)
     of_one_type = all(x.dtype == dtype if isinstance(x, np.ndarray) else not VALUES_COUNT for x in inputs)
     key = here.native.key(rule.key, variant, {**own, **parameters}, inputs, here.device) if of_one_type else None

@@ -64,7 +64,8 @@ def sum_type(call: Tiled, m: int, k: int, n: int, depth: int) -> tuple[str, bool
     the result's type if each addition may be one of the bound's roundings, else in a wider type, if there is one."""
     if kind_of(from_name(call.result)) in "biu" or depth >= k:
         return call.result, True
-    names, types = (call.variant.operation, call.variant.name, call.values), (call.dtype, call.dtype)
+    variant, types = call.run.variant, (call.dtype, call.dtype)
+    names = variant.operation, variant.name, call.run.values
     whole, part = (call.native.error_depth(*names, types, ((m, d), (d, n))) for d in (k, depth))
     if part + -(-k // depth) <= whole and itemsize(call.result) > 2:
         return call.result, True
