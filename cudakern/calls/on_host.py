@@ -160,33 +160,22 @@ def _others_by_numpy(rule: Rule, operands: Named, own: Named) -> Any:
 def common_type(rule: Rule, variant: Variant | None, operands: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype.newbyteorder("=") for x in operands.values()]
-    words = {}
+    types = [kind for kind in kinds if type(kind) not in WEAK]
+    numbers = {type(x) for x in operands.values() if type(x) in WEAK}
+    # ml_dtypes makes float32 of bfloat16 with 0.5, but with 2 it stays.
+    stays = bool(numbers) and complex not in numbers and set(map(type_name, types)) == {BFLOAT16}
     if variant is not None:
         words = {n: type_in_words(x.dtype) for n, x in operands.items() if isinstance(x, np.ndarray)}
-    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1
-    stays = stays and any(type_name(kinds[0]) in entry.types for entry in variants(rule.name))
-    try:
-        dtype = kinds[0] if stays else _common(kinds, rule).newbyteorder("=")
-        types = [kind for kind in kinds if type(kind) not in WEAK]
-        if types and all(kind == dtype for kind in types):
-            # long and longlong are equal on most systems, but NumPy keeps them apart, and takes longlong for both.
-            dtype = max(types, key=lambda kind: kind.num)
-    except TypeError:  # NumPy has no common type
         checks.check_one_type(rule, variant, words)
-        raise
+        stays = stays or (types == kinds and len(set(types)) == 1 and type_name(types[0]) in variants(rule.name).types)
+    dtype = types[0] if stays else np.dtype(rule.common(*kinds)).newbyteorder("=")
+    if types and all(kind == dtype for kind in types):
+        # long and longlong are equal on most systems, but NumPy keeps them apart, and takes longlong for both.
+        dtype = max(types, key=lambda kind: kind.num)
     checks.check_type(rule, variant, type_in_words(dtype))
     if variant is not None:
         variant.signature(dtype)
-    checks.check_one_type(rule, variant, words)
     return dtype
-
-
-def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:
-    numbers = {type(kind) for kind in kinds if type(kind) in WEAK}
-    types: set[np.dtype[Any]] = {kind for kind in kinds if type(kind) not in WEAK}
-    if numbers and complex not in numbers and {type_name(dtype) for dtype in types} == {BFLOAT16}:
-        return types.pop()  # ml_dtypes makes float32 of it with 0.5, but with 2 it stays
-    return np.dtype(rule.common(*kinds))
 
 
 def _into(rule: Rule, out: Array | None, result: Any) -> Any:
