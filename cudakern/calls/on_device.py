@@ -109,11 +109,13 @@ def _decide(
 ) -> Known:
     """What calls of this kind need; the errors name the types and variants that exist."""
     names = {n: x._view.dtype for n, x in arrays.items()}
-    checks.check_one_type(rule, variant, names)
+    if rule.broadcasts:
+        checks.check_one_type(rule, variant, names)
     common = _common_name(rule, operands, names)
     checks.check_type(rule, variant, common)
     dtype = rule.through.get(common, common) if variant is None else common
     entry = variant_on_device(rule, variant, dtype, *next(iter(arrays.items())))
+    checks.check_one_type(rule, variant, names)
     result = entry.signature(dtype)[2]
     final = result if dtype == common else common
     return Known(entry, entry.values(own) if variant is None else values, dtype, result, final)

@@ -166,7 +166,8 @@ def common_type(rule: Rule, variant: Variant | None, operands: Named) -> np.dtyp
     stays = bool(numbers) and complex not in numbers and set(map(type_name, types)) == {BFLOAT16}
     if variant is not None:
         words = {n: type_in_words(x.dtype) for n, x in operands.items() if isinstance(x, np.ndarray)}
-        checks.check_one_type(rule, variant, words)
+        if rule.broadcasts:
+            checks.check_one_type(rule, variant, words)
         stays = stays or (types == kinds and len(set(types)) == 1 and type_name(types[0]) in variants(rule.name).types)
     dtype = types[0] if stays else np.dtype(rule.common(*kinds)).newbyteorder("=")
     if types and all(kind == dtype for kind in types):
@@ -175,6 +176,7 @@ def common_type(rule: Rule, variant: Variant | None, operands: Named) -> np.dtyp
     checks.check_type(rule, variant, type_in_words(dtype))
     if variant is not None:
         variant.signature(dtype)
+        checks.check_one_type(rule, variant, words)
     return dtype
 
 

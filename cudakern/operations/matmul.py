@@ -14,13 +14,13 @@ from .._backend import backend, backend_of
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import matmul_types
 from ..arrays.exchange import is_elsewhere
-from ..arrays.layout import Shape, broadcast, broadcast_shapes
+from ..arrays.layout import Shape, broadcast
 from ..arrays.transfer import Array, as_numpy
 from ..calls.call import call
 from ..calls.checks import refuse_shape
 from ..calls.host import host_array, refuse_elsewhere
 from ..calls.on_host import answers_at_once
-from ..calls.rule import Inputs, Layout, Layouts, Rule
+from ..calls.rule import Inputs, Layout, Layouts, Rule, broadcast_shape
 from ..calls.table import AUTO, find
 from . import tiled_product
 from .public import ArrayStack, NumpyOut, Result, documented
@@ -94,14 +94,7 @@ def product(a: Shape, b: Shape) -> Product:
             f"matmul: a has shape {a} and b has shape {b}: a has {k} {'elements' if left else 'columns'} and b has "
             f"{rows} {'elements' if right else 'rows'}; these must match"
         )
-    first, second = a[:-2], b[:-2]
-    try:
-        batch = first if first == second else broadcast_shapes(first, second)
-    except ValueError:
-        raise ValueError(
-            f"matmul: a has shape {a} and b has shape {b}: the axes before the last two, {first} and {second}, do not "
-            "broadcast: counted from the right, two lengths must be equal or one of them 1"
-        ) from None
+    batch = broadcast_shape("matmul", a[:-2], b[:-2], operands=("a without its last two axes", "b without these"))
     return Product(batch, m, k, n, left, right)
 
 
