@@ -17,8 +17,8 @@ from ..calls.checks import integer
 from ..calls.host import host_array
 from ..calls.rule import Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Result, documented
-from .registry import registered
+from .public import ArrayLike, Result
+from .registry import FOR_EXPERIMENTS, registered
 
 #: Bins that a block holds in the shared memory of every chip (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4
@@ -90,7 +90,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     reference=by_numpy,
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
 )
-@documented()
 def bincount(
     x: ArrayLike,
     /,
@@ -145,7 +144,7 @@ def bincount(
 
 
 @registered(
-    200,
+    FOR_EXPERIMENTS,
     default_dtype="int32",
     make=make,
     reference=ends,

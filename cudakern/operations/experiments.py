@@ -15,7 +15,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Rule, same_shape
 from ..calls.table import AUTO
-from .registry import random_array, random_arrays, random_bytes, registered
+from .registry import FOR_EXPERIMENTS, random_array, random_arrays, random_bytes, registered
 
 
 def experiment(
@@ -36,7 +36,7 @@ def experiment(
 
         function.__name__ = function.__qualname__ = rule.name
         defaults: dict[str, Any] = {"reference": by_numpy, "default_dtype": (*only, "float32")[0], "own": tuple(own)}
-        return registered(200, **defaults | facts)(function)
+        return registered(FOR_EXPERIMENTS, **defaults | facts)(function)
 
     return of
 

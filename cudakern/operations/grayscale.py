@@ -12,7 +12,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Inputs, Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result, documented
+from .public import ArrayLike, Out, Result
 from .registry import random_bytes, registered
 
 
@@ -64,7 +64,6 @@ SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 100
     sides=2,
     ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
 )
-@documented()
 def grayscale(
     image: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:

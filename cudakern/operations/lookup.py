@@ -17,7 +17,7 @@ from ..calls.call import call
 from ..calls.host import host_array
 from ..calls.rule import HALVES, WEAK, Rule, broadcast_shape, floating
 from ..calls.table import AUTO
-from .public import ArrayLike, Number, Out, Result, documented
+from .public import ArrayLike, Number, Out, Result
 from .registry import random_array, registered
 
 MODES = ("clamp", "wrap", "mirror", "border")
@@ -133,7 +133,6 @@ def _interpolate(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> A
     ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
     cancels=True,
 )
-@documented()
 def interp(
     x: ArrayLike,
     xp: ArrayLike,
@@ -282,9 +281,9 @@ LOOKUP: dict[str, Any] = {
     41,
     default_shape=(1 << 20, 512, 512),
     ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
+    words={"coordinates": "y, x"},
     **LOOKUP,
 )
-@documented(coordinates="y, x")
 def lookup_2d(
     table: ArrayLike,
     y: ArrayLike,
@@ -349,9 +348,10 @@ def lookup_2d(
     42,
     default_shape=(1 << 20, 64, 64, 64),
     ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
+    like="lookup_2d",
+    words={"coordinates": "z, y, x"},
     **LOOKUP,
 )
-@documented("lookup_2d", coordinates="z, y, x")
 def lookup_3d(
     table: ArrayLike,
     z: ArrayLike,
@@ -365,4 +365,5 @@ def lookup_3d(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
+    """Interpolate in a table, at coordinates that count its elements along each axis."""
     return call(RULES[3], (table, z, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})

@@ -23,7 +23,7 @@ from ..calls.on_host import answers_at_once
 from ..calls.rule import Inputs, Layout, Layouts, Rule, broadcast_shape
 from ..calls.table import AUTO, find
 from . import tiled_product
-from .public import ArrayStack, NumpyOut, Result, documented
+from .public import ArrayStack, NumpyOut, Result
 from .registry import random_arrays, registered, widened
 
 
@@ -229,7 +229,6 @@ def reference(a: Array, b: Array) -> Array:
         *((17, 33, 65), (32, 32, 32), (100, 37, 3), (129, 130, 131)),
     ),
 )
-@documented()
 def matmul(
     a: ArrayStack,
     b: ArrayStack,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -60,17 +60,14 @@ def filled(doc: str, **words: str) -> str:
     return doc
 
 
-def documented(like: str = "", **words: str) -> Callable[[F], F]:
-    """Completes the docstring of an operation, or takes that of the operation ``like``: <call> ends its Parameters,
-    <raises> comes before its Notes, and <word> is replaced by a paragraph of SHARED or by one of ``words``."""
-
-    def of(function: F) -> F:
-        doc = TEMPLATES[like] if like else inspect.cleandoc(function.__doc__ or "")
-        TEMPLATES[function.__name__] = doc
-        for paragraph, heading in (("\n<call>", "\n\nReturns\n"), ("\n\n<raises>", "\n\nNotes\n")):
-            if paragraph not in doc:
-                doc = doc.replace(heading, paragraph + heading)
-        function.__doc__ = filled(doc, **SHARED | {"name": function.__name__} | words)
-        return function
-
-    return of
+def document(function: Callable[..., Any], like: str, words: Mapping[str, str]) -> None:
+    """Completes the docstring of an operation, which goes on like that of the operation ``like``: <call> ends its
+    Parameters, <raises> comes before its Notes, and <word> is replaced by a paragraph of SHARED or one of ``words``."""
+    doc = inspect.cleandoc(function.__doc__ or "")
+    if like:
+        doc += "\n\n" + TEMPLATES[like].partition("\n\n")[2]
+    TEMPLATES[function.__name__] = doc
+    for paragraph, heading in (("\n<call>", "\n\nReturns\n"), ("\n\n<raises>", "\n\nNotes\n")):
+        if paragraph not in doc:
+            doc = doc.replace(heading, paragraph + heading)
+    function.__doc__ = filled(doc, **SHARED, name=function.__name__, **words)

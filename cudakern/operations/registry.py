@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ from ..arrays.dtypes import kind_of
 from ..arrays.transfer import Array
 from ..calls import table
 from ..calls.rule import KEYWORDS
+from .public import F, document
 
-F = TypeVar("F", bound=Callable[..., Any])
+FOR_EXPERIMENTS = 200  #: the position of operations that only `lab` or other operations call
 Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
 
 
@@ -51,7 +52,7 @@ class Operation:
     """An operation's public function, and what ladder, profile and verify need to run it."""
 
     call: Callable[..., Any]
-    position: int  #: in listings: the lowest first; from 200: not a function of cudakern, but for experiments
+    position: int  #: in listings: the lowest first; from FOR_EXPERIMENTS on, it is not a function of cudakern
     _: KW_ONLY
     reference: Callable[..., Any]  #: inputs -> the result by NumPy, exact to the inputs' type: see `widened`
     #: the same arguments -> sum of magnitudes, which error bounds are relative to
@@ -95,13 +96,17 @@ OPERATIONS: list[Operation] = []  #: of all modules that have been imported
 NO_FUNCTION = "it has kernels but no function in cudakern/operations"
 
 
-def registered(position: int, **facts: Any) -> Callable[[F], F]:
-    """Makes a function an operation: ``facts`` are fields of Operation."""
+def registered(
+    position: int, *, like: str = "", words: Mapping[str, str] | None = None, **facts: Any
+) -> Callable[[F], F]:
+    """Makes a function an operation: ``facts`` are fields of Operation. The docstring of a public one is
+    completed with ``words``, and goes on like that of the operation ``like``."""
 
     def of(function: F) -> F:
         OPERATIONS.append(Operation(function, position, **facts))
-        parameters = inspect.signature(function).parameters.values()
-        KEYWORDS[function.__name__] = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+        *KEYWORDS[function.__name__], _ = inspect.signature(function).parameters  # the last: **parameters
+        if position < FOR_EXPERIMENTS:
+            document(function, like, words or {})
         return function
 
     return of
@@ -127,7 +132,7 @@ def names() -> tuple[str, ...]:
 
 def public() -> tuple[str, ...]:
     """The operations that are functions of cudakern; the others are for experiments."""
-    return tuple(name for name, what in registry().items() if what.position < 200)
+    return tuple(name for name, what in registry().items() if what.position < FOR_EXPERIMENTS)
 
 
 def headlines() -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from ..calls.call import call
 from ..calls.checks import check_one_number
 from ..calls.rule import WEAK, Rule, broadcast_shape, type_of
 from ..calls.table import AUTO
-from .public import ArrayLike, ArrayOrNumber, Out, Result, documented
+from .public import ArrayLike, ArrayOrNumber, Out, Result
 from .registry import random_arrays, registered, widened
 from .vector_add import vector_add
 
@@ -77,7 +77,6 @@ RULE = Rule(
     reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),
     magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
 )
-@documented()
 def saxpy(
     a: ArrayOrNumber,
     x: ArrayLike,

@@ -14,7 +14,7 @@ from ..calls.call import call
 from ..calls.host import host_array
 from ..calls.rule import HALVES, Inputs, Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result, documented
+from .public import ArrayLike, Out, Result
 from .registry import registered
 
 
@@ -46,11 +46,10 @@ EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refus
 
 
 @registered(31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x)))
-@documented(sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...")
 def exclusive_scan(
     x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
-    """<sum>
+    """Sum all elements before each one: 0, x[0], x[0] + x[1]...
 
     Parameters
     ----------
@@ -84,9 +83,9 @@ def exclusive_scan(
     return call(EXCLUSIVE, (x,), out, variant, stream, parameters)
 
 
-@registered(32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
-@documented("exclusive_scan", sum="Sum the elements up to and including each, as ``numpy.cumsum``.")
+@registered(32, like="exclusive_scan", reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
 def inclusive_scan(
     x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
+    """Sum the elements up to and including each, as ``numpy.cumsum``."""
     return call(INCLUSIVE, (x,), out, variant, stream, parameters)

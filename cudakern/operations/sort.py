@@ -16,7 +16,7 @@ from ..calls.checks import axis_of
 from ..calls.host import by_rows, host_array
 from ..calls.rule import HALVES, Rule
 from ..calls.table import AUTO, NUMPY
-from .public import ArrayLike, Result, documented
+from .public import ArrayLike, Result
 from .registry import random_array, registered
 
 
@@ -62,7 +62,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     magnitude=lambda x: np.abs(np.sort(x)),
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (4096,), (9001,)),
 )
-@documented()
 def sort(a: ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: Any = None, **parameters: Any) -> Result:
     """Sort an array in ascending order, into a new array.
 

@@ -11,7 +11,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result, documented
+from .public import ArrayLike, Out, Result
 from .registry import registered, widened
 
 RADIUS = 3
@@ -53,7 +53,6 @@ def reference(x: Any, radius: int = RADIUS) -> Any:
     ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
     own=("radius",),
 )
-@documented()
 def stencil_1d(
     x: ArrayLike,
     /,
