@@ -130,10 +130,8 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     able = [entry for entry in takers if not entry.why_not(here)]
     if variant is not None:
         if variant.on_host:
-            raise TypeError(
-                f"{rule.name}: variant {variant.name!r} computes on the host, but {operand} is on the device: pass "
-                f"{operand}.get()"
-            )
+            where = f"computes on the host, but {operand} is on the device"
+            raise TypeError(f"{rule.name}: variant {variant.name!r} {where}: pass {operand}.get()")
         variant.signature(dtype, "" if able else CONVERT)
         checks.check_place(variant, here)
         return variant

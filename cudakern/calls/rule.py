@@ -43,10 +43,8 @@ def broadcast_shape(name: str, first: Shape, *others: Shape, operands: Sequence[
         return broadcast_shapes(first, *others)
     except ValueError:
         shapes = " and ".join(f"{x} has shape {shape}" for x, shape in zip(operands, (first, *others), strict=True))
-        raise ValueError(
-            f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
-            "them 1"
-        ) from None
+        must = "from the right, two lengths must be equal or one of them 1"
+        raise ValueError(f"{name}: {shapes}, which do not broadcast: {must}") from None
 
 
 def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:

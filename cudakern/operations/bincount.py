@@ -55,9 +55,7 @@ def _bins(x: Any, stream: Any) -> int:
     if lowest < 0:
         raise ValueError(f"bincount: x must not contain negative values; its minimum is {lowest}")
     if highest >= MOST_BINS:
-        raise ValueError(
-            f"bincount: the largest number in x is {highest}, which needs more bins than fit in any memory"
-        )
+        raise ValueError(f"bincount: x contains {highest}, which needs more bins than fit in any memory")
     return int(highest) + 1
 
 

@@ -19,10 +19,9 @@ from .registry import random_bytes, registered
 def _shape(image: Shape) -> Shape:
     if len(image) == 3 and image[2] in (3, 4):
         return image[:2]
-    raise ValueError(
-        f"grayscale: an image must have shape (height, width, 3) or (height, width, 4), not {image}: pass one picture "
-        "at a time, with its channels last; image.transpose(1, 2, 0) moves them there from the front"
-    )
+    last = "with its channels last; image.transpose(1, 2, 0) moves them there from the front"
+    shapes = "(height, width, 3) or (height, width, 4)"
+    raise ValueError(f"grayscale: an image must have shape {shapes}, not {image}: pass one picture at a time, {last}")
 
 
 def _by_numpy(image: Array) -> Array:
@@ -32,10 +31,8 @@ def _by_numpy(image: Array) -> Array:
 
 def _refuse_names(inputs: Inputs) -> None:
     if isinstance(inputs[0], (str, bytes, os.PathLike)):
-        raise TypeError(
-            "grayscale takes a picture's pixels, not the name of a file: "
-            "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
-        )
+        pixels = "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads them"
+        raise TypeError(f"grayscale takes a picture's pixels, not the name of a file: {pixels}")
 
 
 RULE = Rule(

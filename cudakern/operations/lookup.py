@@ -26,10 +26,8 @@ AXES = "zyx"
 
 def _points_shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
     if len(xp) != 1 or xp != fp or xp == (0,):
-        raise ValueError(
-            f"interp: xp and fp must have one axis and the same length, at least 1, but xp has shape {xp} and fp has "
-            f"shape {fp}"
-        )
+        shapes = f"xp has shape {xp} and fp has shape {fp}"
+        raise ValueError(f"interp: xp and fp must have one axis and the same length, at least 1, but {shapes}")
     return x
 
 
@@ -73,10 +71,8 @@ def _check_table(points: Array, variant: Any) -> None:
     fits = points[1:] >= points[:-1]
     if not np.logical_and.reduce(fits):
         i = int(np.argmin(fits))
-        raise ValueError(
-            f"interp: xp must increase, but xp[{i}] is {points[i]} and xp[{i + 1}] is {points[i + 1]}: sort xp, and fp "
-            "in the same order (np.argsort)"
-        )
+        steps = f"xp[{i}] is {points[i]} and xp[{i + 1}] is {points[i + 1]}"
+        raise ValueError(f"interp: xp must increase, but {steps}: sort xp, and fp in the same order (np.argsort)")
     if variant != "texture":
         return
     wide = points.astype(np.float64)
@@ -84,10 +80,9 @@ def _check_table(points: Array, variant: Any) -> None:
     off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
     if step == 0 or not np.logical_and.reduce(off <= step / 1024):  # nearly even
         i = int(np.argmax(off))
-        raise ValueError(
-            f"interp: variant 'texture' takes evenly spaced tables, but xp[{i}] = {points[i]} is off by "
-            f"{off[i]:.3g} with steps of {step:.3g}; variant='global_memory' takes any table that increases"
-        )
+        where = f"xp[{i}] = {points[i]} is off by {off[i]:.3g} with steps of {step:.3g}"
+        instead = "variant='global_memory' takes any table that increases"
+        raise ValueError(f"interp: variant 'texture' takes evenly spaced tables, but {where}; {instead}")
 
 
 INTERP = Rule(
@@ -180,9 +175,7 @@ def interp(
     array([15., 10., -1.])
     """
     if "period" in parameters:  # before the table's check: with a period, NumPy takes any order of xp
-        raise TypeError(
-            "interp: period= is not supported: pass x % period, and a table with one more point on each side"
-        )
+        raise TypeError("interp: period= is not supported: pass x % period, and a table with a point more on each side")
     if not isinstance(xp, DeviceArray):
         xp = host_array(xp, "xp")
         _check_table(xp, variant)

@@ -22,10 +22,10 @@ from .registry import random_array, registered
 
 def _one_row(a: Shape) -> Shape:
     if len(a) != 1:
-        raise ValueError(
-            f"sort: a has shape {a}, but the kernels sort one row: pass one row at a time, or axis=None to sort all "
-            f"elements as one row; variant={AUTO!r} leaves several rows in host memory to NumPy"
+        rows = (
+            f"one at a time, or axis=None for all elements as one, or, on the host, variant={AUTO!r} for NumPy's sort"
         )
+        raise ValueError(f"sort: a has shape {a}, but the kernels sort one row: pass {rows}")
     return a
 
 
