@@ -17,8 +17,7 @@ from ..calls.checks import integer
 from ..calls.host import host_array
 from ..calls.rule import Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Result
-from .registry import FOR_EXPERIMENTS, registered
+from .registry import FOR_EXPERIMENTS, ArrayLike, Result, registered
 
 #: Bins that a block holds in the shared memory of every chip (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4

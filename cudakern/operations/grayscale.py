@@ -12,8 +12,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Inputs, Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result
-from .registry import random_bytes, registered
+from .registry import ArrayLike, Out, Result, random_bytes, registered
 
 
 def _shape(image: Shape) -> Shape:

@@ -17,8 +17,7 @@ from ..calls.call import call
 from ..calls.host import host_array
 from ..calls.rule import HALVES, WEAK, Rule, broadcast_shape, floating
 from ..calls.table import AUTO
-from .public import ArrayLike, Number, Out, Result
-from .registry import random_array, registered
+from .registry import ArrayLike, Number, Out, Result, random_array, registered
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"

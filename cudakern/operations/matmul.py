@@ -23,8 +23,7 @@ from ..calls.on_host import answers_at_once
 from ..calls.rule import Inputs, Layout, Layouts, Rule, broadcast_shape
 from ..calls.table import AUTO, find
 from . import tiled_product
-from .public import ArrayStack, NumpyOut, Result
-from .registry import random_arrays, registered, widened
+from .registry import ArrayStack, NumpyOut, Result, random_arrays, registered, widened
 
 
 class Product(NamedTuple):

@@ -19,8 +19,7 @@ from ..calls.checks import axis_of
 from ..calls.host import by_rows, host_array
 from ..calls.rule import Rule
 from ..calls.table import AUTO, NUMPY
-from .public import ArrayLike, Result
-from .registry import registered
+from .registry import ArrayLike, Result, registered
 
 FLAGS_PER_BYTE = 8
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,17 @@ from ..arrays.dtypes import kind_of
 from ..arrays.transfer import Array
 from ..calls import table
 from ..calls.rule import KEYWORDS
-from .public import F, document
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Types in the signatures of public functions, from which .ci/stub.py writes the stub for type checkers.
+ArrayLike: TypeAlias = Any  #: array_like or DeviceArray; the result is in the same place
+ArrayOrNumber: TypeAlias = Any  #: an operand that may be a host number where the others are on the device
+#: An operand of matmul; if a checker cannot tell that both are on the device, the result is Any.
+ArrayStack: TypeAlias = Any
+Number: TypeAlias = Any  #: a float, or an array of one element on the device
+Out: TypeAlias = Any  #: an array in the same place as the operands
+NumpyOut: TypeAlias = Any  #: the same, in every form that numpy.matmul takes
+Result: TypeAlias = Any  #: a DeviceArray, or NumPy's result for host arrays
 
 FOR_EXPERIMENTS = 200  #: the position of operations that only `lab` or other operations call
 Make: TypeAlias = Callable[[tuple[int, ...], np.dtype[Any], int], tuple[Array, ...]]
@@ -92,6 +103,61 @@ class Operation:
         return (n,) * self.sides + (self.default_shape[self.sides :] if self.fixed_rank else ())
 
 
+# --- docstrings of public functions ----------------------------------------------------------------------------------
+SHARED = {
+    "out": """\
+out : ndarray or DeviceArray, optional
+    Array for the result, of the result's shape and of a type it can be cast to ("same_kind").""",
+    "call": """\
+variant : str
+    "auto" chooses a fast and accurate variant (NumPy, for host arrays without a GPU). A name from
+    ``variants("<name>")`` always runs that variant.
+stream : optional
+    Stream in which the work is enqueued, for device arrays: None (the default stream), a handle, or an object with
+    ``__cuda_stream__``. A call with host arrays is complete when it returns.
+**parameters : int or str
+    Parameters of the variant, such as ``threads=`` per block; ``variants("<name>")`` lists them.""",
+    "raises": """\
+Raises
+------
+TypeError
+    The operation or the variant does not take this type, keyword or parameter; a named variant was given arrays of two
+    types; some arrays are in host memory and others on the device; ``out`` cannot hold the result's type.
+NotImplementedError
+    The variant needs another device.
+ValueError
+    The shape or the values of an input are not as described; ``out`` has another shape or is read-only; the variant
+    is unknown; a parameter has a wrong value; the arrays are on two devices.
+CudaError
+    The GPU or the emulator failed (``OutOfMemoryError``: not enough device memory).""",
+}
+
+
+#: The docstrings of the operations as they are written, by name.
+TEMPLATES: dict[str, str] = {}
+
+
+def filled(doc: str, **words: str) -> str:
+    """A docstring in which each <word> is replaced by one of ``words``."""
+    for _ in range(2):  # paragraphs may contain words
+        doc = re.sub(r"<(\w+)>", lambda match: words[match[1]], doc)
+    return doc
+
+
+def document(function: Callable[..., Any], like: str, words: Mapping[str, str]) -> None:
+    """Completes the docstring of an operation, which goes on like that of the operation ``like``: <call> ends its
+    Parameters, <raises> comes before its Notes, and <word> is replaced by a paragraph of SHARED or one of ``words``."""
+    doc = inspect.cleandoc(function.__doc__ or "")
+    if like:
+        doc += "\n\n" + TEMPLATES[like].partition("\n\n")[2]
+    TEMPLATES[function.__name__] = doc
+    for paragraph, heading in (("\n<call>", "\n\nReturns\n"), ("\n\n<raises>", "\n\nNotes\n")):
+        if paragraph not in doc:
+            doc = doc.replace(heading, paragraph + heading)
+    function.__doc__ = filled(doc, **SHARED, name=function.__name__, **words)
+
+
+# --- operations by name ----------------------------------------------------------------------------------------------
 OPERATIONS: list[Operation] = []  #: of all modules that have been imported
 NO_FUNCTION = "it has kernels but no function in cudakern/operations"
 

@@ -14,8 +14,7 @@ from ..calls.call import call
 from ..calls.checks import check_one_number
 from ..calls.rule import WEAK, Rule, broadcast_shape, type_of
 from ..calls.table import AUTO
-from .public import ArrayLike, ArrayOrNumber, Out, Result
-from .registry import random_arrays, registered, widened
+from .registry import ArrayLike, ArrayOrNumber, Out, Result, random_arrays, registered, widened
 from .vector_add import vector_add
 
 

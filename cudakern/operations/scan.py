@@ -14,8 +14,7 @@ from ..calls.call import call
 from ..calls.host import host_array
 from ..calls.rule import HALVES, Inputs, Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result
-from .registry import registered
+from .registry import ArrayLike, Out, Result, registered
 
 
 def _refuse_objects(inputs: Inputs) -> None:

@@ -16,8 +16,7 @@ from ..calls.checks import axis_of
 from ..calls.host import by_rows, host_array
 from ..calls.rule import HALVES, Rule
 from ..calls.table import AUTO, NUMPY
-from .public import ArrayLike, Result
-from .registry import random_array, registered
+from .registry import ArrayLike, Result, random_array, registered
 
 
 def _one_row(a: Shape) -> Shape:

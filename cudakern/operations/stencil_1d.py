@@ -11,8 +11,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result
-from .registry import registered, widened
+from .registry import ArrayLike, Out, Result, registered, widened
 
 RADIUS = 3
 

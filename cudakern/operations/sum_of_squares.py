@@ -14,8 +14,7 @@ from ..calls.call import call
 from ..calls.rule import Rule
 from ..calls.table import AUTO
 from ..calls.tiles import LEAST_EDGE, Tiled, pieces, rounding
-from .public import ArrayLike, Result
-from .registry import registered
+from .registry import ArrayLike, Result, registered
 
 PIECE = 1 << 16  #: elements
 CHUNK = 256 << 20  #: bytes of an array beyond the memory limit that are copied at once; more are not faster

@@ -10,8 +10,7 @@ import numpy as np
 from ..calls.call import call
 from ..calls.rule import Rule, broadcast_shape, type_of
 from ..calls.table import AUTO
-from .public import ArrayLike, ArrayOrNumber, Out, Result
-from .registry import random_arrays, registered
+from .registry import ArrayLike, ArrayOrNumber, Out, Result, random_arrays, registered
 
 RULE = Rule(
     "vector_add",
