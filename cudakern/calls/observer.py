@@ -57,8 +57,7 @@ class Run(NamedTuple):
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """The launches that the call would make; nothing runs."""
-        arrays = self.inputs, self.outputs
-        return self.native.kernels(*self.names, self.values, *arrays, self.device, sweep)
+        return self.native.kernels(*self.names, self.values, self.inputs, self.outputs, self.device, sweep)
 
 
 class Observer:

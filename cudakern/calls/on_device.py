@@ -125,7 +125,7 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     """The variant for arrays of a type in the place of x: the named one, or the first that "auto" prefers and that runs
     there."""
     here = backend_of(x)
-    preferred = [find(rule.name, name) for name in rule.on_device or rule.preferred]
+    preferred = [find(rule.name, name) for name in rule.preferred]
     takers = [entry for entry in preferred if dtype in entry.types]
     able = [entry for entry in takers if not entry.why_not(here)]
     if variant is not None:

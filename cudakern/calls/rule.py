@@ -89,7 +89,6 @@ class Rule:
     by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
     #: The variants for "auto": the first that lists the type and runs here. For host arrays without a GPU: by_numpy.
     preferred: tuple[str, ...]
-    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, if different
     #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
     shape: Callable[..., Shape] = same_shape
     fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes

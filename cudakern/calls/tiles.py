@@ -172,8 +172,7 @@ class Tiled:
 
 def in_tiles(compute: Any, run: Run, inputs: tuple[Array, ...], result: Array) -> bool:
     """False if the call fits into the memory limit; else computes it in tiles."""
-    arrays = run.inputs, run.outputs
-    needed = run.native.memory_needed(*run.names, run.values, *arrays, run.device, False)
+    needed = run.native.memory_needed(*run.names, run.values, run.inputs, run.outputs, run.device, False)
     limit = memory_limit.exceeded(run.native, run.device, needed)
     if limit is None:
         return False

@@ -135,8 +135,7 @@ def bincount(
     least = integer("bincount: minlength", minlength, 0)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
-    on_device = isinstance(x, DeviceArray)
-    bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
+    bins = max(_bins(x if isinstance(x, DeviceArray) else host_array(x, "x"), stream), least)
     return call(_rule(bins), (x,), None, variant, stream, parameters)
 
 

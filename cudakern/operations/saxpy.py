@@ -35,8 +35,7 @@ def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
 
 def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
     """The product in its own type, as NumPy computes it, and then the sum."""
-    shape = x.shape if isinstance(x, DeviceArray) else np.shape(x)
-    broadcast_shape(RULE.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
+    broadcast_shape(RULE.name, np.shape(x), np.shape(y))
     if not isinstance(x, DeviceArray):
         check_one_number(RULE, "a", np.shape(a))
         return vector_add(np.multiply(a, x), y, out, stream=stream)
