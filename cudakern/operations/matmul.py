@@ -14,13 +14,13 @@ from .._backend import backend, backend_of
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import matmul_types
 from ..arrays.exchange import is_elsewhere
-from ..arrays.layout import Shape, broadcast
+from ..arrays.layout import Shape
 from ..arrays.transfer import Array, as_numpy
 from ..calls.call import call
 from ..calls.checks import refuse_shape
 from ..calls.host import host_array, refuse_elsewhere
 from ..calls.on_host import answers_at_once
-from ..calls.rule import Inputs, Layout, Layouts, Rule, broadcast_shape
+from ..calls.rule import Inputs, Layouts, Rule, broadcast_shape, spread
 from ..calls.table import AUTO, find
 from . import tiled_product
 from .registry import ArrayStack, NumpyOut, Result, random_arrays, registered, widened
@@ -55,17 +55,16 @@ class Product(NamedTuple):
     def layouts(self, a: Shape, b: Shape) -> Layouts:
         """The operands and the result as stacks of matrices with the same axes before them; the axis that a vector
         lacks repeats it."""
-        first, last = len(self.batch) + 1, len(self.shape)
-        rows, columns = (0 if self.left_is_vector else first), (0 if self.right_is_vector else last)
-        return (
-            self._stack(a[:-2], (self.m, self.k), (0, 1) if self.left_is_vector else (len(a) - 1, len(a))),
-            self._stack(b[:-2], (self.k, self.n), (1, 0) if self.right_is_vector else (len(b) - 1, len(b))),
-            self._stack(self.batch, (self.m, self.n), (rows, columns)),
+        left, right, result = (
+            (*self.batch, self.m, self.k),
+            (*self.batch, self.k, self.n),
+            (*self.batch, self.m, self.n),
         )
-
-    def _stack(self, batch: Shape, matrix: Shape, axes: Shape) -> Layout:
-        axes = (*broadcast(batch, tuple(range(1, len(batch) + 1)), self.batch), *axes)
-        return None if axes == tuple(range(1, len(axes) + 1)) else ((*self.batch, *matrix), axes)
+        rows = 0 if self.left_is_vector else len(self.batch) + 1
+        columns = 0 if self.right_is_vector else len(self.shape)
+        axes = *range(1, len(self.batch) + 1), rows, columns
+        of_b = (right, (*(0,) * len(self.batch), 1, 0)) if self.right_is_vector else spread(b, right)
+        return spread(a, left), of_b, None if result == self.shape else (result, axes)
 
     def check_out(self, shape: Shape) -> None:
         """ValueError unless the result fills an out of that shape. As in NumPy it may have more axes in front, or lack

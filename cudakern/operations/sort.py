@@ -41,13 +41,12 @@ SEVERAL_ROWS = replace(RULE, preferred=(), by_numpy=lambda a, axis: by_rows(np.s
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
-    """Random keys: over the whole range for 32-bit integers, of both signs for floats."""
+    """Random keys: over the whole range for integers of up to 32 bits, of both signs for floats."""
     random = np.random.default_rng(seed)
-    if dtype.kind in "iu" and dtype.itemsize == 8:  # small: tests also take them as 32-bit keys
-        return (random.integers(0, 1 << 20, shape, dtype=dtype),)
-    if dtype.name in ("int32", "uint32"):
+    if dtype.kind in "iu":  # of 64 bits: small, as tests also take them as 32-bit keys
         limits = np.iinfo(dtype)
-        return (random.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True),)
+        least, most = (0, 1 << 20) if dtype.itemsize == 8 else (limits.min, limits.max)
+        return (random.integers(least, most, shape, dtype=dtype, endpoint=True),)
     if kind_of(dtype) == "f":
         return (random.standard_normal(shape).astype(dtype),)
     return (random_array(random, shape, dtype),)
