@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import cudakern  # noqa: E402
-from cudakern.operations import public  # noqa: E402
+from cudakern.operations import registry  # noqa: E402
 
-#: The names in the functions' signatures: (arrays on the device, the host's). See cudakern/operations/public.py.
+#: The names in the functions' signatures: (arrays on the device, the host's). See cudakern/operations/registry.py.
 MEANS = {
     "ArrayLike": ("DeviceArray", "npt.ArrayLike"),
     "ArrayOrNumber": ("npt.ArrayLike | DeviceArray", "npt.ArrayLike"),
@@ -24,7 +24,7 @@ MEANS = {
     "NumpyOut": 2 * ("Array | DeviceArray | tuple[Array | DeviceArray | None] | EllipsisType | None",),
     "Result": ("DeviceArray", "Any"),
 }
-assert set(MEANS) <= set(vars(public))
+assert set(MEANS) <= set(vars(registry))
 
 HEAD = '''"""What a type checker sees of cudakern. Written by .ci/stub.py: do not edit."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
+import re
 
 from .. import _display
 from .._backend import _Setting, _settings
@@ -24,11 +25,10 @@ SMALL_CALL = LEAST // MOST_TIMES  #: bytes of arrays for which no limit is too s
 def read_bytes(value: int | str, name: str) -> int:
     """A number of bytes, which may be text with a unit, such as "256M"."""
     if isinstance(value, str):
-        text = value.strip().upper()
-        number, unit = text.rstrip("KMG"), text[-1:] if text[-1:] in UNITS else ""
-        if not number.isdigit() or len(text) > len(number) + 1:
+        match = re.fullmatch(r"(\d+)([KMG]?)", value.strip().upper())
+        if match is None:
             raise ValueError(f"{name} must be a whole number of bytes, K, M or G, such as '256M', not {value!r}")
-        return int(number) * UNITS[unit]
+        return int(match[1]) * UNITS[match[2]]
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{name} must be a whole number of bytes, such as 8 << 30 or '8G', not {value!r}")
     return operator.index(value)

@@ -19,10 +19,6 @@ class _OfDevice:
 
     __slots__ = ("__weakref__", "_device", "_handle", "_native")
 
-    _native: Native
-    _device: int
-    _handle: int
-
     @property
     def device(self) -> Device:
         """The device it belongs to."""

@@ -18,16 +18,15 @@ Array = npt.NDArray[Any]
 #: For a smaller array, the page faults of new memory are a small part of a copy, and warm memory has large pages.
 WARM_BYTES = 4 << 20
 
-#: The bits of bfloat16 and of its byte-swapped form: a view keeps the order of bytes only if its type has that order.
-_BITS = np.dtype(np.uint16)
-_SWAPPED_BITS = _BITS.newbyteorder("S")
+_BITS = np.dtype(np.uint16)  #: of bfloat16
 
 
 def buffer_of(x: Array) -> Any:
     """A host array as the C modules take it: with the type's name for bfloat16, which no buffer format expresses."""
     if x.dtype.kind != "V":  # NumPy's kind of ml_dtypes' types
         return x
-    return x.view(_BITS if x.dtype.isnative else _SWAPPED_BITS), dtypes.BFLOAT16
+    # A view keeps the order of bytes only if its type has that order.
+    return x.view(_BITS if x.dtype.isnative else _BITS.newbyteorder("S")), dtypes.BFLOAT16
 
 
 def as_numpy(x: Any) -> Any:
@@ -57,14 +56,10 @@ def from_host(native: Native, host: Array, device: int, stream: int) -> View:
 
 
 def new_host(native: Native, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-    """An uninitialized array for a result on the host."""
+    """An uninitialized array for a result on the host; a large one in warm memory (csrc/runtime/warm.c), if there is
+    any."""
     out = np.empty(shape, dtype)
-    return out if out.nbytes < WARM_BYTES else warm_host(native, out)
-
-
-def warm_host(native: Native, out: Array) -> Array:
-    """An uninitialized array like a large contiguous one, in warm memory (csrc/runtime/warm.c) if there is any."""
-    memory = native.warm(out.nbytes)
+    memory = native.warm(out.nbytes) if out.nbytes >= WARM_BYTES else None
     return out if memory is None else np.ndarray(out.shape, out.dtype, memory)
 
 

@@ -26,10 +26,6 @@ NOTHING: Named = {}
 HOST = (AUTO, NUMPY)  #: variants that may need no device, on host arrays
 
 
-def _is_auto(variant: Any) -> bool:
-    return isinstance(variant, str) and variant == AUTO
-
-
 def call(
     rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, parameters: dict[str, Any], own: Named = NOTHING
 ) -> Any:
@@ -40,17 +36,17 @@ def call(
     first = inputs[rule.first]
     if observer.get() is None:
         keywords = {**own, **parameters} if own else parameters
+        result: Any = NotImplemented
         if type(first) is DeviceArray:
             module = first._native
             handle = 0 if stream is None else stream_handle(stream, module, first._view.device)
             result = module.call(rule.key, variant, keywords, inputs, out, handle, -1)
-        elif stream is None and isinstance(variant, str) and variant not in HOST:
-            module, device, _ = current()
-            result = module.call(rule.key, variant, keywords, inputs, out, 0, device)
-        elif rule.small is not None and stream is None and out is None and not parameters and _is_auto(variant):
-            result = at_once_by_numpy(rule, inputs)
-        else:
-            result = NotImplemented
+        elif stream is None and isinstance(variant, str):
+            if variant not in HOST:
+                module, device, _ = current()
+                result = module.call(rule.key, variant, keywords, inputs, out, 0, device)
+            elif variant == AUTO and rule.small is not None and out is None and not parameters:
+                result = at_once_by_numpy(rule, inputs)
         if result is not NotImplemented:
             return result
     if own:

@@ -25,10 +25,8 @@ def refuse_parameters(operation: str, parameters: Named) -> None:
     """TypeError for any parameter: "auto" has none."""
     for name in parameters:
         if owners := having(name, variants(operation)):
-            raise TypeError(
-                f"{operation}: variant {AUTO!r} has no parameters, but {name!r} was passed; these variants have it: "
-                f"{', '.join(repr(variant.name) for variant in owners)}"
-            )
+            have = f"these variants have it: {', '.join(repr(variant.name) for variant in owners)}"
+            raise TypeError(f"{operation}: variant {AUTO!r} has no parameters, but {name!r} was passed; {have}")
         names = [*KEYWORDS[operation], *(p.name for variant in variants(operation) for p in variant.parameters)]
         raise TypeError(unknown("keyword", name, dict.fromkeys(names), of=operation))
 
@@ -57,9 +55,8 @@ def check_one_place(operation: str, arrays: Named) -> tuple[Native, int]:
     for other, x in arrays.items():
         if not isinstance(x, DeviceArray) or x._native is not native or x._view.device != device:
             error = ValueError if isinstance(x, DeviceArray) else TypeError
-            raise error(
-                f"{operation}: {name} is {_where(first)} and {other} is {_where(x)}: {_advice(name, first, other, x)}"
-            )
+            places = f"{name} is {_where(first)} and {other} is {_where(x)}"
+            raise error(f"{operation}: {places}: {_advice(name, first, other, x)}")
     return native, device
 
 
@@ -124,9 +121,8 @@ def check_one_type(rule: Rule, variant: Variant | None, types: Mapping[str, str]
     """TypeError if a named variant gets arrays of several types."""
     if variant is not None and len(set(types.values())) > 1:
         listed = " and ".join(f"{name} is {kind}" for name, kind in types.items())
-        raise TypeError(
-            f"{rule.name}: variant {variant.name!r} takes arrays of one type, but {listed}; variant={AUTO!r} takes them"
-        )
+        kernel = f"variant {variant.name!r} takes arrays of one type"
+        raise TypeError(f"{rule.name}: {kernel}, but {listed}; variant={AUTO!r} takes them")
 
 
 def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
@@ -165,10 +161,8 @@ def check_takes(operation: str, writable: bool, possible: bool, result: str, out
     if not writable:
         raise ValueError(f"{operation}: out is read-only")
     if not possible:
-        raise TypeError(
-            f"{operation}: the result is {result}, and out is {out}: Cannot cast ufunc {operation!r} output with "
-            "casting rule 'same_kind'; pass out= of the result's type"
-        )
+        cast = f"Cannot cast ufunc {operation!r} output with casting rule 'same_kind'"
+        raise TypeError(f"{operation}: the result is {result}, and out is {out}: {cast}")
 
 
 def check_out_type(variant: Variant, dtype: str, out: str | None) -> None:
@@ -176,10 +170,8 @@ def check_out_type(variant: Variant, dtype: str, out: str | None) -> None:
     sums = variant.out_type(dtype)
     if sums and out != sums:
         actual = "none was passed" if out is None else f"out is {out}"
-        raise TypeError(
-            f"{variant.operation}: variant {variant.name!r} needs out= of {sums}, and {actual}; its sums are {sums}, "
-            f"while other variants return {dtype}, as NumPy does"
-        )
+        needs = f"needs out= of {sums}, the type of its sums"
+        raise TypeError(f"{variant.operation}: variant {variant.name!r} {needs}, and {actual}")
 
 
 def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
@@ -188,18 +180,13 @@ def check_shape(rule: Rule, out: Shape, result: Shape, *inputs: Shape) -> None:
 
 
 def refuse_shape(operation: str, out: Shape, result: Shape, *inputs: Shape) -> None:
-    raise ValueError(
-        f"{operation}: out is {out}, and the result is {result}: non-broadcastable output; pass out= of shape {result}"
-    )
+    raise ValueError(f"{operation}: out is {out}, and the result is {result}: non-broadcastable output")
 
 
 def check_distinct(operation: str, shape: Shape, strides: Shape, itemsize: int) -> None:
     """ValueError if elements of out share memory."""
     if elements_meet(shape, strides, itemsize):
-        raise ValueError(
-            f"{operation}: elements of out share memory (shape {shape}, strides {strides}), so results would "
-            "overwrite each other; pass an out= without shared elements"
-        )
+        raise ValueError(f"{operation}: elements of out share memory (shape {shape}, strides {strides})")
 
 
 def integer(name: str, value: Any, least: int, most: int | None = None) -> int:

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from .._native import Native, Operation, Set
 from ..arrays.layout import Shape
 from .table import Variant
 
+if TYPE_CHECKING:
+    from ..own.compile import _Run as OwnRun
+
 Result = TypeVar("Result")
 AnObserver = TypeVar("AnObserver", bound="Observer")
-
+#: What an observer receives: an operation's call, or the launch of a kernel of one's own.
+Observed: TypeAlias = "Run | OwnRun"
 
 #: Gives the set whose kernels calls run, in place of the package's prebuilt one: own/sets.py. It concerns all calls of
 #: the process; an observer chooses a set for one call by ``run._replace(set=...)``.
 choose_set: Callable[[Native, Variant], Set | None] | None = None
-
-
-def operation_of(native: Native, variant: Variant, chosen: Set | None = None) -> Operation:
-    """The variant's operation, of the chosen set, as C takes it."""
-    if chosen is None and choose_set is not None:
-        chosen = choose_set(native, variant)
-    return variant.operation if chosen is None else (chosen, variant.operation)
 
 
 class Run(NamedTuple):
@@ -43,7 +40,10 @@ class Run(NamedTuple):
     @property
     def names(self) -> tuple[Operation, str]:
         """Of operation and variant, as C takes them."""
-        return operation_of(self.native, self.variant, self.set), self.variant.name
+        chosen, operation = self.set, self.variant.operation
+        if chosen is None and choose_set is not None:
+            chosen = choose_set(self.native, self.variant)
+        return operation if chosen is None else (chosen, operation), self.variant.name
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -57,27 +57,7 @@ class Run(NamedTuple):
 
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """The launches that the call would make; nothing runs."""
-        arrays = self.inputs, self.outputs
-        return self.native.kernels(*self.names, self.values, *arrays, self.device, sweep)
-
-
-class Observed(Protocol):
-    """What an observer receives: a Run, or the launch of a kernel of one's own (own/compile.py)."""
-
-    @property
-    def native(self) -> Native: ...
-    @property
-    def device(self) -> int: ...
-    @property
-    def variant(self) -> Variant: ...
-    @property
-    def values(self) -> tuple[int, ...]: ...
-    @property
-    def shapes(self) -> tuple[Shape, ...]: ...
-    @property
-    def dtype(self) -> str: ...
-    def execute(self, measure: int = 0) -> dict[str, Any] | None: ...
-    def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]: ...
+        return self.native.kernels(*self.names, self.values, self.inputs, self.outputs, self.device, sweep)
 
 
 class Observer:

@@ -125,15 +125,13 @@ def variant_on_device(rule: Rule, variant: Variant | None, dtype: str, operand: 
     """The variant for arrays of a type in the place of x: the named one, or the first that "auto" prefers and that runs
     there."""
     here = backend_of(x)
-    preferred = [find(rule.name, name) for name in rule.on_device or rule.preferred]
+    preferred = [find(rule.name, name) for name in rule.preferred]
     takers = [entry for entry in preferred if dtype in entry.types]
     able = [entry for entry in takers if not entry.why_not(here)]
     if variant is not None:
         if variant.on_host:
-            raise TypeError(
-                f"{rule.name}: variant {variant.name!r} computes on the host, but {operand} is on the device: pass "
-                f"{operand}.get()"
-            )
+            where = f"computes on the host, but {operand} is on the device"
+            raise TypeError(f"{rule.name}: variant {variant.name!r} {where}: pass {operand}.get()")
         variant.signature(dtype, "" if able else CONVERT)
         checks.check_place(variant, here)
         return variant

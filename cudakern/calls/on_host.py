@@ -32,20 +32,20 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     """Array-likes of any type, layout and shape that go together, by a kernel or by NumPy."""
     entry, values = named(rule, variant, parameters, own)
     check_stream(stream)
-    numpys = rule.numpys_own is not None and entry is not None and entry.on_host
-    if rule.numpys_own is not None and (entry is None or numpys) and rule.numpys_own(inputs, out):
+    numpys_own = rule.numpys_own if entry is None or entry.on_host else None
+    if numpys_own is not None and numpys_own(inputs, out):
         return by_numpy(rule, inputs, {"out": out})
     # Python's own numbers take the others' type, as in NumPy: they are converted last.
     operands = {n: x if type(x) in WEAK else host_array(x, n) for n, x in zip(rule.operands, inputs, strict=True)}
     dtype = None
     if checks.are_numbers(rule, entry, operands, rule.others):
-        dtype = common_type(rule, None if numpys else entry, operands)
+        dtype = common_type(rule, None if numpys_own else entry, operands)
         if entry is None:
             entry = fastest(rule, dtype, *map(np.shape, operands.values()))
             values = () if entry.on_host else entry.values(own)
     for name in rule.numbers:
         checks.check_one_number(rule, name, np.shape(operands[name]))
-    if rule.numpys_own is not None and entry is not None and entry.on_host:
+    if numpys_own is not None and entry is not None and entry.on_host:
         return by_numpy(rule, tuple(operands.values()), {"out": out})
     dots = out is ... and rule.numpys_own is not None and TAKES_DOTS
     if dots:
@@ -73,18 +73,16 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if straight and not out.flags.c_contiguous:  # (with more axes, a kernel would take a copy)
         straight = out.ndim < MAX_DIMS and not elements_meet(out.shape, out.strides, out.itemsize)
     here = backend()
-    tiles = rule.tiles if observer.get() is None else None
     nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
-    if tiles is not None and not may_exceed(here.native, here.device, nbytes):
-        tiles = None
-    if tiles is not None and straight:  # the first tiles are in out before all of the operands is on the device
+    tiled = rule.tiles is not None and observer.get() is None and may_exceed(here.native, here.device, nbytes)
+    if tiled and straight:  # the first tiles are in out before all of the operands is on the device
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
     arranged, result = _laid_out(rule, layouts, arrays, target)
     checks.check_place(entry, here)
     buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
     run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
-    if tiles is None or not in_tiles(tiles, run, arranged, result):
+    if not (tiled and in_tiles(rule.tiles, run, arranged, result)):
         execute.execute(run)
     of_one_type = all(x.dtype == dtype if isinstance(x, np.ndarray) else not VALUES_COUNT for x in inputs)
     key = here.native.key(rule.key, variant, {**own, **parameters}, inputs, here.device) if of_one_type else None
@@ -162,33 +160,24 @@ def _others_by_numpy(rule: Rule, operands: Named, own: Named) -> Any:
 def common_type(rule: Rule, variant: Variant | None, operands: Named) -> np.dtype[Any]:
     """The type that all inputs are brought to; TypeError if the operation or the variant is not for it."""
     kinds = [x if type(x) in WEAK else x.dtype.newbyteorder("=") for x in operands.values()]
-    words = {}
+    types = [kind for kind in kinds if type(kind) not in WEAK]
+    numbers = {type(x) for x in operands.values() if type(x) in WEAK}
+    # ml_dtypes makes float32 of bfloat16 with 0.5, but with 2 it stays.
+    stays = bool(numbers) and complex not in numbers and set(map(type_name, types)) == {BFLOAT16}
     if variant is not None:
         words = {n: type_in_words(x.dtype) for n, x in operands.items() if isinstance(x, np.ndarray)}
-    stays = variant is not None and type(kinds[0]) not in WEAK and len(set(kinds)) == 1
-    stays = stays and any(type_name(kinds[0]) in entry.types for entry in variants(rule.name))
-    try:
-        dtype = kinds[0] if stays else _common(kinds, rule).newbyteorder("=")
-        types = [kind for kind in kinds if type(kind) not in WEAK]
-        if types and all(kind == dtype for kind in types):
-            # long and longlong are equal on most systems, but NumPy keeps them apart, and takes longlong for both.
-            dtype = max(types, key=lambda kind: kind.num)
-    except TypeError:  # NumPy has no common type
-        checks.check_one_type(rule, variant, words)
-        raise
+        if rule.broadcasts:
+            checks.check_one_type(rule, variant, words)
+        stays = stays or (types == kinds and len(set(types)) == 1 and type_name(types[0]) in variants(rule.name).types)
+    dtype = types[0] if stays else np.dtype(rule.common(*kinds)).newbyteorder("=")
+    if types and all(kind == dtype for kind in types):
+        # long and longlong are equal on most systems, but NumPy keeps them apart, and takes longlong for both.
+        dtype = max(types, key=lambda kind: kind.num)
     checks.check_type(rule, variant, type_in_words(dtype))
     if variant is not None:
         variant.signature(dtype)
-    checks.check_one_type(rule, variant, words)
+        checks.check_one_type(rule, variant, words)
     return dtype
-
-
-def _common(kinds: list[Any], rule: Rule) -> np.dtype[Any]:
-    numbers = {type(kind) for kind in kinds if type(kind) in WEAK}
-    types: set[np.dtype[Any]] = {kind for kind in kinds if type(kind) not in WEAK}
-    if numbers and complex not in numbers and {type_name(dtype) for dtype in types} == {BFLOAT16}:
-        return types.pop()  # ml_dtypes makes float32 of it with 0.5, but with 2 it stays
-    return np.dtype(rule.common(*kinds))
 
 
 def _into(rule: Rule, out: Array | None, result: Any) -> Any:

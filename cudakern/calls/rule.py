@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ def same_shape(*shapes: Shape, **own: Any) -> Shape:
     return shapes[0]
 
 
-def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy") -> Shape:
+def broadcast_shape(name: str, first: Shape, *others: Shape, operands: Sequence[str] = "xy") -> Shape:
     """The result has the shape to which these broadcast."""
     if others.count(first) == len(others):
         return first
@@ -43,10 +43,8 @@ def broadcast_shape(name: str, first: Shape, *others: Shape, operands: str = "xy
         return broadcast_shapes(first, *others)
     except ValueError:
         shapes = " and ".join(f"{x} has shape {shape}" for x, shape in zip(operands, (first, *others), strict=True))
-        raise ValueError(
-            f"{name}: {shapes}, which do not broadcast: counted from the right, two lengths must be equal or one of "
-            "them 1"
-        ) from None
+        must = "from the right, two lengths must be equal or one of them 1"
+        raise ValueError(f"{name}: {shapes}, which do not broadcast: {must}") from None
 
 
 def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
@@ -54,14 +52,13 @@ def type_of(ufunc: np.ufunc, *operands: Any) -> np.dtype[Any]:
     if all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in operands):
         return np.dtype(np.result_type(*operands))
     # ml_dtypes tells NumPy's functions what bfloat16 and int32 make, but not numpy.result_type.
-    kinds = [x if type(x) not in WEAK else np.dtype(bool) if type(x) is bool else type(x) for x in operands]
-    return ufunc.resolve_dtypes((*kinds, None))[-1]
+    kinds: list[Any] = [x if type(x) not in WEAK else np.dtype(bool) if type(x) is bool else type(x) for x in operands]
+    return functools.reduce(lambda x, y: ufunc.resolve_dtypes((x, y, None))[-1], kinds)
 
 
 def floating(*types: Any, of: str, hint: str = "") -> np.dtype[Any]:
     """The arrays' floating type; float64 for integers, as in NumPy. ``hint`` is for complex numbers."""
-    plain = all(type(x) in WEAK or type_name(x) != BFLOAT16 for x in types)
-    dtype = np.dtype(np.result_type(*types) if plain else functools.reduce(functools.partial(type_of, np.add), types))
+    dtype = type_of(np.add, *types)
     if kind_of(dtype) == "f":
         return dtype
     if dtype.kind not in "biu":
@@ -92,7 +89,6 @@ class Rule:
     by_numpy: Callable[..., Any]  #: (inputs..., own keywords) -> the result, by NumPy or on the host
     #: The variants for "auto": the first that lists the type and runs here. For host arrays without a GPU: by_numpy.
     preferred: tuple[str, ...]
-    on_device: tuple[str, ...] = ()  #: the same for arrays on a device, if different
     #: (shapes of the inputs..., own keywords) -> the result's; ValueError where they do not fit.
     shape: Callable[..., Shape] = same_shape
     fixed: Shape | None = None  #: the result's shape, where it does not depend on the inputs' shapes

@@ -159,7 +159,7 @@ class Variant(_display.Shown):
 
     def by_default(self, arguments: Mapping[str, Any]) -> bool:
         """True if ``arguments`` are the defaults (NumPy's variant: of the first kernel)."""
-        kernel = _first_kernel(self.operation) if self.on_host else self
+        kernel = variants(self.operation)[1] if self.on_host else self
         return all(p.check(arguments[p.name]) == p.default for p in kernel.parameters if p.name in arguments)
 
     def why_not(self, backend: Backend) -> str:
@@ -202,24 +202,18 @@ class Variant(_display.Shown):
         kind = kind_of(output)
         if kind in "biu":
             return 0.0
-        depth = self._depth(shapes, type_name(dtype), self.values(parameters))
+        variant, name, values = self, type_name(dtype), self.values(parameters)
+        if self.on_host:  # it has the roundings of the ladder's first kernel, with any type and the largest parameters
+            variant = variants(self.operation)[1]
+            name, values = variant.types[0], tuple(max(p.choices, default=p.high) for p in variant.parameters)
+        sizes = tuple(tuple(map(int, shape)) for shape in shapes)
+        depth = emulator().error_depth(variant.operation, variant.name, values, (name,) * len(sizes), sizes)
         u, v = rounding_unit(accumulator), rounding_unit(output)
         if kind == "c":  # a complex product is two products and a sum, in both parts
             v *= 3
         if self.cuts_inputs:
             v += 2.0**-9
         return math.sqrt(depth * u * u + v * v) if rms else 1.1 * (depth * u + v)
-
-    def _depth(self, shapes: Sequence[tuple[int, ...]], dtype: str, values: tuple[int, ...]) -> float:
-        """Roundings on the longest path to a result. NumPy's variant has those of the ladder's first kernel, with any
-        type and the largest parameters."""
-        variant = self
-        if self.on_host:
-            variant = _first_kernel(self.operation)
-            values = tuple(max(p.choices, default=p.high) for p in variant.parameters)
-            dtype = variant.types[0]
-        sizes = tuple(tuple(map(int, shape)) for shape in shapes)
-        return emulator().error_depth(variant.operation, variant.name, values, (dtype,) * len(sizes), sizes)
 
     def types_of(self, every: Sequence[str]) -> str:
         """The types, as text; ``every``: those of all variants of the operation."""
@@ -260,7 +254,7 @@ class Variants(_display.Shown, tuple[Variant, ...]):
     def __contains__(self, key: object) -> bool:
         return any(variant.name == key for variant in self) if isinstance(key, str) else super().__contains__(key)
 
-    @property
+    @functools.cached_property
     def types(self) -> tuple[str, ...]:
         """The types that at least one of the variants takes."""
         return tuple(dict.fromkeys(dtype for variant in self for dtype in variant.types))
@@ -302,10 +296,6 @@ def variants(op: str) -> Variants:
         fields["types"] = tuple(dict.fromkeys(types[0] for types in entry["types"]))
         kernels.append(Variant(operation=op, **fields))
     return Variants([_numpy_variant(op, kernels), *kernels])
-
-
-def _first_kernel(op: str) -> Variant:
-    return next(variant for variant in variants(op) if not variant.on_host)
 
 
 def _numpy_variant(op: str, kernels: list[Variant]) -> Variant:
@@ -373,7 +363,7 @@ def choose(ops: Sequence[str], names: Sequence[str] | None) -> list[tuple[str, V
 def check_own(operation: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """A public function's own keywords, checked as parameters of its first kernel, since NumPy's variant has none:
     words unchanged, numbers as ints."""
-    parameters = [p for p in _first_kernel(operation).parameters if p.name in own]
+    parameters = [p for p in variants(operation)[1].parameters if p.name in own]
     try:
         return {**own, **{p.name: p.word(p.check(own[p.name])) for p in parameters}}
     except (TypeError, ValueError) as error:

@@ -20,7 +20,7 @@ from ..arrays import memory_limit
 from ..arrays.dtypes import from_name, itemsize, type_name
 from ..arrays.layout import Shape
 from ..arrays.transfer import Array, buffer_of, to_host
-from .observer import Run, operation_of
+from .observer import Run
 from .table import Variant
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ class Tiled:
     """A call in tiles: its variant, its limit, and what it takes from the device while it runs."""
 
     def __init__(self, run: Run, limit: int, result: str) -> None:
-        self.native, self.device, self.variant, self.values = run.native, run.device, run.variant, run.values
-        self.dtype, self.result, self.limit = run.dtype, result, limit
+        self.run, self.limit, self.result = run, limit, result
+        self.native, self.device, self.dtype = run.native, run.device, run.dtype
         self.owned: list[Blocks] = []
         self.streams: list[int] = []
         self.bar: Progress | None = None
@@ -133,7 +133,7 @@ class Tiled:
                 from rich.progress import Progress
 
             self.bar = Progress(auto_refresh=False)  # no thread of its own
-            self.bar.add_task(f"{self.variant.operation}, {self.variant.name}", total=steps)
+            self.bar.add_task(f"{self.run.variant.operation}, {self.run.variant.name}", total=steps)
             self.bar.start()
 
     def advance(self) -> None:
@@ -151,14 +151,12 @@ class Tiled:
 
     def extra(self, inputs: tuple[Array, ...], output: Array) -> int:
         """Bytes that a call of the kernel takes besides such arrays on the device."""
-        entry, arrays = self.variant, (tuple(map(buffer_of, inputs)), (buffer_of(output),))
-        operation = operation_of(self.native, entry)
-        return self.native.memory_needed(operation, entry.name, self.values, *arrays, self.device, True)
+        arrays = tuple(map(buffer_of, inputs)), (buffer_of(output),)
+        return self.native.memory_needed(*self.run.names, self.run.values, *arrays, self.device, True)
 
     def kernel(self, inputs: tuple[View, ...], output: View, variant: Variant | None = None) -> None:
-        entry, values = (self.variant, self.values) if variant is None else (variant, variant.values({}))
-        operation = operation_of(self.native, entry)
-        self.native.execute(operation, entry.name, values, inputs, (output,), self.device, 0, self.streams[1])
+        run = self.run if variant is None else self.run._replace(variant=variant, values=variant.values({}))
+        run._replace(inputs=inputs, outputs=(output,), stream=self.streams[1]).execute()
 
     def convert(self, to: View, source: View) -> None:
         self.native.copy(to, source, self.streams[1])
@@ -174,8 +172,7 @@ class Tiled:
 
 def in_tiles(compute: Any, run: Run, inputs: tuple[Array, ...], result: Array) -> bool:
     """False if the call fits into the memory limit; else computes it in tiles."""
-    arrays = run.inputs, run.outputs
-    needed = run.native.memory_needed(*run.names, run.values, *arrays, run.device, False)
+    needed = run.native.memory_needed(*run.names, run.values, run.inputs, run.outputs, run.device, False)
     limit = memory_limit.exceeded(run.native, run.device, needed)
     if limit is None:
         return False

@@ -18,7 +18,7 @@ from .._errors import unknown
 from ..calls.checks import integer
 from ..measure.profile import Profile
 from ..measure.profile import measure as measured
-from ..operations.public import F, filled
+from ..operations.registry import F, filled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

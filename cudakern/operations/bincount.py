@@ -17,8 +17,7 @@ from ..calls.checks import integer
 from ..calls.host import host_array
 from ..calls.rule import Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Result, documented
-from .registry import registered
+from .registry import FOR_EXPERIMENTS, ArrayLike, Result, registered
 
 #: Bins that a block holds in the shared memory of every chip (MOST_HELD in bincount.cu).
 FEW_BINS = 48 * 1024 // 4
@@ -55,9 +54,7 @@ def _bins(x: Any, stream: Any) -> int:
     if lowest < 0:
         raise ValueError(f"bincount: x must not contain negative values; its minimum is {lowest}")
     if highest >= MOST_BINS:
-        raise ValueError(
-            f"bincount: the largest number in x is {highest}, which needs more bins than fit in any memory"
-        )
+        raise ValueError(f"bincount: x contains {highest}, which needs more bins than fit in any memory")
     return int(highest) + 1
 
 
@@ -86,12 +83,10 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
 @registered(
     51,
     default_dtype="int32",
-    fixed_rank=True,
     make=make,
     reference=by_numpy,
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
 )
-@documented()
 def bincount(
     x: ArrayLike,
     /,
@@ -140,13 +135,12 @@ def bincount(
     least = integer("bincount: minlength", minlength, 0)
     if not isinstance(x, (DeviceArray, np.ndarray)) and np.shape(x) == (0,):
         x = np.empty(0, np.int64)  # of no type yet: NumPy counts it too
-    on_device = isinstance(x, DeviceArray)
-    bins = max(_bins(x if on_device else host_array(x, "x"), stream), least)
+    bins = max(_bins(x if isinstance(x, DeviceArray) else host_array(x, "x"), stream), least)
     return call(_rule(bins), (x,), None, variant, stream, parameters)
 
 
 @registered(
-    200,
+    FOR_EXPERIMENTS,
     default_dtype="int32",
     make=make,
     reference=ends,

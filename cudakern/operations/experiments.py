@@ -15,7 +15,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Rule, same_shape
 from ..calls.table import AUTO
-from .registry import random_array, random_arrays, random_bytes, registered
+from .registry import FOR_EXPERIMENTS, random_array, random_arrays, random_bytes, registered
 
 
 def experiment(
@@ -36,7 +36,7 @@ def experiment(
 
         function.__name__ = function.__qualname__ = rule.name
         defaults: dict[str, Any] = {"reference": by_numpy, "default_dtype": (*only, "float32")[0], "own": tuple(own)}
-        return registered(200, **defaults | facts)(function)
+        return registered(FOR_EXPERIMENTS, **defaults | facts)(function)
 
     return of
 
@@ -134,7 +134,6 @@ def bank_conflicts(x: Array, stride: int = 16) -> Array:
     "elementwise",
     shape=lambda x, offset, stride, idle: (len(range(offset, x[0], stride)),),
     shape_help="the array's length",
-    fixed_rank=True,
     ragged=((0,), (1,), (31,), (33,), (257,), (1009,), (65537,)),
 )
 def coalescing(x: Array, offset: int = 0, stride: int = 1, idle: int = LANES) -> Array:
@@ -156,7 +155,6 @@ def unpack_bytes(x: Array) -> Array:
     magnitude=lambda vectors: np.sum(vectors * vectors, axis=1),
     default_shape=(1 << 18, 3),
     shape_help="(vectors, 3)",
-    fixed_rank=True,
     ragged=((0, 3), (1, 3), (2, 3), (33, 3), (256, 3), (257, 3), (20011, 3)),
 )
 def vec3(vectors: Array) -> Array:
@@ -170,7 +168,6 @@ def vec3(vectors: Array) -> Array:
     default_dtype="int32",
     default_shape=(1 << 18, 4),
     shape_help="(structs, 4)",
-    fixed_rank=True,
     ragged=((0, 4), (1, 4), (33, 4), (256, 4), (257, 4), (20011, 4)),
 )
 def add_fields(begin: Array, source: Array, rounds: int = 1) -> Array:
@@ -294,7 +291,6 @@ def _weighted(x: Array, window: int = WINDOW) -> Array:
     magnitude=lambda x, window=WINDOW: _weighted(np.abs(x), window),
     default_shape=(256, 4096),
     shape_help="rows and columns",
-    fixed_rank=True,
     sides=2,
     ragged=((0, 3), (3, 0), (1, 1), (31, 5), (33, 7), (65, 33), (513, 9), (1009, 65)),
 )
@@ -312,7 +308,6 @@ def moving_sum(x: Array, window: int = WINDOW) -> Array:
     make=lambda shape, dtype, seed: random_bytes((*shape, 4), dtype, seed),
     default_shape=(1080, 1920),
     shape_help="rows, columns",
-    fixed_rank=True,
     sides=2,
     ragged=((0, 5), (3, 0), (1, 1), (13, 7), (62, 76), (131, 257)),
 )

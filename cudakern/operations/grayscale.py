@@ -12,17 +12,15 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Inputs, Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result, documented
-from .registry import random_bytes, registered
+from .registry import ArrayLike, Out, Result, random_bytes, registered
 
 
 def _shape(image: Shape) -> Shape:
     if len(image) == 3 and image[2] in (3, 4):
         return image[:2]
-    raise ValueError(
-        f"grayscale: an image must have shape (height, width, 3) or (height, width, 4), not {image}: pass one picture "
-        "at a time, with its channels last; image.transpose(1, 2, 0) moves them there from the front"
-    )
+    last = "with its channels last; image.transpose(1, 2, 0) moves them there from the front"
+    shapes = "(height, width, 3) or (height, width, 4)"
+    raise ValueError(f"grayscale: an image must have shape {shapes}, not {image}: pass one picture at a time, {last}")
 
 
 def _by_numpy(image: Array) -> Array:
@@ -32,10 +30,8 @@ def _by_numpy(image: Array) -> Array:
 
 def _refuse_names(inputs: Inputs) -> None:
     if isinstance(inputs[0], (str, bytes, os.PathLike)):
-        raise TypeError(
-            "grayscale takes a picture's pixels, not the name of a file: "
-            "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads one"
-        )
+        pixels = "numpy.asarray(PIL.Image.open(name).convert('RGB')) reads them"
+        raise TypeError(f"grayscale takes a picture's pixels, not the name of a file: {pixels}")
 
 
 RULE = Rule(
@@ -59,13 +55,11 @@ SIZES = ((0, 5), (5, 0), (1, 1), (16, 16), (17, 33), (62, 76), (257, 1), (3, 100
     default_dtype="uint8",
     default_shape=(716, 1080, 3),
     shape_help="(height, width, 3 or 4)",
-    fixed_rank=True,
     make=random_bytes,
     reference=_by_numpy,
     sides=2,
     ragged=tuple((*size, channels) for size in SIZES for channels in (3, 4)),
 )
-@documented()
 def grayscale(
     image: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:

@@ -11,14 +11,13 @@ import numpy as np
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import kind_of
 from ..arrays.exchange import is_elsewhere
-from ..arrays.layout import MAX_DIMS, Shape, broadcast_shapes
+from ..arrays.layout import Shape, broadcast_shapes
 from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.host import host_array
 from ..calls.rule import HALVES, WEAK, Rule, broadcast_shape, floating
 from ..calls.table import AUTO
-from .public import ArrayLike, Number, Out, Result, documented
-from .registry import random_array, registered
+from .registry import ArrayLike, Number, Out, Result, random_array, registered
 
 MODES = ("clamp", "wrap", "mirror", "border")
 AXES = "zyx"
@@ -26,10 +25,8 @@ AXES = "zyx"
 
 def _points_shape(x: Shape, xp: Shape, fp: Shape, left: Shape, right: Shape) -> Shape:
     if len(xp) != 1 or xp != fp or xp == (0,):
-        raise ValueError(
-            f"interp: xp and fp must have one axis and the same length, at least 1, but xp has shape {xp} and fp has "
-            f"shape {fp}"
-        )
+        shapes = f"xp has shape {xp} and fp has shape {fp}"
+        raise ValueError(f"interp: xp and fp must have one axis and the same length, at least 1, but {shapes}")
     return x
 
 
@@ -73,10 +70,8 @@ def _check_table(points: Array, variant: Any) -> None:
     fits = points[1:] >= points[:-1]
     if not np.logical_and.reduce(fits):
         i = int(np.argmin(fits))
-        raise ValueError(
-            f"interp: xp must increase, but xp[{i}] is {points[i]} and xp[{i + 1}] is {points[i + 1]}: sort xp, and fp "
-            "in the same order (np.argsort)"
-        )
+        steps = f"xp[{i}] is {points[i]} and xp[{i + 1}] is {points[i + 1]}"
+        raise ValueError(f"interp: xp must increase, but {steps}: sort xp, and fp in the same order (np.argsort)")
     if variant != "texture":
         return
     wide = points.astype(np.float64)
@@ -84,10 +79,9 @@ def _check_table(points: Array, variant: Any) -> None:
     off = np.abs(wide - (wide[0] + step * np.arange(wide.size)))
     if step == 0 or not np.logical_and.reduce(off <= step / 1024):  # nearly even
         i = int(np.argmax(off))
-        raise ValueError(
-            f"interp: variant 'texture' takes evenly spaced tables, but xp[{i}] = {points[i]} is off by "
-            f"{off[i]:.3g} with steps of {step:.3g}; variant='global_memory' takes any table that increases"
-        )
+        where = f"xp[{i}] = {points[i]} is off by {off[i]:.3g} with steps of {step:.3g}"
+        instead = "variant='global_memory' takes any table that increases"
+        raise ValueError(f"interp: variant 'texture' takes evenly spaced tables, but {where}; {instead}")
 
 
 INTERP = Rule(
@@ -127,14 +121,12 @@ def _interpolate(x: Array, xp: Array, fp: Array, left: Array, right: Array) -> A
     40,
     default_shape=(1 << 20, 1000),
     shape_help="points, length of the table",
-    fixed_rank=True,
     make=_points,
     reference=_interpolate,
     magnitude=lambda x, xp, fp, *ends: 2 * np.max(np.abs(fp)),
     ragged=((0, 5), (1, 1), (31, 1), (33, 2), (257, 17), (1009, 300), (65537, 1000)),
     cancels=True,
 )
-@documented()
 def interp(
     x: ArrayLike,
     xp: ArrayLike,
@@ -182,9 +174,7 @@ def interp(
     array([15., 10., -1.])
     """
     if "period" in parameters:  # before the table's check: with a period, NumPy takes any order of xp
-        raise TypeError(
-            "interp: period= is not supported: pass x % period, and a table with one more point on each side"
-        )
+        raise TypeError("interp: period= is not supported: pass x % period, and a table with a point more on each side")
     if not isinstance(xp, DeviceArray):
         xp = host_array(xp, "xp")
         _check_table(xp, variant)
@@ -204,46 +194,41 @@ def shape_of(name: str, axes: int, table: Shape, *coordinates: Shape, **own: Any
     return broadcast_shape(name, *coordinates, operands=AXES[-axes:])
 
 
-def _element(i: Array, n: int, mode: str) -> Array:
-    """The index in the table of element i of an axis; -1 for the border."""
+def _neighbor(i: Array, weight: Array, n: int, mode: str) -> tuple[Array, Array]:
+    """The index in the table of element i of an axis, and its weight: 0 in the border."""
     if mode == "wrap":
-        return np.asarray(i % n)
-    if mode == "mirror":
+        i = i % n
+    elif mode == "mirror":
         repeat = i % (2 * n)
-        return np.asarray(np.minimum(repeat, 2 * n - 1 - repeat))
-    inside = (i >= 0) & (i < n)
-    return np.where(inside, i, -1) if mode == "border" else np.clip(i, 0, n - 1)
+        i = np.minimum(repeat, 2 * n - 1 - repeat)
+    elif mode == "border":
+        weight = np.where((i >= 0) & (i < n), weight, weight.dtype.type(0))
+    return np.clip(i, 0, n - 1), weight
 
 
 def reference(table: Array, *coordinates: Array, mode: str = "clamp", filter: str = "linear") -> Array:
     """The look-up by NumPy, in the inputs' own type."""
     shape = broadcast_shapes(*map(np.shape, coordinates))
-    if len(shape) > MAX_DIMS:  # NumPy takes fewer axes in an index than an array may have
-        rows = (np.broadcast_to(c, shape).reshape(-1) for c in coordinates)
-        return reference(table, *rows, mode=mode, filter=filter).reshape(shape)
-    coordinates = np.broadcast_arrays(*coordinates)
-    dtype = np.result_type(table, *coordinates)
-    unknown = np.zeros(coordinates[0].shape, bool)
+    rows = [np.broadcast_to(x, shape).reshape(-1) for x in coordinates]  # an index of NumPy's takes fewer axes
+    unknown = np.logical_or.reduce([~np.isfinite(x) if mode in ("wrap", "mirror") else np.isnan(x) for x in rows])
     axes = []  # of each: the two neighbors, as pairs of index and weight
-    for x, n in zip(coordinates, table.shape, strict=True):
+    for x, n in zip(rows, table.shape, strict=True):
         with np.errstate(invalid="ignore"):
             x = np.fmod(x, 2 * n) if mode in ("wrap", "mirror") else np.clip(x, -2, n + 1)
-        unknown |= np.isnan(x)
-        x = np.where(np.isnan(x), 0, x)
+        x = np.where(unknown, 0, x)
         below = np.floor(x)
         i, weight = below.astype(np.int64), x - below
         if filter == "nearest":
             weight = (weight >= 0.5).astype(weight.dtype)
-        axes.append(((_element(i, n, mode), 1 - weight), (_element(i + 1, n, mode), weight)))
-    total = np.zeros(shape, np.result_type(dtype, np.float32))
+        axes.append((_neighbor(i, 1 - weight, n, mode), _neighbor(i + 1, weight, n, mode)))
+    dtype = np.result_type(table, *coordinates)
+    total = np.zeros(unknown.shape, np.result_type(dtype, np.float32))
     for corner in itertools.product(*axes):
         index, weights = zip(*corner, strict=True)
-        inside = np.logical_and.reduce([i >= 0 for i in index])
-        values = np.where(inside, table[tuple(np.maximum(i, 0) for i in index)], 0)
+        counts = np.logical_and.reduce([weight != 0 for weight in weights])
         with np.errstate(all="ignore"):  # where an axis has a weight of 0, infinities do not count
-            counts = np.logical_and.reduce([weight != 0 for weight in weights])
-            total += np.where(counts, functools.reduce(np.multiply, weights, values), 0)
-    return np.asarray(np.where(unknown, np.nan, total).astype(dtype))
+            total += np.where(counts, functools.reduce(np.multiply, weights, table[index]), 0)
+    return np.where(unknown, np.nan, total).astype(dtype).reshape(shape)
 
 
 def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
@@ -257,52 +242,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
         near = np.abs(x - np.floor(x) - 0.5) < 2.0**-7
         coordinates.append(np.where(near, x + 2.0**-5, x))
     return tuple(np.asarray(v, dtype) for v in (table, *coordinates))
-
-
-DOCSTRING = """Interpolate in a table, at coordinates that count its elements along each axis.
-
-Parameters
-----------
-table : array_like or DeviceArray
-    Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
-<coordinates> : array_like or DeviceArray
-    Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 is
-    halfway to the next element. Their shapes must broadcast.
-mode : str
-    Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats in
-    reverse, with its edge elements twice), "border" (zeros).
-filter : str
-    "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the later
-    one of two that are equally near.
-<out>
-
-Returns
--------
-ndarray, NumPy scalar or DeviceArray
-    An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
-    does an infinite one with "wrap" and "mirror".
-
-Notes
------
-The ``texture`` variant has weights in multiples of 1/256, rounded four times in ``lookup_2d`` and nine times in
-``lookup_3d`` (once in ``interp``): each rounding moves at most 1/512 of the weight from one element to another. With
-"wrap" and "mirror", textures take coordinates as fractions of the table's length, rounded down to multiples of 2**-21,
-which costs the bits that the length takes.
-
-``scipy.ndimage.map_coordinates(table, (<coordinates>), order=1)`` gives the same with its modes "nearest", "grid-wrap",
-"reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in textures.
-
-Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
-
-Examples
---------
->>> import cudakern, numpy
->>> square, cube = numpy.arange(4.0).reshape(2, 2), numpy.arange(8.0).reshape(2, 2, 2)
->>> cudakern.lookup_2d(square, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
-array([0.5, 1.5, 3. ])
->>> cudakern.lookup_3d(cube, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
-array([2. , 3.5])
-"""
 
 
 RULES = {
@@ -322,7 +261,6 @@ RULES = {
 
 LOOKUP: dict[str, Any] = {
     "shape_help": "coordinates, the table's axes",
-    "fixed_rank": True,
     "make": make,
     "reference": reference,
     "magnitude": lambda table, *coordinates, **own: np.max(np.abs(table)),
@@ -335,9 +273,9 @@ LOOKUP: dict[str, Any] = {
     41,
     default_shape=(1 << 20, 512, 512),
     ragged=((0, 3, 4), (1, 1, 1), (33, 2, 5), (257, 7, 13), (1009, 20, 30), (20011, 64, 50)),
+    words={"coordinates": "y, x"},
     **LOOKUP,
 )
-@documented(DOCSTRING, coordinates="y, x")
 def lookup_2d(
     table: ArrayLike,
     y: ArrayLike,
@@ -350,6 +288,51 @@ def lookup_2d(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
+    """Interpolate in a table, at coordinates that count its elements along each axis.
+
+    Parameters
+    ----------
+    table : array_like or DeviceArray
+        Real numbers, with an axis for each coordinate and any strides. It must fit into a texture for ``texture``.
+    <coordinates> : array_like or DeviceArray
+        Coordinates in the table's axes, in elements: at integers the value is ``table[<coordinates>]``, and 0.5 is
+        halfway to the next element. Their shapes must broadcast.
+    mode : str
+        Values outside the table: "clamp" (the nearest element), "wrap" (the table repeats), "mirror" (the table repeats
+        in reverse, with its edge elements twice), "border" (zeros).
+    filter : str
+        "linear" interpolates linearly between neighbors in each axis. "nearest" takes the nearest element, and the
+        later one of two that are equally near.
+    <out>
+
+    Returns
+    -------
+    ndarray, NumPy scalar or DeviceArray
+        An array with the coordinates' broadcast shape and the common floating type. A NaN coordinate gives NaN, and so
+        does an infinite one with "wrap" and "mirror".
+
+    Notes
+    -----
+    The ``texture`` variant has weights in multiples of 1/256, rounded four times in ``lookup_2d`` and nine times in
+    ``lookup_3d`` (once in ``interp``): each rounding moves at most 1/512 of the weight from one element to another.
+    With "wrap" and "mirror", textures take coordinates as fractions of the table's length, rounded down to multiples of
+    2**-21, which costs the bits that the length takes.
+
+    ``scipy.ndimage.map_coordinates(table, (<coordinates>), order=1)`` gives the same with its modes "nearest",
+    "grid-wrap", "reflect" and "grid-constant"; ``order=0`` is "nearest" here, except for ties in mirrored tables and in
+    textures.
+
+    Source: M, image transformations and volume textures; T6, textures; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern, numpy
+    >>> square, cube = numpy.arange(4.0).reshape(2, 2), numpy.arange(8.0).reshape(2, 2, 2)
+    >>> cudakern.lookup_2d(square, [0.0, 0.5, 1.0], [0.5, 0.5, 9.0])
+    array([0.5, 1.5, 3. ])
+    >>> cudakern.lookup_3d(cube, [0.0, 0.5], [0.5, 0.5], [1.0, 0.5])
+    array([2. , 3.5])
+    """
     return call(RULES[2], (table, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})
 
 
@@ -357,9 +340,10 @@ def lookup_2d(
     42,
     default_shape=(1 << 20, 64, 64, 64),
     ragged=((0, 3, 4, 2), (1, 1, 1, 1), (33, 2, 5, 3), (257, 7, 4, 6), (1009, 9, 12, 10), (9001, 20, 16, 18)),
+    like="lookup_2d",
+    words={"coordinates": "z, y, x"},
     **LOOKUP,
 )
-@documented(DOCSTRING, coordinates="z, y, x")
 def lookup_3d(
     table: ArrayLike,
     z: ArrayLike,
@@ -373,4 +357,5 @@ def lookup_3d(
     stream: Any = None,
     **parameters: int,
 ) -> Result:
+    """Interpolate in a table, at coordinates that count its elements along each axis."""
     return call(RULES[3], (table, z, y, x), out, variant, stream, parameters, {"mode": mode, "filter": filter})

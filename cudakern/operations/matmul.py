@@ -14,17 +14,16 @@ from .._backend import backend, backend_of
 from ..arrays.array import DeviceArray
 from ..arrays.dtypes import matmul_types
 from ..arrays.exchange import is_elsewhere
-from ..arrays.layout import Shape, broadcast, broadcast_shapes
+from ..arrays.layout import Shape
 from ..arrays.transfer import Array, as_numpy
 from ..calls.call import call
 from ..calls.checks import refuse_shape
 from ..calls.host import host_array, refuse_elsewhere
 from ..calls.on_host import answers_at_once
-from ..calls.rule import Inputs, Layout, Layouts, Rule
+from ..calls.rule import Inputs, Layouts, Rule, broadcast_shape, spread
 from ..calls.table import AUTO, find
 from . import tiled_product
-from .public import ArrayStack, NumpyOut, Result, documented
-from .registry import random_arrays, registered, widened
+from .registry import ArrayStack, NumpyOut, Result, random_arrays, registered, widened
 
 
 class Product(NamedTuple):
@@ -56,17 +55,16 @@ class Product(NamedTuple):
     def layouts(self, a: Shape, b: Shape) -> Layouts:
         """The operands and the result as stacks of matrices with the same axes before them; the axis that a vector
         lacks repeats it."""
-        first, last = len(self.batch) + 1, len(self.shape)
-        rows, columns = (0 if self.left_is_vector else first), (0 if self.right_is_vector else last)
-        return (
-            self._stack(a[:-2], (self.m, self.k), (0, 1) if self.left_is_vector else (len(a) - 1, len(a))),
-            self._stack(b[:-2], (self.k, self.n), (1, 0) if self.right_is_vector else (len(b) - 1, len(b))),
-            self._stack(self.batch, (self.m, self.n), (rows, columns)),
+        left, right, result = (
+            (*self.batch, self.m, self.k),
+            (*self.batch, self.k, self.n),
+            (*self.batch, self.m, self.n),
         )
-
-    def _stack(self, batch: Shape, matrix: Shape, axes: Shape) -> Layout:
-        axes = (*broadcast(batch, tuple(range(1, len(batch) + 1)), self.batch), *axes)
-        return None if axes == tuple(range(1, len(axes) + 1)) else ((*self.batch, *matrix), axes)
+        rows = 0 if self.left_is_vector else len(self.batch) + 1
+        columns = 0 if self.right_is_vector else len(self.shape)
+        axes = *range(1, len(self.batch) + 1), rows, columns
+        of_b = (right, (*(0,) * len(self.batch), 1, 0)) if self.right_is_vector else spread(b, right)
+        return spread(a, left), of_b, None if result == self.shape else (result, axes)
 
     def check_out(self, shape: Shape) -> None:
         """ValueError unless the result fills an out of that shape. As in NumPy it may have more axes in front, or lack
@@ -94,14 +92,7 @@ def product(a: Shape, b: Shape) -> Product:
             f"matmul: a has shape {a} and b has shape {b}: a has {k} {'elements' if left else 'columns'} and b has "
             f"{rows} {'elements' if right else 'rows'}; these must match"
         )
-    first, second = a[:-2], b[:-2]
-    try:
-        batch = first if first == second else broadcast_shapes(first, second)
-    except ValueError:
-        raise ValueError(
-            f"matmul: a has shape {a} and b has shape {b}: the axes before the last two, {first} and {second}, do not "
-            "broadcast: counted from the right, two lengths must be equal or one of them 1"
-        ) from None
+    batch = broadcast_shape("matmul", a[:-2], b[:-2], operands=("a without its last two axes", "b without these"))
     return Product(batch, m, k, n, left, right)
 
 
@@ -227,7 +218,6 @@ def reference(a: Array, b: Array) -> Array:
     default_shape=(1000, 1000, 1000),
     shape_on={"emulator": (256, 256, 256)},
     shape_help="m, k and n of an (m, k) by (k, n) product",
-    fixed_rank=True,
     make=lambda shape, dtype, seed: random_arrays(dtype, seed, shape[:2], shape[1:]),
     reference=reference,
     magnitude=lambda a, b: reference(np.abs(a), np.abs(b)),
@@ -237,7 +227,6 @@ def reference(a: Array, b: Array) -> Array:
         *((17, 33, 65), (32, 32, 32), (100, 37, 3), (129, 130, 131)),
     ),
 )
-@documented()
 def matmul(
     a: ArrayStack,
     b: ArrayStack,

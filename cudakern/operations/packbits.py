@@ -19,8 +19,7 @@ from ..calls.checks import axis_of
 from ..calls.host import by_rows, host_array
 from ..calls.rule import Rule
 from ..calls.table import AUTO, NUMPY
-from .public import ArrayLike, Result, documented
-from .registry import registered
+from .registry import ArrayLike, Result, registered
 
 FLAGS_PER_BYTE = 8
 
@@ -79,7 +78,6 @@ def make(shape: Shape, dtype: np.dtype[Any], seed: int) -> tuple[Array, ...]:
     ragged=((0,), (1,), (7,), (33,), (257,), (1009,), (13, 77), (65537,)),
     own=("bitorder",),
 )
-@documented()
 def packbits(
     a: ArrayLike,
     /,

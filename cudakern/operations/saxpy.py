@@ -14,8 +14,7 @@ from ..calls.call import call
 from ..calls.checks import check_one_number
 from ..calls.rule import WEAK, Rule, broadcast_shape, type_of
 from ..calls.table import AUTO
-from .public import ArrayLike, ArrayOrNumber, Out, Result, documented
-from .registry import random_arrays, registered, widened
+from .registry import ArrayLike, ArrayOrNumber, Out, Result, random_arrays, registered, widened
 from .vector_add import vector_add
 
 
@@ -36,8 +35,7 @@ def _common(a: Any, x: Any, y: Any) -> np.dtype[Any]:
 
 def _in_two_types(a: Any, x: Any, y: Any, out: Any, stream: Any) -> Any:
     """The product in its own type, as NumPy computes it, and then the sum."""
-    shape = x.shape if isinstance(x, DeviceArray) else np.shape(x)
-    broadcast_shape(RULE.name, shape, y.shape if isinstance(y, DeviceArray) else np.shape(y))
+    broadcast_shape(RULE.name, np.shape(x), np.shape(y))
     if not isinstance(x, DeviceArray):
         check_one_number(RULE, "a", np.shape(a))
         return vector_add(np.multiply(a, x), y, out, stream=stream)
@@ -77,7 +75,6 @@ RULE = Rule(
     reference=lambda a, x, y: _by_numpy(*widened((a, x, y), np.float64)),
     magnitude=lambda a, x, y: np.abs(a) * np.abs(x) + np.abs(y),
 )
-@documented()
 def saxpy(
     a: ArrayOrNumber,
     x: ArrayLike,

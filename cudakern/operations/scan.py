@@ -14,40 +14,7 @@ from ..calls.call import call
 from ..calls.host import host_array
 from ..calls.rule import HALVES, Inputs, Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result, documented
-from .registry import registered
-
-DOCSTRING = """<sum>
-
-Parameters
-----------
-x : array_like or DeviceArray
-    Numbers, with any strides. An array of several axes is flattened, as by ``numpy.cumsum(x)``; there is no
-    ``axis=``. ``auto`` leaves host arrays of time spans and objects to NumPy. On a device it sums float16 and bfloat16
-    in float32, and rounds the sums; complex numbers are for the host.
-out : ndarray or DeviceArray, optional
-    Array for the result: one axis with as many elements as ``x``, of a type it can be cast to ("same_kind").
-
-Returns
--------
-ndarray or DeviceArray
-    An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap; float32
-    stays float32. It is on the device if the input is.
-
-Notes
------
-Each variant adds floats in an order of its own, which differs from NumPy's and is the same in every run.
-
-Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits. It needs compute capability 7.0.
-
-Source: M, the prefix sum of sample sort; see docs/sources.md.
-
-Examples
---------
->>> import cudakern
->>> cudakern.exclusive_scan([3, 1, 4, 1, 5]).tolist(), cudakern.inclusive_scan([3, 1, 4, 1, 5]).tolist()
-([0, 3, 4, 8, 9], [3, 4, 8, 9, 14])
-"""
+from .registry import ArrayLike, Out, Result, registered
 
 
 def _refuse_objects(inputs: Inputs) -> None:
@@ -78,16 +45,46 @@ EXCLUSIVE = replace(INCLUSIVE, name="exclusive_scan", by_numpy=_exclusive, refus
 
 
 @registered(31, reference=_exclusive, magnitude=lambda x: _exclusive(np.abs(x)))
-@documented(DOCSTRING, sum="Sum all elements before each one: 0, x[0], x[0] + x[1]...")
 def exclusive_scan(
     x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
+    """Sum all elements before each one: 0, x[0], x[0] + x[1]...
+
+    Parameters
+    ----------
+    x : array_like or DeviceArray
+        Numbers, with any strides. An array of several axes is flattened, as by ``numpy.cumsum(x)``; there is no
+        ``axis=``. ``auto`` leaves host arrays of time spans and objects to NumPy. On a device it sums float16 and
+        bfloat16 in float32, and rounds the sums; complex numbers are for the host.
+    out : ndarray or DeviceArray, optional
+        Array for the result: one axis with as many elements as ``x``, of a type it can be cast to ("same_kind").
+
+    Returns
+    -------
+    ndarray or DeviceArray
+        An array of one axis with ``numpy.cumsum``'s type: int32 gives int64 and uint32 gives uint64, which wrap;
+        float32 stays float32. It is on the device if the input is.
+
+    Notes
+    -----
+    Each variant adds floats in an order of its own, which differs from NumPy's and is the same in every run.
+
+    Of the kernels, only "lookback" takes bools and integers of 8 and 16 bits. It needs compute capability 7.0.
+
+    Source: M, the prefix sum of sample sort; see docs/sources.md.
+
+    Examples
+    --------
+    >>> import cudakern
+    >>> cudakern.exclusive_scan([3, 1, 4, 1, 5]).tolist(), cudakern.inclusive_scan([3, 1, 4, 1, 5]).tolist()
+    ([0, 3, 4, 8, 9], [3, 4, 8, 9, 14])
+    """
     return call(EXCLUSIVE, (x,), out, variant, stream, parameters)
 
 
-@registered(32, reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
-@documented(DOCSTRING, sum="Sum the elements up to and including each, as ``numpy.cumsum``.")
+@registered(32, like="exclusive_scan", reference=np.cumsum, magnitude=lambda x: np.cumsum(np.abs(x)))
 def inclusive_scan(
     x: ArrayLike, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:
+    """Sum the elements up to and including each, as ``numpy.cumsum``."""
     return call(INCLUSIVE, (x,), out, variant, stream, parameters)

@@ -11,8 +11,7 @@ from ..arrays.transfer import Array
 from ..calls.call import call
 from ..calls.rule import Rule
 from ..calls.table import AUTO
-from .public import ArrayLike, Out, Result, documented
-from .registry import registered, widened
+from .registry import ArrayLike, Out, Result, registered, widened
 
 RADIUS = 3
 
@@ -48,13 +47,11 @@ def reference(x: Any, radius: int = RADIUS) -> Any:
 @registered(
     3,
     shape_help="the array's length",
-    fixed_rank=True,
     reference=reference,
     magnitude=lambda x, radius=RADIUS: reference(np.abs(x), radius),
     ragged=((0,), (1,), (5,), (31,), (33,), (257,), (1009,), (65537,)),
     own=("radius",),
 )
-@documented()
 def stencil_1d(
     x: ArrayLike,
     /,

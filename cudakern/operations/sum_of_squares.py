@@ -14,8 +14,7 @@ from ..calls.call import call
 from ..calls.rule import Rule
 from ..calls.table import AUTO
 from ..calls.tiles import LEAST_EDGE, Tiled, pieces, rounding
-from .public import ArrayLike, Result, documented
-from .registry import registered
+from .registry import ArrayLike, Result, registered
 
 PIECE = 1 << 16  #: elements
 CHUNK = 256 << 20  #: bytes of an array beyond the memory limit that are copied at once; more are not faster
@@ -92,7 +91,6 @@ def reference(x: Array) -> Any:
 
 
 @registered(10, headline=True, default_dtype="int32", reference=reference, magnitude=reference)
-@documented()
 def sum_of_squares(x: ArrayLike, variant: str = AUTO, *, stream: Any = None, **parameters: int) -> Result:
     """Sum the squares of all elements.
 

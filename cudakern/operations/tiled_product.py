@@ -64,7 +64,8 @@ def sum_type(call: Tiled, m: int, k: int, n: int, depth: int) -> tuple[str, bool
     the result's type if each addition may be one of the bound's roundings, else in a wider type, if there is one."""
     if kind_of(from_name(call.result)) in "biu" or depth >= k:
         return call.result, True
-    names, types = (call.variant.operation, call.variant.name, call.values), (call.dtype, call.dtype)
+    variant, types = call.run.variant, (call.dtype, call.dtype)
+    names = variant.operation, variant.name, call.run.values
     whole, part = (call.native.error_depth(*names, types, ((m, d), (d, n))) for d in (k, depth))
     if part + -(-k // depth) <= whole and itemsize(call.result) > 2:
         return call.result, True
@@ -219,27 +220,27 @@ class Products:
         the results of the step before are copied to the host."""
         self.count += 1
         parts = pieces(a.shape[2], self.plan.depth, self.count % 2 == 0)
-        shapes = [c[:, rows, columns].shape for rows, columns in places]
-        sums = [self.place(self.sums, i, shape, self.plan.wide) for i, shape in enumerate(shapes)]
+        hosts = [c[:, rows, columns] for rows, columns in places]
+        sums = [self.place(self.sums, i, host.shape, self.plan.wide) for i, host in enumerate(hosts)]
         for part in parts:
-            for total, shape, (rows, columns) in zip(sums, shapes, places, strict=True):
+            for total, (rows, columns) in zip(sums, places, strict=True):
                 operands = self.operands[0].get(a[:, rows, part]), self.operands[1].get(b[:, part, columns])
-                self.multiply(operands, total, shape, part is parts[0])
+                self.multiply(operands, total, part is parts[0])
             self.fetch(1)
         self.fetch()
         views = sums
         if self.is_wide:
-            views = [self.place(self.tiles, i, shape, self.call.result) for i, shape in enumerate(shapes)]
+            views = [self.place(self.tiles, i, host.shape, self.call.result) for i, host in enumerate(hosts)]
             for view, total in zip(views, sums, strict=True):
                 self.call.convert(view, total)
-        self.waiting = [(view, c[:, rows, columns]) for view, (rows, columns) in zip(views, places, strict=True)]
+        self.waiting = list(zip(views, hosts, strict=True))
 
-    def multiply(self, operands: tuple[View, View], total: View, shape: Shape, first: bool) -> None:
+    def multiply(self, operands: tuple[View, View], total: View, first: bool) -> None:
         """Adds a product to the total, which the first one sets."""
-        term = total if first and not self.is_wide else self.place(self.terms, 0, shape, self.call.result)
+        term = total if first and not self.is_wide else self.place(self.terms, 0, total.shape, self.call.result)
         self.call.kernel(operands, term)
         if self.is_wide:
-            wide = total if first else self.place(self.wide_terms, 0, shape, self.plan.wide)
+            wide = total if first else self.place(self.wide_terms, 0, total.shape, self.plan.wide)
             self.call.convert(wide, term)
             term = wide
         if not first:

@@ -10,8 +10,7 @@ import numpy as np
 from ..calls.call import call
 from ..calls.rule import Rule, broadcast_shape, type_of
 from ..calls.table import AUTO
-from .public import ArrayLike, ArrayOrNumber, Out, Result, documented
-from .registry import random_arrays, registered
+from .registry import ArrayLike, ArrayOrNumber, Out, Result, random_arrays, registered
 
 RULE = Rule(
     "vector_add",
@@ -32,7 +31,6 @@ RULE = Rule(
     reference=np.add,
     magnitude=lambda x, y: np.abs(x) + np.abs(y),
 )
-@documented()
 def vector_add(
     x: ArrayLike, y: ArrayOrNumber, /, out: Out = None, *, variant: str = AUTO, stream: Any = None, **parameters: int
 ) -> Result:

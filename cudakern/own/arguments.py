@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from .._native import Native, View
-from ..arrays import dtypes, exchange, transfer
-from ..arrays.array import DeviceArray
+from ..arrays import dtypes, transfer
+from ..arrays.array import DeviceArray, memory_of
 from ..arrays.transfer import Array
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ AnError = TypeVar("AnError", bound=Exception)
 #: A pointer to one of these takes arrays of all of them: characters are any.
 _BYTES = ("int8", "uint8", "bool")
 #: From here on, a number would be rounded to infinity.
-_INFINITE = {
-    "float64": math.inf, "float32": 2.0**128 - 2.0**103, "float16": 65520.0, dtypes.BFLOAT16: 2.0**128 - 2.0**119
-}  # fmt: skip
+_INFINITE = {"float64": 2**1024 - 2**970, "float32": 2.0**128 - 2.0**103}
+_INFINITE |= {"float16": 65520.0, dtypes.BFLOAT16: 2.0**128 - 2.0**119}
 
 
 class Argument(NamedTuple):
@@ -47,14 +46,13 @@ class Argument(NamedTuple):
         _, expected, _, size = self.parameter
         if expected is None:
             if dtype != "uint64" and self.kernel._declared(self.at).count("*") > 1:
-                more = f", not {dtype}, or declare a pointer to numbers"
-                raise self._error(TypeError, "points to pointers: pass a uint64 array of device addresses", more=more)
+                raise self._error(
+                    TypeError, f"points to pointers: pass a uint64 array of device addresses, not {dtype}"
+                )
             if size and nbytes % size:
                 raise self._error(TypeError, f"points to elements of {size} bytes, but the array has {nbytes} bytes")
         elif dtype != expected and not (expected in _BYTES and dtype in _BYTES):
             what = f"must be {'an' if expected[0] in 'aeiou' else 'a'} {expected} array, not {dtype}"
-            if expected not in dtypes.NAMES:
-                raise self._error(TypeError, f"{what}: pass another array")
             if expected in _BYTES and dtype not in dtypes.NAMES:
                 raise self._error(TypeError, f"{what}: pass its bytes, x.view({expected!r})")
             raise self._error(TypeError, what, f"x.astype({expected!r})")
@@ -83,17 +81,11 @@ class Argument(NamedTuple):
 
     def view(self, native: Native, device: int, stream: Any) -> View | None:
         """The memory of an array on the device; None for None."""
-        x = self.value
-        if x is None:
+        if self.value is None:
             return None
-        if isinstance(x, DeviceArray):
-            if x._native is not native:
-                raise self._error(ValueError, f"is on {x.device}, and another argument is on {native.backend_name()}")
-            view: View | None = x._view
-        else:
-            view = exchange.on_device(x, native, device, stream)
+        view = memory_of(self.value, self.kernel._label(self.at), native, device, stream)
         if view is None:
-            what = f"must be a NumPy array or an array on the device, not {type(x).__name__}"
+            what = f"must be a NumPy array or an array on the device, not {type(self.value).__name__}"
             raise self._error(TypeError, what, f"numpy.asarray(x, {self.parameter[1] or 'dtype'!r})")
         self._check_type(view.dtype, view.nbytes)
         if not view.contiguous:
@@ -104,8 +96,7 @@ class Argument(NamedTuple):
         """A number or struct."""
         (_, dtype, size, _), x = self.parameter, self.value
         if isinstance(x, (np.ndarray, DeviceArray)) and x.ndim:
-            what = f"is a value, not a pointer: an array of shape {x.shape} cannot be passed"
-            raise self._error(TypeError, what)
+            raise self._error(TypeError, f"is a value, not a pointer: an array of shape {x.shape} cannot be passed")
         if isinstance(x, DeviceArray):
             raise self._error(TypeError, "is a value, and the array is on the device: pass x.item()")
         x = x[()] if isinstance(x, np.ndarray) else x
@@ -114,9 +105,8 @@ class Argument(NamedTuple):
         if dtype is None:
             if isinstance(x, np.generic) and x.nbytes == size:
                 return x
-            instead = "pass a NumPy scalar of that size (of a structured dtype with align=True, or an integer type)"
-            what = f"is a struct or an enum of {size} bytes: {instead}, not {type(x).__name__}"
-            raise self._error(TypeError, what)
+            scalar = "a NumPy scalar of that size (of a structured dtype with align=True, or an integer type)"
+            raise self._error(TypeError, f"is a struct or an enum of {size} bytes: pass {scalar}")
         kind = dtypes.kind_of(dtype)
         if kind in "iu" and isinstance(x, (int, np.integer)):
             info = np.iinfo(dtype)
@@ -126,14 +116,10 @@ class Argument(NamedTuple):
         if kind == "b" and isinstance(x, (bool, np.bool_)):
             return bool(x)
         if kind == "f" and isinstance(x, (int, float, np.floating, np.integer)):
-            try:
-                number = float(x)
-            except OverflowError:  # an int
-                number = None
-            if number is None or _INFINITE[dtype] <= abs(number) < math.inf:
-                what = f"must be within the range of {dtype}, or infinite, not {x!r:.60}"
-                raise self._error(OverflowError, what)
-            return _bits(number, dtype) if size == 2 else number
+            number = x if isinstance(x, int) else float(x)
+            if _INFINITE[dtype] <= abs(number) < math.inf:
+                raise self._error(OverflowError, f"must be within the range of {dtype}, or infinite, not {x!r:.60}")
+            return _bits(float(number), dtype) if size == 2 else float(number)
         needed = {"b": "a bool", "f": "a real number"}.get(kind, "an integer")
         raise self._error(TypeError, f"must be {needed}, not {x!r:.60} ({type(x).__name__})")
 

@@ -53,14 +53,14 @@ class _File(NamedTuple):
 Files = dict[str, _File]
 #: What a compile gives: the program, and the files that the compiler read; None if that is not known.
 Built = tuple[bytes, "Iterable[str] | None"]
+MayRead = Callable[[], Reachable]
+Build = Callable[[Path, Reachable], Built]
 
 
-def program(
-    key: str, suffix: str, may_read: Callable[[], Reachable], build: Callable[[Path, Reachable], Built]
-) -> tuple[Path, bytes]:
+def program(key: str, suffix: str, may_read: MayRead, build: Build) -> tuple[Path, bytes]:
     """The program of that key: its file, and its content. If there is none, ``build`` makes it in a folder that it is
     given with what it ``may_read``. OSError with the whole message if there is no room."""
-    limit = _limit()
+    limit = read_bytes(os.environ.get(LIMIT, "256M"), LIMIT)
     folder = _folder()
     if found := _found(folder, key, suffix):
         return found
@@ -68,12 +68,10 @@ def program(
         made = _made(folder, key, suffix, may_read, build)
     except OSError as error:
         if os.environ.get(CACHE) or folder == _temporary():
-            raise _no_room(folder, error) from None
-        folder = _temporary()
-        try:
-            made = _made(folder, key, suffix, may_read, build)
-        except OSError as again:
-            raise _no_room(folder, again) from None
+            advice = f"Make room there (and in {tempfile.gettempdir()}), or name another folder in {CACHE}"
+            message = f"the compiled program cannot be written to {folder}: {error.strerror}. {advice}"
+            raise OSError(message) from None
+        return program(key, suffix, may_read, build)  # in the temporary folder, which is used from now on
     _prune(folder, limit, {made[0], folder / f"{key}.json"})
     return made
 
@@ -101,9 +99,7 @@ def _found(folder: Path, of: str, suffix: str) -> tuple[Path, bytes] | None:
     return path, content
 
 
-def _made(
-    folder: Path, of: str, suffix: str, may_read: Callable[[], Reachable], build: Callable[[Path, Reachable], Built]
-) -> tuple[Path, bytes]:
+def _made(folder: Path, of: str, suffix: str, may_read: MayRead, build: Build) -> tuple[Path, bytes]:
     with tempfile.TemporaryDirectory(dir=folder, prefix=_WORK) as work:
         start = time.time_ns()
         reachable = may_read()
@@ -210,17 +206,6 @@ def _temporary() -> Path:
     if not _temporaries or not os.path.isdir(_temporaries[-1].name):
         _temporaries.append(tempfile.TemporaryDirectory(prefix="cudakern-"))
     return Path(_temporaries[-1].name)
-
-
-def _no_room(folder: Path, error: OSError) -> OSError:
-    return OSError(
-        f"the compiled program cannot be written to {folder}: {error.strerror}. Make room there (and in "
-        f"{tempfile.gettempdir()}), or name another folder in {CACHE}"
-    )
-
-
-def _limit() -> int:
-    return read_bytes(os.environ.get(LIMIT, "256M"), LIMIT)
 
 
 def _prune(folder: Path, limit: int, keep: set[Path]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -30,19 +30,11 @@ from ..operations.source import Source
 from . import compilers, host_source
 from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError
-from .cuda_source import Contents, KernelText, contents, read, tokens
+from .cuda_source import KernelText, contents, read, tokens
+from .dependencies import Header, follow
 
 #: Blocks along x. No length of a grid or block may be greater.
 _MOST = 2**31 - 1
-
-
-class _Variable(NamedTuple):
-    """A variable of a set."""
-
-    dtype: str | None
-    element_bytes: int
-    shape: tuple[int, ...]
-    is_const: bool
 
 
 class _Built:
@@ -50,15 +42,15 @@ class _Built:
 
     def __init__(self, native: Native, compiled: Set) -> None:
         self.native, self.set = native, compiled
-        self.kernels = dict(self.set.kernels)
-        self.variables = {name: _Variable(*of) for name, of in self.set.variables}
+        self.kernels, self.variables = dict(compiled.kernels), dict(compiled.variables)
 
     def variable(self, name: str, device: int) -> View:
-        """The memory of a variable."""
-        of = self.variables[name]
+        """The memory of a variable; of a type that arrays do not have, as bytes."""
+        dtype, element_bytes, shape, is_const = self.variables[name]
+        if dtype is None:
+            dtype, shape = "uint8", (*shape, element_bytes)
         address, _ = self.native.variable(self.set, name, device)
-        shape = of.shape if of.dtype else (*of.shape, of.element_bytes)
-        return self.native.adopt(self.set, address, shape, None, of.dtype or "uint8", device, of.is_const)
+        return self.native.adopt(self.set, address, shape, None, dtype, device, is_const)
 
 
 class Program(_display.Shown):
@@ -68,14 +60,16 @@ class Program(_display.Shown):
     def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
         self.source = source
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
-        texts = [header.text for header in host_source.headers(source, folder, angled=False)[1:]]
-        parts = [contents(text) for text in (*texts, source)]
-        kernels = tuple(kernel for part in parts for kernel in part.kernels)
-        variables = tuple(variable for part in parts for variable in part.variables)
-        self._contents = Contents(kernels, variables, parts[-1].unclosed)
-        if self._contents.unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
-            raise CompileError(f"{name}:{self._contents.unclosed}: a brace {{ is never closed")
-        for kernel in kernels:
+        headers = [Header("", str(folder) if folder else None, source, {})]
+        texts = [header.text for header in follow(headers, (host_source.folders(folder)[1], ()))]
+        parts = [contents(text) for text in (*texts[1:], source)]
+        unclosed = parts[-1].unclosed
+        if unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
+            raise CompileError(f"{name}:{unclosed}: a brace {{ is never closed")
+        self._kernels: dict[str, KernelText] = {}  # by their names
+        self._variables = tuple(variable for part in parts for variable in part.variables)
+        for kernel in (kernel for part in parts for kernel in part.kernels):
+            self._kernels.setdefault(kernel.name, kernel)
             this = f"{name}:{kernel.line}: {kernel.name} is a kernel"
             if not kernel.returns_nothing:
                 raise CompileError(f"{this}, and must return void")
@@ -84,7 +78,7 @@ class Program(_display.Shown):
                 raise CompileError(f"{this}, whose parameters cannot be references: {instead}")
             if "..." in kernel.parameters:
                 raise CompileError(f"{this}, which cannot have `...`: name each parameter")
-        if not any("__global__" in text for text in (*texts, source)):
+        if not any("__global__" in text for text in texts):
             raise CompileError(f"{name} has no kernel: no function is declared with __global__")
         self._instances: dict[str, None] = {}  # what was asked for by name
         self._built: dict[str, _Built] = {}
@@ -108,8 +102,8 @@ class Program(_display.Shown):
     def _compiled(self, here: Backend, instances: tuple[str, ...], before: _Built | None) -> _Built:
         chip = 10 * here.capability
         unit = compilers.Unit(str(self.source), self._name, self._folder, self._flags, self._arch or chip, chip)
-        kernels = tuple(kernel.name for kernel in self._contents.kernels if not kernel.is_template)
-        names = compilers.Names(instances, kernels, self._contents.variables)
+        kernels = tuple(kernel.name for kernel in self._kernels.values() if not kernel.is_template)
+        names = compilers.Names(instances, kernels, self._variables)
         try:
             compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device)
         except CompileError as error:
@@ -138,7 +132,7 @@ class Program(_display.Shown):
         name = re.sub(r"\s+", " ", name.strip())
         known = self._names()
         name = known.get(name, name)
-        text = next((k for k in self._contents.kernels if k.name == name.split("<")[0]), None)
+        text = self._kernels.get(name.split("<")[0])
         if text is not None and text.is_template and "<" not in name:
             raise TypeError(f"{name} is a template: name its arguments, as in program['{name}<float>']")
         if text is not None and not text.is_template and "<" in name:
@@ -151,10 +145,11 @@ class Program(_display.Shown):
         return Kernel(self, name, text)
 
     def __getattr__(self, name: str) -> Kernel:
-        if name.startswith("__") or "_contents" not in self.__dict__ or name not in self._names():
-            ready = "_contents" in self.__dict__
+        ready = "_kernels" in self.__dict__  # else it is a copy that is being made
+        known = self._names() if ready else {}
+        if name.startswith("__") or name not in known:
             hint = f". If a macro declares it, write program[{name!r}]" if ready and _is_word(name, self.source) else ""
-            raise AttributeError(unknown("kernel", name, self._names() if ready else ()) + hint, name=name, obj=self)
+            raise AttributeError(unknown("kernel", name, known) + hint, name=name, obj=self)
         return self[name]
 
     def __dir__(self) -> list[str]:
@@ -166,10 +161,9 @@ class Program(_display.Shown):
 
     def _names(self) -> dict[str, str]:
         """Names of kernels without namespaces, if that is unambiguous, and with them."""
-        names = [kernel.name for kernel in self._contents.kernels]
-        short = [name.split("::")[-1] for name in names]
-        known = {s: name for s, name in zip(short, names, strict=True) if short.count(s) == 1}
-        return known | dict(zip(names, names, strict=True))
+        short = [name.split("::")[-1] for name in self._kernels]
+        known = {s: name for s, name in zip(short, self._kernels, strict=True) if short.count(s) == 1}
+        return known | {name: name for name in self._kernels}
 
     def _line_in(self, message: str) -> str:
         """The line of the source that a message names as "kernels.cu:3", with its text; "" if it names none."""
@@ -187,8 +181,8 @@ class Program(_display.Shown):
 
     def table(self) -> _display.Table:
         """A row for each kernel."""
-        rows = [[k.name, ", ".join(k.parameters) or "none", f"{k.line}"] for k in self._contents.kernels]
-        note = f"Variables: {', '.join(self._contents.variables)}." if self._contents.variables else ""
+        rows = [[k.name, ", ".join(k.parameters) or "none", f"{k.line}"] for k in self._kernels.values()]
+        note = f"Variables: {', '.join(self._variables)}." if self._variables else ""
         return _display.Table(f"{self._name}: kernels", ["kernel", "parameters", "line"], rows, note, ["line"])
 
 
@@ -316,20 +310,20 @@ def _is_word(name: str, text: str) -> bool:
 def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
     """Grid or block as integers."""
     sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-    whole = not any(isinstance(n, (bool, np.ndarray, DeviceArray)) or not hasattr(type(n), "__index__") for n in sizes)
+    arrays = any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes)
+    whole = not arrays and all(hasattr(type(n), "__index__") and not isinstance(n, bool) for n in sizes)
     if whole and 1 <= len(sizes) <= 3 and all(1 <= n <= _MOST for n in sizes):
         return tuple(map(operator.index, sizes))
-    hint, shown = "", f"{value!r:.60}"
-    if any(isinstance(n, (np.ndarray, DeviceArray)) for n in sizes):
-        shown = type(sizes[0]).__name__
+    hint, shown = "", type(sizes[0]).__name__ if arrays else f"{value!r:.60}"
+    if arrays:
         hint = f": grid and block come first, as in {kernel.name}[grid, block](arguments)"
     elif any(isinstance(n, float) for n in sizes):
         hint = ": use //, as in (n + 255) // 256"
     elif whole and 0 in sizes:
         hint = " (an empty input needs no launch)"
     elif whole and max(sizes, default=0) > _MOST:
-        blocks = f"at most {_MOST} blocks along x, 65535 along y and z"
-        hint = f" ({blocks if what == 'grid' else 'at most 1024 threads'})"
+        most = {"grid": f"at most {_MOST} blocks along x, 65535 along y and z", "block": "at most 1024 threads"}
+        hint = f" ({most[what]})"
     must = "must be an integer of at least 1 or a tuple of up to three"
     raise (ValueError if whole else TypeError)(f"{kernel.name}: {what} {must}, not {shown}{hint}")
 
@@ -393,9 +387,8 @@ class Launch:
         pointers = [i for i, p in enumerate(parameters) if p[0] != "value" and values[i] is not None]
         if hosts and len(hosts) < len(pointers):
             other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
-            places = f"is a NumPy array, and argument {other + 1} is an array on the device"
-            advice = "pass both of one kind, with cudakern.asarray(x) or x.get()"
-            raise TypeError(f"{kernel._label(hosts[0][0])} {places}: {advice}")
+            mixed = f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device"
+            raise TypeError(f"{mixed}: pass both of one kind, with cudakern.asarray(x) or x.get()")
         refuse_overlap(kernel, hosts)
         started = time.perf_counter_ns()
         once = {place(x): x for _, x, _ in hosts}

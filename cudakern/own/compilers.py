@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,35 +25,24 @@ _MACROS = "cudakern_flags"  #: the file of the caller's -D
 RESULT, READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 #: Errors are limited because each shows its line, and a line may be long.
-_FLAGS = [
-    "-include",
-    "kernels/set.cuh",
-    '-DCK_BACKEND="emulator"',
-    "-D__CUDACC__",
-    "-D__NVCC__",
-    "-g1",
-    "-fdiagnostics-color=never",
-    "-fmax-errors=100",
-]
+_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', "-D__CUDACC__", "-D__NVCC__", "-g1"]
+_FLAGS += ["-fdiagnostics-color=never", "-fmax-errors=100"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
-_ERROR_IN_LIST = re.compile(rf"^{_LIST}:\d+:\d+: (?:fatal )?error", re.M)
+#: The line of an error in the list, and its text: g++'s and clang's form, and NVRTC's.
+_ERROR_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
+#: What they say of a name that they do not know.
 _UNKNOWN = re.compile(
-    rf"^{_LIST}:(\d+):\d+: error: (?:.* was not declared|.* is not a member|use of undeclared|no member)", re.M
+    r".* (?:was not declared|is not a member|has no member)|use of undeclared|no member|"
+    r"identifier .* is undefined|name followed by"
 )
 #: What g++ and NVRTC, NVRTC alone, and clang say of a name that stands for several functions.
 _SEVERAL = ("overloaded function", "which instance of function template", "no overload of '")
-#: The line of an error in the list, and its text; NVRTC's form is the second.
-_LINE_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error", re.M)
-_REASON = re.compile(rf"^{_LIST}[:(]\d+[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
 #: Where the text of an error begins, and where something else follows it.
 _START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
 _END = re.compile(
     r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
     r"\d+ (?:catastrophic )?errors? (?:detected|generated)|__nv_)",
     re.M,
-)
-_UNKNOWN_TO_NVRTC = re.compile(
-    rf"^{_LIST}\((\d+)\): error: (?:identifier .* is undefined|name followed by|.* has no member)", re.M
 )
 #: A line of C++ that stands for an asm or an array of dynamic shared memory, after the error's head; compilers mark
 #: places in it on the next lines.
@@ -116,29 +105,32 @@ class Names(NamedTuple):
     def kernels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.source_kernels, *self.wanted)))
 
-    def without(self, unknown: set[str], unit: Unit, log: str) -> Names:
+    def without_unknown(self, unit: Unit, log: str) -> Names:
         """Without those that the compiler does not know, because the preprocessor removed them; else CompileError."""
-        reason = match[1] if (match := _REASON.search(log)) else ""
-        if missing := unknown & {*self.wanted}:
-            raise CompileError(f"{unit.name} has no kernel {sorted(missing)[0]}{reason and ': '}{reason}", log)
-        unreadable = self.on_lines(_LINE_IN_LIST.findall(log)) & {*self.kernels}
-        if not unknown and unreadable:
-            name = sorted(unreadable)[0]
-            if any(words in log for words in _SEVERAL):
-                raise CompileError(
-                    f"{unit.name} has no kernel {name}: name all arguments of the template, a type for each `typename` "
-                    "and a value for each other parameter"
-                    if "<" in name
-                    else f"{unit.name}: {name} stands for several kernels: give each a name of its own",
-                    log,
-                )
-            raise CompileError(
-                f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). A kernel must have a "
-                "name of its own, and parameters that can be copied byte by byte",
-                log,
-            )
-        if not unknown or not unknown <= {*self.source_kernels, *self.variables}:
-            raise CompileError(_message(unit, log), log)
+        errors = _ERROR_IN_LIST.findall(log)
+        reason = errors[0][1] if errors else ""
+        unknown = self.on_lines(line for line, text in errors if _UNKNOWN.match(text))
+        unreadable = self.on_lines(line for line, _ in errors) & {*self.kernels}
+        message = ""
+        if len(_ERROR.findall(log)) > len(errors):
+            message = _message(unit, log)
+        elif missing := unknown & {*self.wanted}:
+            message = f"{unit.name} has no kernel {min(missing)}{reason and ': '}{reason}"
+        elif unreadable and not unknown:
+            name = min(unreadable)
+            several = any(words in log for words in _SEVERAL)
+            if several and "<" in name:
+                must = "name all arguments of the template, a type for each `typename`, and a value for each other"
+                message = f"{unit.name} has no kernel {name}: {must} parameter"
+            elif several:
+                message = f"{unit.name}: {name} stands for several kernels: give each a name of its own"
+            else:
+                must = "A kernel must have a name of its own, and parameters that can be copied byte by byte"
+                message = f"{unit.name}: {name} is no kernel, or its signature cannot be read ({reason}). {must}"
+        elif not unknown or not unknown <= {*self.source_kernels, *self.variables}:
+            message = _message(unit, log)
+        if message:
+            raise CompileError(message, log) from None
         known = (tuple(n for n in names if n not in unknown) for names in (self.source_kernels, self.variables))
         return Names(self.wanted, *known)
 
@@ -178,14 +170,8 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
     cxx = compiler()
     command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
-    options = [
-        *_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY),
-        "-x",
-        "none",
-        *flags,
-    ]
     text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
-    options += more
+    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY), "-x", "none", *flags, *more]
     if macros:
         files[_MACROS] = macros
         options += ["-include", _MACROS]
@@ -202,11 +188,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
         try:
             path, _ = kept(key, ".so", may_read, functools.partial(run, line, dict(files)))
         except _RejectedError as rejected:
-            log = str(rejected)
-            unknown = names.on_lines(_UNKNOWN.findall(log))
-            if len(_ERROR.findall(log)) > len(_ERROR_IN_LIST.findall(log)):
-                raise CompileError(_message(unit, log), log) from None
-            names = names.without(unknown, unit, log)
+            names = names.without_unknown(unit, str(rejected))
             continue
         try:
             return native.load_set(str(path))
@@ -251,8 +233,7 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
             run = functools.partial(_run_nvrtc, whole, unit.name, options, names)
             path, content = kept(key, ".cubin", may_read, run)
         except _RejectedError as rejected:
-            log = str(rejected)
-            names = names.without(names.on_lines(_UNKNOWN_TO_NVRTC.findall(log)), unit, log)
+            names = names.without_unknown(unit, str(rejected))
             continue
         head, _, image = content.partition(b"\n")
         linkers = json.loads(head)
@@ -272,15 +253,12 @@ def compiler() -> list[str]:
     try:
         command = _driver.find("CXX", *_driver.CXX)
     except ValueError as error:
-        raise CompileError(
-            f"CXX={os.environ['CXX']!r} cannot be read as a command ({error}): close its quotes, or unset it to use g++"
-        ) from None
+        advice = "close its quotes, or unset it to use g++"
+        raise CompileError(f"CXX={os.environ['CXX']!r} cannot be read as a command ({error}): {advice}") from None
     if command is None:
-        raise CompileError(
-            "compiling for the emulator needs a C++ compiler, and neither g++ nor c++ nor clang++ is installed. "
-            "Install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx), or "
-            "set CXX"
-        )
+        needs = "compiling for the emulator needs a C++ compiler, and neither g++ nor c++ nor clang++ is installed"
+        ways = "Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; conda: conda install gxx"
+        raise CompileError(f"{needs}. Install one ({ways}), or set CXX")
     return command
 
 
@@ -290,12 +268,8 @@ def identity(command: list[str]) -> list[str]:
     return [f"{path} {status.st_mtime_ns} {status.st_size}" for path, status in files]
 
 
-def kept(
-    key: str,
-    suffix: str,
-    may_read: Callable[[], dependencies.Reachable],
-    build: Callable[[Path, dependencies.Reachable], cache.Built],
-) -> tuple[Path, bytes]:
+def kept(key: str, suffix: str, may_read: cache.MayRead, build: cache.Build) -> tuple[Path, bytes]:
+    """cache.program; CompileError if there is no room."""
     try:
         return cache.program(key, suffix, may_read, build)
     except OSError as error:
@@ -319,11 +293,11 @@ def run(
         raise _RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
     library = (folder / RESULT).read_bytes() if (folder / RESULT).is_file() else b""
     if library[:4] != b"\x7fELF" or library[16:17] != kind:
-        raise CompileError(
-            f"{line[0]} ended without an error, but wrote no shared library. If a flag lets it do something else, as "
-            "-E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out",
-            ran.stdout + ran.stderr,
+        advice = (
+            "If a flag lets it do something else, as -E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out"
         )
+        message = f"{line[0]} ended without an error, but wrote no shared library. {advice}"
+        raise CompileError(message, ran.stdout + ran.stderr)
     return library, dependencies.listed(folder / READ)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,6 +165,25 @@ def _variables(declaration: list[Token]) -> list[str]:
     return [name for name in names if name]
 
 
+def replaced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
+    """The text with others in place of these parts, (start, end, other). Lines keep their numbers."""
+    pieces, done = [], 0
+    for start, end, other in parts:
+        pieces += [text[done:start], other, "\n" * text.count("\n", start, end)]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def in_macros(text: str, rewritten: Callable[[str], str]) -> str:
+    """The source with the bodies of its macros rewritten. Lines keep their numbers."""
+
+    def macro(match: re.Match[str]) -> str:
+        body = rewritten(match[2].replace("\\\n", " \n"))
+        return match[1] + re.sub(r" ?\n", lambda _: "\\\n", body)
+
+    return re.sub(r"^([ \t]*#[ \t]*define\b)((?:\\\n|[^\n])*)", macro, text, flags=re.M)
+
+
 def with_shared_memory(text: str) -> str:
     """The source with declarations of shared memory that are C++: see device_dynamic.h. Lines keep their numbers.
 
@@ -177,19 +196,14 @@ def with_shared_memory(text: str) -> str:
     function = "auto &{name} = emu_dynamic<{type}>()"
     if re.search(r"\[\s*=", text):  # a lambda that copies cannot copy an array without a length
         function = "auto *const {name} = emu_dynamic<{type}>()"
-
-    def macro(match: re.Match[str]) -> str:
-        body = _rewritten(match[2].replace("\\\n", " \n"), function, function, ends=True)
-        return match[1] + re.sub(r" ?\n", lambda _: "\\\n", body)
-
-    text = re.sub(r"^([ \t]*#[ \t]*define\b)((?:\\\n|[^\n])*)", macro, text, flags=re.M)
-    return _rewritten(text, function, "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC")
+    text = in_macros(text, lambda body: replaced(body, _declarations(body, function, function, ends=True)))
+    elsewhere = "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC"
+    return replaced(text, _declarations(text, function, elsewhere))
 
 
-def _rewritten(text: str, in_function: str, elsewhere: str, ends: bool = False) -> str:
-    """The text with these declarations; ``ends``: its last one may have no semicolon."""
-    pieces: list[str] = []
-    end = inside = 0  # braces of functions and structs
+def _declarations(text: str, in_function: str, elsewhere: str, ends: bool = False) -> Iterator[tuple[int, int, str]]:
+    """These declarations, and what takes their place; ``ends``: the last one may have no semicolon."""
+    inside = 0  # braces of functions and structs
     scopes: list[bool] = []  # of each open brace: whether it is a function's or a struct's
     statement: list[Token] = []
     for token in [*tokens(text), Token("", len(text), len(text))]:
@@ -198,33 +212,27 @@ def _rewritten(text: str, in_function: str, elsewhere: str, ends: bool = False) 
             continue
         words = [t.text for t in statement]
         if "__shared__" in words:
-            first, declared = _dynamic(words) if token.text == ";" or (ends and not token.text) else (0, None)
-            if declared is not None:
-                begin, after = statement[first].start, statement[-1].end
-                pieces += [text[end:begin], (in_function if inside else elsewhere).format(**declared)]
-                pieces += ["\n" * text.count("\n", begin, after)]
-                end = after
-            for word in statement if declared is None else ():
-                if word.text == "static":
-                    pieces += [text[end : word.start], " " * len(word.text)]
-                    end = word.end
+            dynamic = _dynamic(words) if token.text == ";" or (ends and not token.text) else None
+            if dynamic:
+                first, declared = dynamic
+                form = in_function if inside else elsewhere
+                yield statement[first].start, statement[-1].end, form.format(**declared)
+            else:
+                yield from ((word.start, word.end, "      ") for word in statement if word.text == "static")
         if token.text == "{":
             scopes.append(_scope(words) is None)
             inside += scopes[-1]
         elif token.text == "}" and scopes:
             inside -= scopes.pop()
         statement = []
-    return "".join([*pieces, text[end:]])
 
 
-def _dynamic(words: list[str]) -> tuple[int, dict[str, str] | None]:
+def _dynamic(words: list[str]) -> tuple[int, dict[str, str]] | None:
     """Where an ``extern __shared__ T name[]`` begins in a statement, and its parts; None if that is something else."""
     if "extern" not in words:
-        return 0, None
+        return None
     first = min(words.index("extern"), words.index("__shared__"))
     while first and words[first - 1] in ("const", "volatile"):
         first -= 1
     declared = _ARRAY.fullmatch(_STORAGE.sub("", " ".join(words[first:])).strip())
-    if declared is None:
-        return 0, None
-    return first, declared.groupdict() | {"type": declared["element"] + declared["lengths"]}
+    return declared and (first, declared.groupdict() | {"type": declared["element"] + declared["lengths"]})

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
+from .._installed import HEADERS
+from .cuda_source import read
 
 #: Variables of the environment that compilers read: of folders of headers, and of the rest.
 _FOLDERS = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH")
@@ -22,7 +24,7 @@ _ENVIRONMENT = (*_FOLDERS, "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "
 _COMMENT = r"/\*[^*]*\*+(?:[^/*][^*]*\*+)*/"
 _SPACE = rf"(?:[ \t\r\f\v]|{_COMMENT})*"
 #: `#include "x"`, `#include <x>`, `__has_include(<x>)`; also in comments, and where the preprocessor removes it.
-_INCLUDE = re.compile(rf'include(?:_next)?{_SPACE}\(?{_SPACE}(?:"([^"\n]+)"|<([^>\n]+)>)')
+INCLUDE = re.compile(rf'(include(?:_next)?{_SPACE}\(?{_SPACE})("[^"\n]+"|<[^>\n]+>)')
 #: `#include NAME`, whose file only a preprocessor knows.
 _COMPUTED = re.compile(
     rf'(?:^|\*/){_SPACE}(?:#|%:){_SPACE}include(?:_next)?\b(?!{_SPACE}["<])|__has_include(?:_next)?{_SPACE}\({_SPACE}\w',
@@ -37,13 +39,53 @@ class Reachable(NamedTuple):
     computed: bool  #: an `#include NAME` may include yet another file
 
 
+class Header(NamedTuple):
+    """A file as a source includes it, or the source itself."""
+
+    path: str  #: "" of a source
+    folder: str | None  #: where a compiler looks first for what it includes in quotes
+    text: str
+    includes: dict[str, list[str]]  #: of each `"parts.cuh"` or `<lib.h>`, where a compiler may look for it
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether it is none of the package's own headers."""
+    return not path.is_relative_to(HEADERS)
+
+
+#: For names in quotes, and for both forms.
+Folders = tuple[Iterable[str | Path], Iterable[str | Path]]
+
+
+def follow(
+    files: list[Header], folders: Folders, every: bool = False, wanted: Callable[[Path], bool] = _is_foreign
+) -> list[Header]:
+    """Adds the files that these include, and that those include: of each name the first file in the folders, or
+    ``every`` one. Those that are not ``wanted`` are left out."""
+    quoting, both = folders
+    known: set[str] = set()
+    for header in files:
+        beside = [] if header.folder is None else [header.folder]
+        for _, written in INCLUDE.findall(_whole_lines(header.text)):
+            places = [*beside, *quoting, *both] if written[0] == '"' else both
+            paths = header.includes[written] = [os.path.join(place, written[1:-1]) for place in places]
+            for path in list(filter(os.path.isfile, paths))[: None if every else 1]:
+                real = os.path.realpath(path)
+                if real not in known and wanted(Path(real)):
+                    known.add(real)
+                    with contextlib.suppress(OSError):  # a compiler cannot read it either
+                        files.append(Header(real, os.path.dirname(path), read(Path(path)), {}))
+    return files
+
+
+def _whole_lines(text: str) -> str:
+    """Without the ends of lines that a backslash continues."""
+    return re.sub(r"\\[ \t]*\r?\n", "", text)
+
+
 def environment() -> list[str]:
     """The variables of the environment on which a compiler's result depends."""
     return [f"{name}={os.environ[name]}" for name in _ENVIRONMENT if name in os.environ]
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def _words(flags: Iterable[str]) -> set[str]:
@@ -52,51 +94,33 @@ def _words(flags: Iterable[str]) -> set[str]:
     return {word for piece in pieces for word in (piece, piece[2:], re.sub("^--?[a-z-]+", "", piece)) if word}
 
 
-def _may_be_made(word: str) -> bool:
-    return os.path.isabs(word) and not os.path.exists(word)
+def _is_folder(word: str) -> bool:
+    """Or may become one."""
+    return os.path.isdir(word) or (os.path.isabs(word) and not os.path.exists(word))
 
 
 def reachable(
-    text: str,
-    flags: Iterable[str],
-    first: Iterable[Path],
-    here: str | None = None,
-    known: Iterable[Path] = (),
+    text: str, flags: Iterable[str], first: Iterable[Path], here: str | None = None, known: Iterable[Path] = ()
 ) -> Reachable:
     """What a source includes from the folders ``first``, of the flags and of the environment, and in quotes from its
     own, ``here``; and what these files include, whatever the preprocessor removes. Folders in those ``known`` are left
     out."""
     words, known = _words(flags), tuple(known)
     # A folder that does not exist yet may come before another one later.
-    folders = [*map(str, first), *sorted(word for word in words if os.path.isdir(word) or _may_be_made(word))]
+    folders = [*map(str, first), *sorted(filter(_is_folder, words))]
     folders += [folder for name in _FOLDERS for folder in os.environ.get(name, "").split(os.pathsep) if folder]
     folders = [folder for folder in folders if not any(Path(folder).resolve().is_relative_to(path) for path in known)]
-    paths: dict[str, None] = {}
-    scanned, computed = set(), False
     named = [word for word in words if any(os.path.isfile(os.path.join(folder, word)) for folder in ("", *folders))]
-    waiting = [(text, here), ("".join(f'include "{word}"' for word in named), "")]
-    while waiting:
-        text, here = waiting.pop()
-        text = re.sub(r"\\[ \t]*\r?\n", "", text)
-        computed = computed or bool(_COMPUTED.search(text))
-        for name in {quoted or angled for quoted, angled in _INCLUDE.findall(text)}:
-            for folder in dict.fromkeys([*([] if here is None else [here]), *folders]):
-                path = os.path.join(folder, name)
-                if path not in paths:
-                    paths[path] = None
-                    where, file = os.path.split(path)
-                    same = os.path.join(os.path.realpath(where), file)
-                    if same not in scanned and os.path.isfile(path):
-                        scanned.add(same)
-                        with contextlib.suppress(OSError):  # a compiler cannot read it either
-                            waiting.append((_text(Path(path)), where))
-    return Reachable(list(paths), computed)
+    headers = [Header("", here, text, {}), Header("", "", "".join(f'include "{word}"' for word in named), {})]
+    follow(headers, ((), folders), every=True)
+    paths = dict.fromkeys(path for header in headers for paths in header.includes.values() for path in paths)
+    return Reachable(list(paths), any(_COMPUTED.search(_whole_lines(header.text)) for header in headers))
 
 
 def listed(rule: Path) -> list[str] | None:
     """The files in a rule that a compiler wrote by `-MD`, without those beside the rule; None if there is no rule."""
     try:
-        text = _text(rule)
+        text = rule.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
         return None
     ours = os.path.join(rule.parent, "")

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import builtins
 import keyword
 import re
 import shlex
+from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 from .compile import compile
-
-
-class _Options(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        _refuse(f"{message}. {self.format_usage().strip()}")
 
 
 def _refuse(message: str) -> NoReturn:
@@ -23,8 +18,10 @@ def _refuse(message: str) -> NoReturn:
     raise UsageError(f"%%cuda: {message}")
 
 
-def _options() -> _Options:
-    options = _Options(prog="%%cuda", add_help=False, exit_on_error=False)
+def _options() -> ArgumentParser:
+    from IPython.core.magic_arguments import MagicArgumentParser  # whose errors are UsageErrors, too
+
+    options: ArgumentParser = MagicArgumentParser("%%cuda")  # type: ignore[no-untyped-call]
     options.add_argument("--name", default="program", help="the variable of the Program")
     options.add_argument("--arch", help="the compute capability of __CUDA_ARCH__")
     options.add_argument("--flags", default="", help="more options for the compiler, in quotes")
@@ -58,7 +55,7 @@ def cuda(shell: Any, line: str, cell: str) -> Any:
             arch=options.arch,
             instances=options.instances,
         )
-    except (TypeError, ValueError, argparse.ArgumentError) as error:
+    except (TypeError, ValueError) as error:
         _refuse(str(error))
     names = (name for name in dir(program) if name in program.kernels and not _is_reserved(shell, name))
     shell.push({options.name: program} | {name: getattr(program, name) for name in names})

@@ -11,9 +11,9 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypeAlias
 
-from .cuda_source import Token, split, tokens
+from .cuda_source import Token, in_macros, replaced, split, tokens
 
 #: Types of PTX in C++.
 _TYPES = {
@@ -22,10 +22,7 @@ _TYPES = {
     "s64": "long long", "b64": "unsigned long long", "f32": "float", "f64": "double", "f16": "__half",
     "bf16": "__nv_bfloat16", "f16x2": "__half2", "bf16x2": "__nv_bfloat162", "pred": "bool",
 }  # fmt: skip
-#: The registers of these sizes, by the constraints of asm and the types of .reg.
-_REGISTERS = {"8": "unsigned char", "16": "unsigned short", "32": "unsigned", "64": "unsigned long long", "d": "bool"}
-_CONSTRAINTS = {"h": "16", "r": "32", "f": "32", "l": "64", "d": "64"}
-_UNSIGNED = {"u16": "b16", "s16": "b16", "u32": "b32", "s32": "b32", "u64": "b64", "s64": "b64"}
+_CONSTRAINTS = {"h": "b16", "r": "b32", "f": "b32", "l": "b64", "d": "b64"}  #: of asm: the types of registers
 _WIDE = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 _SIGNS = {"add": "+", "sub": "-", "mul": "*"}
 _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
@@ -54,17 +51,8 @@ class UnknownError(Exception):
     """Something in an asm that has no translation; the message names it."""
 
 
-class _Register(NamedTuple):
-    name: str  # in C++
-    type: str  # "" for a literal
-
-
-class _Row(NamedTuple):
-    """An instruction of the table."""
-
-    opcode: re.Pattern[str]
-    types: str
-    code: str
+#: An instruction of the table: its opcode, the types of the operands, and the C++.
+_Row: TypeAlias = tuple[re.Pattern[str], str, str]
 
 
 def _pattern(opcode: str) -> re.Pattern[str]:
@@ -77,16 +65,16 @@ def _pattern(opcode: str) -> re.Pattern[str]:
 
 
 @functools.cache
-def _table() -> tuple[list[_Row], dict[str, _Register]]:
-    """The instructions, and the special registers by name."""
+def _table() -> tuple[list[_Row], dict[str, str]]:
+    """The instructions, and the special registers' C++ by name."""
     instructions, registers = [], {}
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("%"):
             name, kind, code = re.split("  +", line)
-            registers[name] = _Register(f"static_cast<{_TYPES[kind]}>({code})", _TYPES[kind])
+            registers[name] = f"static_cast<{_TYPES[kind]}>({code})"
         elif line and not line.startswith("#"):
             opcode, types, code = re.split("  +", line)
-            instructions.append(_Row(_pattern(opcode), types, code))
+            instructions.append((_pattern(opcode), types, code))
     return instructions, registers
 
 
@@ -101,47 +89,34 @@ def has_asm(text: str) -> bool:
 
 def translated(text: str) -> str:
     """The source with C++ for each asm, also in the bodies of macros. Lines keep their numbers."""
-    if not has_asm(text):
-        return text
-
-    def macro(match: re.Match[str]) -> str:
-        if not has_asm(match[0]):
-            return match[0]
-        body = _without_asm(match[0].replace("\\\n", " \n"), in_macro=True)
-        return re.sub(r" ?\n", lambda _: "\\\n", body)
-
-    define = r"^[ \t]*#[ \t]*define\b(?:\\\n|[^\n])*"
-    return _without_asm(re.sub(define, macro, text, flags=re.M))
+    return _without_asm(in_macros(text, _without_asm)) if has_asm(text) else text
 
 
-def _without_asm(text: str, in_macro: bool = False) -> str:
-    source = tokens(re.sub(r"^[ \t]*#", lambda m: " " * len(m[0]), text) if in_macro else text)
-    pieces: list[str] = []
-    end = i = 0
-    while i < len(source):
-        start = i
-        i += 1
-        if source[start].text not in _ASM:
+def _without_asm(text: str) -> str:
+    return replaced(text, _statements_of_asm(text))
+
+
+def _statements_of_asm(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each asm, and the C++ that takes its place."""
+    end = Token("", len(text), len(text))
+    source = [*tokens(text), end, end]
+    for i, token in enumerate(source):
+        if token.text not in _ASM:
             continue
-        while i < len(source) and source[i].text in _QUALIFIERS:
-            i += 1
-        if i == len(source) or source[i].text != "(":
+        opening = i + 1
+        while source[opening].text in _QUALIFIERS:
+            opening += 1
+        if source[opening].text != "(":
             continue
-        depth, first = 1, i + 1
-        while depth and i + 1 < len(source):
-            i += 1
-            depth += (source[i].text in "([{") - (source[i].text in ")]}")
-        parts = source[first:i]
-        i += 1
-        last = source[i].end if i < len(source) and source[i].text == ";" else source[i - 1].end
+        parts = split(source[opening + 1 : -2])[0]
+        closing = opening + 1 + len(parts)
+        last = source[closing + (source[closing + 1].text == ";")]
         try:
             code = _Asm(text, parts).code()
         except UnknownError as error:
             words = re.sub(r"[^\w .,:;%@!+=<>(){}\[\]/-]", "'", str(error))
             code = f'_Pragma("GCC error \\"{words}\\"");'
-        pieces += [text[end : source[start].start], code, "\n" * text.count("\n", source[start].start, last)]
-        end = last
-    return "".join([*pieces, text[end:]])
+        yield token.start, last.end, code
 
 
 class _Asm:
@@ -149,8 +124,8 @@ class _Asm:
 
     def __init__(self, text: str, parts: list[Token]) -> None:
         self.source = text
-        self.operands: list[_Register] = []
-        self.scopes: list[dict[str, _Register]] = [{}]
+        self.operands: list[str] = []  # in C++
+        self.scopes: list[dict[str, str]] = [{}]  # names of registers in C++, by those in PTX
         self.before: list[str] = []
         self.after: list[str] = []
         ptx, *operands = split(parts, ":", "::")
@@ -167,12 +142,12 @@ class _Asm:
         expression = re.sub(r"//[^\n]*|/\*.*?\*/|\n", " ", self.source[operand[1].start : operand[-1].end], flags=re.S)
         letter = constraint.lstrip("=+&")
         if letter == "n":
-            self.operands.append(_Register(f"static_cast<long long>{expression}", ""))
+            self.operands.append(f"static_cast<long long>{expression}")
             return
         if letter not in _CONSTRAINTS:
             raise UnknownError(f"the emulator does not have the constraint {constraint}, only h, r, l, f, d and n")
-        kind = _REGISTERS[_CONSTRAINTS[letter]]
-        self.operands.append(_Register(name, kind))
+        kind = _TYPES[_CONSTRAINTS[letter]]
+        self.operands.append(name)
         if is_output:
             read = f"emu_ptx::in<{kind}>({name}_)" if constraint.startswith("+") else "0"
             self.before.append(f"auto &{name}_ = {expression}; {kind} {name} = {read};")
@@ -198,23 +173,22 @@ class _Asm:
             yield from self._declare(text)
         else:
             guard = re.match(r"@(!?)\s*([\w%$]+)\s+", text)
-            condition = f"if ({guard[1]}{self._operand_of(guard[2]).name}) " if guard else ""
+            condition = f"if ({guard[1]}{self.register(guard[2])}) " if guard else ""
             opcode, _, rest = text[guard.end() if guard else 0 :].partition(" ")
             arguments = [part.strip() for part in re.findall(r"(?:\{[^}]*\}|\[[^\]]*\]|[^,{\[])+", rest)]
             yield condition + "{ " + self._instruction(opcode, arguments) + " }"
 
     def _declare(self, text: str) -> Iterator[str]:
-        match = re.fullmatch(r"\.reg\s+(?:\.v[24]\s+)?\.(\w+)\s+(.*)", text, re.S)
-        if not match or match[1] not in _TYPES or ".v" in text:
+        match = re.fullmatch(r"\.reg\s+\.(\w+)\s+(.*)", text, re.S)
+        if not match or match[1] not in _TYPES:
             raise UnknownError(f"the emulator cannot declare PTX registers by {text}")
-        size = "32" if match[1].endswith("x2") else "d" if match[1] == "pred" else match[1].lstrip("usbf")
-        kind = _REGISTERS[size]
+        bits = "32" if match[1].endswith("x2") else match[1].lstrip("usbf")
+        kind = _TYPES["pred" if match[1] == "pred" else f"b{bits}"]
         for name in re.split(r"\s*,\s*", match[2].strip()):
             many = re.fullmatch(r"([\w%$]+)<(\d+)>", name)
             for each in [f"{many[1]}{i}" for i in range(int(many[2]))] if many else [name]:
-                register = _Register("emu_reg_" + re.sub(r"\W", "_", each), kind)
-                self.scopes[-1][each] = register
-                yield f"{kind} {register.name} = 0;"
+                self.scopes[-1][each] = register = "emu_reg_" + re.sub(r"\W", "_", each)
+                yield f"{kind} {register} = 0;"
 
     def _instruction(self, opcode: str, arguments: list[str]) -> str:
         for pattern, handler in _HANDLERS.items():
@@ -224,52 +198,51 @@ class _Asm:
                 except (ValueError, IndexError):
                     given = ", ".join(arguments)
                     raise UnknownError(f"the PTX instruction {opcode} has other operands than {given}") from None
-        for row in _table()[0]:
-            if match := row.opcode.fullmatch(opcode):
-                return self._from_table(match, row, arguments)
+        for pattern, types, code in _table()[0]:
+            if match := pattern.fullmatch(opcode):
+                return self._from_table(match, types, code, arguments)
         raise UnknownError(f"the emulator does not have the PTX instruction {opcode}")
 
-    def _from_table(self, match: re.Match[str], row: _Row, arguments: list[str]) -> str:
+    def _from_table(self, match: re.Match[str], types: str, code: str, arguments: list[str]) -> str:
         parts = {name: part or "" for name, part in match.groupdict().items()}
         kind = parts.get("t", "")
-        unsigned, wide = _UNSIGNED.get(kind, kind), _WIDE.get(kind, kind)
-        meaning = {"T": kind, "U": unsigned, "W": wide, "V": _UNSIGNED.get(wide, wide), "X": parts.get("to", "")}
-        kinds = [_TYPES[meaning.get(each, each)] for each in re.findall(r"[TUWVX]|[usbf]+\d+|pred", row.types)]
+        wide = _WIDE.get(kind, kind)
+        unsigned, wide_unsigned = (re.sub("^[us]", "b", each) for each in (kind, wide))
+        meaning = {"T": kind, "U": unsigned, "W": wide, "V": wide_unsigned, "X": parts.get("to", "")}
+        kinds = [_TYPES[meaning.get(each, each)] for each in re.findall(r"[TUWVX]|[usbf]+\d+|pred", types)]
         if len(arguments) != len(kinds):
             raise UnknownError(f"the PTX instruction {match[0]} has {len(kinds)} operands, not {len(arguments)}")
         if any("{" in argument for argument in arguments):
             return self._packed(match[0], kind, arguments)
-        values = [self._value(argument, type_) for argument, type_ in zip(arguments, kinds, strict=True)]
-        flush = kind == "f32" and parts.get("ftz")
-        if flush:
-            values = [f"emu_ptx::flushed({value})" for value in values]
-        if row.types.startswith(":"):
-            return row.code.format(**dict(zip("abcd", values, strict=False))) + ";"
+        flushed = "emu_ptx::flushed({})" if kind == "f32" and parts.get("ftz") else "{}"
+        values = [flushed.format(self.value(argument, of)) for argument, of in zip(arguments, kinds, strict=True)]
+        if types.startswith(":"):
+            return code.format(**dict(zip("abcd", values, strict=False))) + ";"
         words = dict(zip("abcd", values[1:], strict=False))
         words |= {letter: _TYPES[each] for letter, each in meaning.items() if each} | _words(parts, kind, words)
-        expression = f"static_cast<{kinds[0]}>({row.code.format(**words)})"
-        expression = f"emu_ptx::flushed({expression})" if flush else expression
+        expression = flushed.format(f"static_cast<{kinds[0]}>({code.format(**words)})")
         if parts.get("sat"):
             expression = f"static_cast<{kinds[0]}>(emu_ptx::saturated_to_1({expression}))"
-        return f"emu_ptx::put({self._operand_of(arguments[0]).name}, {expression});"
+        return f"emu_ptx::put({self.register(arguments[0])}, {expression});"
 
     def _packed(self, opcode: str, kind: str, arguments: list[str]) -> str:
         """mov between a register and a vector of its parts, the lowest first."""
         if not opcode.startswith("mov.b"):
             raise UnknownError(f"the emulator does not have vectors in the PTX instruction {opcode}")
         to, of = arguments
-        vector = [self._operand_of(name) for name in _names(to if "{" in to else of)]
+        vector = self.registers(to if "{" in to else of)
         bits = int(kind[1:]) // len(vector)
         part = _TYPES[f"b{bits}"]
         if "{" in to:
-            code = [f"const auto emu_whole = {self._value(of, _TYPES[kind])};"]
-            code += [f"{each.name} = static_cast<{part}>(emu_whole >> {bits * i});" for i, each in enumerate(vector)]
+            code = [f"const auto emu_whole = {self.value(of, _TYPES[kind])};"]
+            code += [f"{each} = static_cast<{part}>(emu_whole >> {bits * i});" for i, each in enumerate(vector)]
             return " ".join(code)
-        terms = [f"static_cast<{_TYPES[kind]}>({each.name}) << {bits * i}" for i, each in enumerate(vector)]
-        return f"emu_ptx::put({self._operand_of(to).name}, static_cast<{_TYPES[kind]}>({' | '.join(terms)}));"
+        terms = [f"static_cast<{_TYPES[kind]}>({each}) << {bits * i}" for i, each in enumerate(vector)]
+        return f"emu_ptx::put({self.register(to)}, static_cast<{_TYPES[kind]}>({' | '.join(terms)}));"
 
     # --- operands
-    def _operand_of(self, text: str) -> _Register:
+    def register(self, text: str) -> str:
+        """A register or a literal in C++."""
         text = text.strip()
         for scope in reversed(self.scopes):
             if text in scope:
@@ -280,29 +253,31 @@ class _Asm:
             return self.operands[int(match[1])]
         if special := _table()[1].get(text):
             return special
-        if match := re.fullmatch(r"0[fF]([0-9a-fA-F]{8})", text):
-            return _Register(f"0x{match[1]}u", "unsigned")
-        if match := re.fullmatch(r"0[dD]([0-9a-fA-F]{16})", text):
-            return _Register(f"0x{match[1]}ull", "unsigned long long")
+        if match := re.fullmatch(r"0(?:[fF]([0-9a-fA-F]{8})|[dD]([0-9a-fA-F]{16}))", text):
+            return f"0x{match[1]}u" if match[1] else f"0x{match[2]}ull"
         if text == "WARP_SZ":
-            return _Register("32ll", "")
+            return "32ll"
         if match := re.fullmatch(r"(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?", text):
-            return _Register(f"static_cast<long long>({match[1]}{match[2]}ull)", "")
+            return f"static_cast<long long>({match[1]}{match[2]}ull)"
         if re.fullmatch(r"-?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?", text):
-            return _Register(f"double({text})", "")
+            return f"double({text})"
         raise UnknownError(f"the emulator does not have the PTX operand {text}")
 
-    def _value(self, text: str, kind: str) -> str:
+    def registers(self, text: str) -> list[str]:
+        """Of a vector, ``{a, b}``, or of a result and a predicate, ``d|p``."""
+        return [self.register(name) for name in re.split("[,|]", text.strip("{}"))]
+
+    def value(self, text: str, kind: str) -> str:
         negated = text.startswith("!")
-        value = f"emu_ptx::as<{kind}>({self._operand_of(text[negated:]).name})"
+        value = f"emu_ptx::as<{kind}>({self.register(text[negated:])})"
         return f"!{value}" if negated else value
 
     def address(self, text: str, space: str | None, kind: str) -> str:
         match = re.fullmatch(r"\[\s*([^\s+\-\]]+)\s*(?:\+?\s*(-?\s*\w+))?\s*\]", text)
         if not match:
             raise UnknownError(f"the emulator does not have the PTX address {text}")
-        base = f"emu_ptx::as<unsigned long long>({self._operand_of(match[1]).name})"
-        offset = f" + {self._value(match[2].replace(' ', ''), 'long long')}" if match[2] else ""
+        base = f"emu_ptx::as<unsigned long long>({self.register(match[1])})"
+        offset = f" + {self.value(match[2].replace(' ', ''), 'long long')}" if match[2] else ""
         where = "shared" if (space or "").startswith("shared") else "global"
         return f"emu_ptx::{where}<{kind}>({base}{offset})"
 
@@ -337,18 +312,18 @@ def _memory(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     is_load = match["op"] == "ld"
     where, what = arguments if not is_load else reversed(arguments)
     kind, count = _TYPES[match["t"]], int(match["count"] or 1)
-    vector = [asm._operand_of(name) for name in _names(what)]
-    if len(vector) != count:
-        raise UnknownError(f"the PTX instruction {match[0]} has {count} values, not {len(vector)}")
+    registers = asm.registers(what)
+    if len(registers) != count:
+        raise UnknownError(f"the PTX instruction {match[0]} has {count} values, not {len(registers)}")
     ordered = match["order"] not in (None, "weak")
     code = [f"{kind} *emu_at = {asm.address(where, match['space'], kind)};"]
-    function = ("load_again" if ordered else "load") if is_load else ("store_now" if ordered else "store")
-    values = [f"emu_ptx::{function}(emu_at + {i})" for i in range(count)]
     if is_load:
-        code += [f"const {kind} emu_v{i} = {value};" for i, value in enumerate(values)]
-        code += [f"emu_ptx::put({register.name}, emu_v{i});" for i, register in enumerate(vector)]
+        load = "load_again" if ordered else "load"
+        code += [f"const {kind} emu_v{i} = emu_ptx::{load}(emu_at + {i});" for i in range(count)]
+        code += [f"emu_ptx::put({register}, emu_v{i});" for i, register in enumerate(registers)]
     else:
-        code += [f"emu_ptx::{function}(emu_at + {i}, emu_ptx::as<{kind}>({r.name}));" for i, r in enumerate(vector)]
+        store = "store_now" if ordered else "store"
+        code += [f"emu_ptx::{store}(emu_at + {i}, emu_ptx::as<{kind}>({r}));" for i, r in enumerate(registers)]
     return " ".join(code)
 
 
@@ -358,15 +333,14 @@ def _atomic(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
         kind = "unsigned long long"
     result = arguments.pop(0) if match["op"] == "atom" else "_"
     place = asm.address(arguments.pop(0), match["space"], kind)
-    values = ", ".join(asm._value(argument, kind) for argument in arguments)
+    values = ", ".join(asm.value(argument, kind) for argument in arguments)
     call = f"atomic{_ATOMICS[what]}({place}, {values})"
-    return f"{call};" if result == "_" else f"emu_ptx::put({asm._operand_of(result).name}, {call});"
+    return f"{call};" if result == "_" else f"emu_ptx::put({asm.register(result)}, {call});"
 
 
 def _setp(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     kind, how = _TYPES[match["t"]], match["how"]
-    results = [asm._operand_of(name) for name in re.split(r"\s*\|\s*", arguments[0])]
-    a, b = (asm._value(argument, kind) for argument in arguments[1:])
+    a, b = (asm.value(argument, kind) for argument in arguments[1:])
     if match["ftz"] and kind == "float":
         a, b = f"emu_ptx::flushed({a})", f"emu_ptx::flushed({b})"
     if how in ("num", "nan"):
@@ -377,34 +351,36 @@ def _setp(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
         test = f"({a} < {b} || {a} > {b})"
     else:
         test = f"({a} {_COMPARED[how]} {b})"
-    values = (test, f"!{test}")
-    return " ".join(f"{result.name} = {value};" for result, value in zip(results, values, strict=False))
+    results = zip(asm.registers(arguments[0]), (test, f"!{test}"), strict=False)
+    return " ".join(f"{result} = {value};" for result, value in results)
 
 
 def _shuffle(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
-    names = re.split(r"\s*\|\s*", arguments[0])
-    values = ", ".join(asm._value(argument, "unsigned") for argument in arguments[1:])
-    code = f"bool emu_in; const unsigned emu_got = emu_ptx::shuffle(emu_ptx::{match['how']}, {values}, emu_in);"
-    code += f" emu_ptx::put({asm._operand_of(names[0]).name}, emu_got);"
-    return code + (f" {asm._operand_of(names[1]).name} = emu_in;" if len(names) > 1 else "")
+    values = ", ".join(asm.value(argument, "unsigned") for argument in arguments[1:])
+    return _with_flag(asm, arguments[0], "bool", f"emu_ptx::shuffle(emu_ptx::{match['how']}, {values}, emu_flag)")
 
 
 def _match_all(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
-    names = re.split(r"\s*\|\s*", arguments[0])
-    value, mask = asm._value(arguments[1], _TYPES[match["t"]]), asm._value(arguments[2], "unsigned")
-    code = f"int emu_all; emu_ptx::put({asm._operand_of(names[0]).name}, __match_all_sync({mask}, {value}, &emu_all));"
-    return code + (f" {asm._operand_of(names[1]).name} = emu_all != 0;" if len(names) > 1 else " (void)emu_all;")
+    value, mask = asm.value(arguments[1], _TYPES[match["t"]]), asm.value(arguments[2], "unsigned")
+    return _with_flag(asm, arguments[0], "int", f"__match_all_sync({mask}, {value}, &emu_flag)")
+
+
+def _with_flag(asm: _Asm, results: str, kind: str, call: str) -> str:
+    """A call's value to the first result of ``d|p``, and to the second, if there is one, the flag that it sets."""
+    to, *predicates = asm.registers(results)
+    flags = [f" {predicate} = emu_flag != 0;" for predicate in predicates]
+    return f"{kind} emu_flag; emu_ptx::put({to}, {call});{''.join(flags)}"
 
 
 def _barrier(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
-    values = [asm._value(argument, "unsigned") for argument in arguments]
+    values = [asm.value(argument, "unsigned") for argument in arguments]
     return f"emu_ptx::barrier({', '.join([*values, '0u'][:2])});"
 
 
 def _copy(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     to, of = asm.address(arguments[0], "shared", "char"), asm.address(arguments[1], "global", "char")
-    size = asm._value(arguments[2], "int")
-    read = asm._value(arguments[3], "int") if len(arguments) > 3 else size
+    size = asm.value(arguments[2], "int")
+    read = asm.value(arguments[3], "int") if len(arguments) > 3 else size
     return f"emu_copy_async({to}, {of}, {size}, {read}, __builtin_FILE(), __builtin_LINE());"
 
 
@@ -435,17 +411,12 @@ def _string(token: Token) -> str:
 def _statements(ptx: str) -> Iterator[str]:
     """Instructions, declarations, and the braces of scopes."""
     ptx = re.sub(r"//[^\n]*|/\*.*?\*/", " ", ptx.replace("%%", "%"), flags=re.S)
+    statement = re.compile(r"\s*(?:([{}])|((?:\{[^}]*\}|[^{};])+)(?:;|$)|;)")
     at = 0
-    while match := re.compile(r"\s*(?:([{}])|((?:\{[^}]*\}|[^{};])+)(?:;|$)|;)").match(ptx, at):
+    while ptx[at:].strip():
+        match = statement.match(ptx, at)
+        if match is None:
+            raise UnknownError(f"asm: the PTX text {' '.join(ptx[at:].split())[:60]} has no end")
         at = match.end()
-        text = match[1] or " ".join((match[2] or "").split())
-        if text:
+        if text := match[1] or " ".join((match[2] or "").split()):
             yield text
-        if at == len(ptx):
-            return
-    if ptx[at:].strip():
-        raise UnknownError(f"asm: the PTX text {' '.join(ptx[at:].split())[:60]} has no end")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.strip().strip("{}").split(",")]
