@@ -75,6 +75,8 @@ _OPERATIONS = {
 #: Modules that are imported when one of their names is first used: importing all would take twice as long.
 _LATER = {
     "chips.device_query": "DeviceQuery device_query",
+    "insight.check": "check checking",
+    "insight.findings": "Finding Findings",
     "measure.bench": "Bench bench",
     "measure.compare": "Comparison compare random_matrix",
     "measure.ladder": "ladder",

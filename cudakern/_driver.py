@@ -22,7 +22,13 @@ from typing import NamedTuple
 #: (csrc/emulator/checker), and CUDA's functions report themselves. -fno-tree-sra: the access to a float4 stays one.
 MODES: Mapping[str, list[str]] = {
     "plain": ["-O2"],
-    "checked": ["-O1", "-DEMULATOR_REPORTS", "-fsanitize=thread", "-fno-optimize-sibling-calls", "-fno-omit-frame-pointer"],
+    "checked": [
+        "-O1",
+        "-DEMULATOR_REPORTS",
+        "-fsanitize=thread",
+        "-fno-optimize-sibling-calls",
+        "-fno-omit-frame-pointer",
+    ],
 }
 _OF_GCC = {"checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1"]}
 REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode

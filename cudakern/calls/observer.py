@@ -63,6 +63,8 @@ class Run(NamedTuple):
 class Observer:
     """Receives every call of an operation in its context, and runs, measures or lists it."""
 
+    mode = "plain"  #: of the sets in which kernels of one's own are compiled for the emulator
+
     def kernel(self, run: Observed) -> None:
         run.execute()
 

@@ -81,7 +81,8 @@ class Program(_display.Shown):
         if not any("__global__" in text for text in texts):
             raise CompileError(f"{name} has no kernel: no function is declared with __global__")
         self._instances: dict[str, None] = {}  # what was asked for by name
-        self._built: dict[str, _Built] = {}
+        self._built: dict[tuple[str, str], _Built] = {}  # by backend and mode
+        self._used: dict[str, _Built] = {}  # that has run last on a backend
         self._lock = threading.Lock()
 
     @property
@@ -90,31 +91,35 @@ class Program(_display.Shown):
         return tuple(self._on(backend()).kernels)
 
     def _on(self, here: Backend, wanted: str = "") -> _Built:
-        """The program for a backend, compiled when it is first needed there; with that instance of a template."""
+        """The program for a backend, compiled when it is first needed there, in the observer's mode; with that instance
+        of a template."""
+        by = observer.get()
+        key = here.name, by.mode if by is not None and here.name == "emulator" else "plain"
         with self._lock:
-            built = self._built.get(here.name)
+            built = self._built.get(key)
             if built is None or (wanted and wanted not in built.kernels):
                 instances = dict.fromkeys(filter(None, (*self._instances, wanted)))
-                self._built[here.name] = built = self._compiled(here, tuple(instances), built)
+                self._built[key] = built = self._compiled(here, tuple(instances), key[1])
                 self._instances = instances
+            before = self._used.get(here.name)
+            self._used[here.name] = built
+            if before is not None and before is not built:  # variables keep their values
+                for name, device in product(built.variables, range(here.native.device_count())):
+                    here.native.copy(built.variable(name, device), before.variable(name, device), 0)
             return built
 
-    def _compiled(self, here: Backend, instances: tuple[str, ...], before: _Built | None) -> _Built:
+    def _compiled(self, here: Backend, instances: tuple[str, ...], mode: str) -> _Built:
         chip = 10 * here.capability
         unit = compilers.Unit(str(self.source), self._name, self._folder, self._flags, self._arch or chip, chip)
         kernels = tuple(kernel.name for kernel in self._kernels.values() if not kernel.is_template)
         names = compilers.Names(instances, kernels, self._variables)
         try:
-            compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device)
+            compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device, mode)
         except CompileError as error:
             if hint := self._launch_in_source():
                 raise CompileError(f"{hint}\n{error}", error.log) from None
             raise
-        built = _Built(here.native, compiled)
-        if before is not None:  # variables keep their values
-            for name, device in product(built.variables, range(here.native.device_count())):
-                here.native.copy(built.variable(name, device), before.variable(name, device), 0)
-        return built
+        return _Built(here.native, compiled)
 
     def _launch_in_source(self) -> str:
         """A hint, if the source launches a kernel as nvcc's programs do."""

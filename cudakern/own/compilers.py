@@ -165,13 +165,25 @@ def _macros(flags: Iterable[str]) -> tuple[str, list[str]]:
     return lines, others
 
 
-def for_emulator(native: Native, unit: Unit, names: Names, device: int) -> Set:
+def reporting(cxx: list[str], mode: str) -> list[str]:
+    """The object of functions that the code of a mode calls, if it reports what it does."""
+    if mode not in _driver.REPORTING:
+        return []
+    command = [*cxx, "-std=c++17", "-O2", "-fPIC", f"-I{SOURCES}/emulator/include"]
+    line = [*command, "-c", str(SOURCES / _driver.REPORTING[mode]), "-o", RESULT, "-MD", "-MF", READ]
+    key = cache.key(line, identity(cxx), dependencies.environment())
+    build = functools.partial(run, line, {}, kind=OBJECT_KIND)
+    return [str(kept(key, ".o", lambda: dependencies.NO_FILES, build)[0])]
+
+
+def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: str = "plain") -> Set:
     """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
     cxx = compiler()
     command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     macros, flags = _macros(unit.flags)
     text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
-    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY), "-x", "none", *flags, *more]
+    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY, mode), "-x", "none", *flags, *more]
+    options += reporting(cxx, mode)
     if macros:
         files[_MACROS] = macros
         options += ["-include", _MACROS]
@@ -212,7 +224,7 @@ def _undefined(unit: Unit, symbol: str) -> str:
 _loaded: dict[tuple[str, str], Set] = {}
 
 
-def for_gpu(native: Native, unit: Unit, names: Names, device: int) -> Set:
+def for_gpu(native: Native, unit: Unit, names: Names, device: int, mode: str = "plain") -> Set:
     """The same, compiled by NVRTC into code for the device."""
     code = "sm" if unit.arch == unit.chip else "compute"  # for another chip: PTX, which the driver translates
     exact = "a" * (unit.arch == unit.chip >= 900)

@@ -39,6 +39,9 @@ class Reachable(NamedTuple):
     computed: bool  #: an `#include NAME` may include yet another file
 
 
+NO_FILES = Reachable([], False)
+
+
 class Header(NamedTuple):
     """A file as a source includes it, or the source itself."""
 

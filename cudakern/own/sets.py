@@ -87,7 +87,6 @@ def _runs(block: str) -> set[str]:
 
 
 # --- compiling --------------------------------------------------------------------------------------------------------
-_NO_FILES = dependencies.Reachable([], False)
 
 
 def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
@@ -97,14 +96,15 @@ def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
     sources["set.cu"] = '#include "kernels/set.cu"\nextern "C" int cudakern_no_run() { return CK_BAD_VALUE; }\n'
     with ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
         objects = list(pool.map(lambda name: _object(cxx, name, sources[name], operation, mode), sources))
-    line = [*cxx, "-shared", "-o", compilers.RESULT, *map(str, objects)]
+    line = [*cxx, "-shared", "-o", compilers.RESULT, *map(str, objects), *compilers.reporting(cxx, mode)]
+    line += _driver.libraries(mode)
     line += [native.__file__, *_driver.core(LIBRARY), f"-Wl,-rpath,{Path(native.__file__).parent}"]
 
     def build(folder: Path, may_read: dependencies.Reachable) -> cache.Built:
         absent = [f"-Wl,--defsym={name}=cudakern_no_run" for name in _missing(cxx, objects, operation)]
         return compilers.run([*line, *absent], {}, folder, may_read)[0], ()  # objects' names tell their contents
 
-    return compilers.kept(cache.key(line, compilers.identity(cxx)), ".so", lambda: _NO_FILES, build)[0]
+    return compilers.kept(cache.key(line, compilers.identity(cxx)), ".so", lambda: dependencies.NO_FILES, build)[0]
 
 
 def _object(cxx: list[str], name: str, source: str, operation: str, mode: str) -> Path:
@@ -114,7 +114,7 @@ def _object(cxx: list[str], name: str, source: str, operation: str, mode: str) -
     line += ["-MD", "-MF", compilers.READ]
     key = cache.key(line, files, compilers.identity(cxx), dependencies.environment())
     build = functools.partial(compilers.run, line, files, kind=compilers.OBJECT_KIND)
-    return compilers.kept(key, ".o", lambda: _NO_FILES, build)[0]
+    return compilers.kept(key, ".o", lambda: dependencies.NO_FILES, build)[0]
 
 
 def _missing(cxx: list[str], objects: list[Path], operation: str) -> list[str]:

@@ -131,6 +131,8 @@ static void launch_begin(void *tool, emu_launch_event *event) {
     pthread_mutex_lock(&lock);
     ++launches;
     kernels = library_of((uintptr_t)event->function);
+    checker_launch.image = kernels ? kernels->begin : 0;
+    checker_launch.image_end = kernels ? kernels->end : 0;
     checker_launch.event = event;
     checker_launch.begin = checker_launch.grid_known = ++checker_stamp;
     checker_launch.generation = 0;

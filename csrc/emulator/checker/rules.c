@@ -262,6 +262,17 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes) {
 
 // --- Where it may access -------------------------------------------------------------------------------------------
 
+// Memory that is no argument's: a constant of the compiler, or an array that a pointer in memory points to. An address
+// that is near an argument's array is meant for this one.
+static int is_known_memory(uintptr_t address, const interval *near) {
+    const launch_state *const launch = &checker_launch;
+    if (address - launch->image < launch->image_end - launch->image) return !near || near->begin > address;
+    emu_memory_event memory;
+    if (!emu_memory_at((const void *)address, &memory)) return 0;
+    const uintptr_t end = memory.address + memory.bytes;
+    return !near || near->begin < memory.address || near->end > end; // (else the array is a part of that memory)
+}
+
 // Whether the access stays within an array.
 static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
@@ -275,6 +286,7 @@ static int is_inside(const accessing *by, int thread) {
     int contains;
     const interval *const near = interval_near(event->address, &contains);
     if (contains && event->address + event->bytes <= near->end) return 1;
+    if (!contains && is_known_memory(event->address, near)) return 1;
     findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
     return 0;
 }

@@ -55,7 +55,7 @@ __device__ __forceinline__ void __barrier_sync(unsigned number, EMU_SITE) {
 // Compilers call a function of this name for the address of a thread-local variable: in a library that contains it
 // this one, not the C library's. (On aarch64, and where compilers are told to use "TLS descriptors", they do without:
 // the core then notices.)
-extern "C" __attribute__((weak, visibility("hidden"))) void *
+extern "C" __attribute__((weak, visibility("hidden"), no_sanitize("thread"))) void *
 emu_find_variable(const emu_variable *variable) __asm__("__tls_get_addr");
 extern "C" void *emu_find_variable(const emu_variable *variable) {
     const emu_statics &placed = emu_placed_statics;

@@ -1,0 +1,173 @@
+"""check: finds what is wrong in a kernel, with its line, without a GPU."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .._backend import emulator, use_backend
+from .._errors import CudaError
+from ..emulator import configured
+from ..calls.observer import Observed, Observer, Run, observed
+from ..own import cuda_source
+from ..own.sets import package_set
+from . import checker
+from .findings import Finding, Findings, Parameter, Place, finding
+
+#: Bytes of CUDA's types, for the index of an element.
+_BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
+_BYTES |= {"uint16_t": 2, "__nv_bfloat16": 2, "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4}
+_BYTES |= {"half2": 4, "uchar4": 4, "double": 8, "long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8}
+_BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long": 8}
+
+
+class Checking(Observer):
+    """Runs every call in the checked set, and collects what is found."""
+
+    mode = "checked"
+
+    def __init__(self, raises: bool) -> None:
+        self.findings: list[Finding] = []
+        self.launches = 0
+        self._raises, self._seen = raises, 0
+
+    def kernel(self, run: Observed) -> None:
+        if run.native is not emulator():
+            raise TypeError("checking runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
+        if isinstance(run, Run):
+            run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
+            arrays = [x for x in (*run.inputs, *run.outputs) if hasattr(x, "pointer")]
+        else:
+            arrays = [x for x in run.arguments if hasattr(x, "pointer")]
+        checker.announce(checker.extent(x) for x in arrays)
+        self.launches += 1
+        failed: CudaError | None = None
+        try:
+            run.execute()
+            run.native.stream_synchronize(run.device, run.stream)
+        except CudaError as error:
+            failed = error
+        found = [finding(one, self._parameters(one, run)) for one in checker.found(self._seen)]
+        self._seen += len(found)
+        found = _one_per_place(found)
+        if failed is not None and not found:
+            found = [_of_error(failed)]
+        self.findings += found
+        if self._raises and found:
+            raise CudaError(str(found[0]), "cudaErrorLaunchFailure", 719) from failed
+
+    def _parameters(self, found: checker.Found, run: Observed) -> tuple[Parameter, ...]:
+        name = re.sub(r"<.*", "", found.kernel.decode(errors="replace"))
+        if isinstance(run, Run):
+            return _declared(found.access.line.file.decode(errors="replace"), name)
+        return tuple(map(_parameter, run.launch.kernel.parameters))
+
+
+@functools.cache
+def _declared(file: str, kernel: str) -> tuple[Parameter, ...]:
+    """The parameters of a kernel of the package, from its file."""
+    with contextlib.suppress(OSError):
+        for one in cuda_source.contents(Path(file).read_text(encoding="utf-8")).kernels:
+            if one.name.split("::")[-1] == kernel.split("::")[-1]:
+                return tuple(map(_parameter, one.parameters))
+    return ()
+
+
+def _parameter(text: str) -> Parameter:
+    """ "const float *x" """
+    words = re.findall(r"\w+", re.sub(r"=.*", "", text))
+    name = words[-1] if words else text
+    of = " ".join(w for w in words[:-1] if w not in ("const", "__restrict__", "restrict", "volatile", "signed"))
+    of = of.removeprefix("unsigned ") or of
+    return Parameter(name, of, _BYTES.get(of, 0))
+
+
+def _one_per_place(found: list[Finding]) -> list[Finding]:
+    """Code that a compiler has repeated, as in an unrolled loop, is one place. And what a race leads to, a read before
+    the write, is no finding of its own."""
+    kept: dict[Any, Finding] = {}
+    races = {(one.array, line) for one in found if one.kind == "race" for line in one.lines}
+    for one in found:
+        if one.kind != "uninitialised" or (one.array, one.line) not in races:
+            kept.setdefault((one.kind, one.kernel, one.array, one.file, one.lines, one.launch), one)
+    return list(kept.values())
+
+
+def _of_error(error: CudaError) -> Finding:
+    """A finding of an error with which the emulator ended the kernel: a divergent barrier, a lane that is missing."""
+    text = str(error)
+    kernel = match[1] if (match := re.search(r"kernel (\S+?)[:,]", text)) else ""
+    at = re.search(r"([^\s:(]+):(\d+)", text)
+    kind = "barrier" if "barrier" in text else "warp" if "lane" in text or "warp" in text else "error"
+    place = Place(at[1] if at else "", int(at[2]) if at else 0, (0, 0, 0), (0, 0, 0))
+    return Finding(kind, kernel, place, text.rstrip("."), "")
+
+
+@contextlib.contextmanager
+def _session(raises: bool) -> Iterator[Checking]:
+    checker.begin()
+    try:
+        with use_backend("emulator"), configured(print=False), observed(Checking(raises)) as by:
+            yield by
+    finally:
+        checker.end()
+
+
+@contextlib.contextmanager
+def checking() -> Iterator[None]:
+    """Inside ``with``, every launch is checked on the emulator, and the first mistake raises a CudaError.
+
+    Examples
+    --------
+    >>> import numpy as np, cudakern as ck
+    >>> with ck.checking():
+    ...     int(ck.sum_of_squares(np.arange(4), variant="tree_sequential"))
+    14
+    """
+    with _session(True):
+        yield
+
+
+def check(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Findings:
+    """Run a call on the emulator, and find what is wrong in its kernels.
+
+    Parameters
+    ----------
+    function : callable
+        An operation, a launch of a kernel of your own, ``kernel[grid, block]``, or any function that calls these.
+    *arguments, **keywords
+        Its arguments.
+
+    Returns
+    -------
+    Findings
+        A list of Finding, which displays as a table; it is empty, and false, if nothing was found.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` cannot be called, or arrays are on a GPU.
+
+    Examples
+    --------
+    >>> import numpy as np, cudakern as ck
+    >>> program = ck.compile('''
+    ... __global__ void add_one(const float *x, float *y) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     y[i] = x[i] + 1;
+    ... }''')
+    >>> x = np.zeros(1000, "f4")
+    >>> found = ck.check(program.add_one[4, 256], x, np.zeros_like(x))
+    >>> [(one.kind, one.line) for one in found]
+    [('bounds', 4), ('bounds', 4)]
+    """
+    if not callable(function):
+        raise TypeError(f"check takes a function and its arguments, not a result of type {type(function).__name__}")
+    with _session(False) as by:
+        function(*arguments, **keywords)
+    name = getattr(function, "label", getattr(function, "__name__", ""))
+    return Findings(by.findings, by.launches, name)

@@ -1,0 +1,97 @@
+"""The checker of the emulator (csrc/emulator/checker), as a library: begins, ends, and what it has found."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from .._installed import LIBRARY
+
+KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope")
+GLOBAL, SHARED, LOCAL = range(3)
+READS, WRITES, ATOMIC, VOLATILE, OF_BLOCK = 1, 2, 4, 16, 32
+
+
+class Line(ctypes.Structure):
+    """emu_line"""
+
+    _fields_ = (("line", ctypes.c_int), ("file", ctypes.c_char * 200))
+
+
+class Access(ctypes.Structure):
+    """checker_access"""
+
+    _fields_ = (
+        ("line", Line),
+        ("kind", ctypes.c_uint),
+        ("bytes", ctypes.c_uint),
+        ("block", ctypes.c_uint * 3),
+        ("thread", ctypes.c_uint * 3),
+    )
+
+
+class Found(ctypes.Structure):
+    """checker_finding"""
+
+    _fields_ = (
+        ("kind", ctypes.c_int),
+        ("launch", ctypes.c_uint64),
+        ("kernel", ctypes.c_char * 256),
+        ("grid", ctypes.c_uint * 3),
+        ("shape", ctypes.c_uint * 3),
+        ("access", Access),
+        ("other", Access),
+        ("address", ctypes.c_uint64),
+        ("space", ctypes.c_int),
+        ("parameter", ctypes.c_int),
+        ("variable", ctypes.c_char * 128),
+        ("offset", ctypes.c_int64),
+        ("length", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+    )
+
+
+@functools.cache
+def _library() -> Any:
+    library = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
+    library.checker_findings.restype = ctypes.c_size_t
+    return library
+
+
+def begin() -> None:
+    """From now on, launches are checked. RuntimeError if another tool watches them."""
+    if _library().checker_begin():
+        raise RuntimeError("another check, in another thread or around this one, has not ended")
+
+
+def end() -> None:
+    _library().checker_end()
+
+
+def announce(arrays: Iterable[tuple[int, int]]) -> None:
+    """The arrays (address, bytes) of the next launches: only these parts of their allocations may be accessed."""
+    known = list(arrays)
+    begins = (ctypes.c_size_t * len(known))(*(address for address, _ in known))
+    lengths = (ctypes.c_size_t * len(known))(*(nbytes for _, nbytes in known))
+    _library().checker_arrays(ctypes.c_size_t(len(known)), begins, lengths)
+
+
+def extent(view: Any) -> tuple[int, int]:
+    """The address and the bytes of an array, from its first byte to its last one."""
+    low = view.pointer + sum((n - 1) * step for n, step in zip(view.shape, view.strides, strict=True) if step < 0)
+    size = 1 if not view.nbytes else view.nbytes // max(1, _count(view.shape))
+    high = view.pointer + sum((n - 1) * step for n, step in zip(view.shape, view.strides, strict=True) if step > 0)
+    return low, high + size - low if view.nbytes else 0
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    return functools.reduce(lambda a, b: a * b, shape, 1)
+
+
+def found(after: int) -> list[Found]:
+    """What has been found since the check began, but for the first ``after``."""
+    rows = ctypes.POINTER(Found)()
+    count = _library().checker_findings(ctypes.byref(rows))
+    return [Found.from_buffer_copy(rows[i]) for i in range(after, count)]
