@@ -23,7 +23,7 @@ def test_the_right_twin_is_right(emulator, order, case):
 @pytest.mark.parametrize("case", CASES, ids=label)
 def test_the_file_has_the_format(case):
     lines = case.source.splitlines()
-    assert case.summary.endswith((".", "?")), "the first comment says what is wrong"
+    assert case.summary.endswith((".", ".)")), "the first comment says what is wrong"
     assert case.script and case.checks
     assert 1 <= len(case.marks) <= 6
     kinds = {case.kind} | ({"race"} if case.kind == "scope" else set())
