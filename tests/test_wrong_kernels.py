@@ -24,7 +24,8 @@ def test_the_right_twin_is_right(emulator, order, case):
 def test_the_file_has_the_format(case):
     lines = case.source.splitlines()
     assert case.summary.endswith((".", ".)")), "the first comment says what is wrong"
-    assert case.script and case.checks
+    assert case.script
+    assert case.checks
     assert 1 <= len(case.marks) <= 6
     kinds = {case.kind} | ({"race"} if case.kind == "scope" else set())
     assert {*case.marks.values()} <= kinds, "the folder's kind; lines whose order a scope breaks are races"

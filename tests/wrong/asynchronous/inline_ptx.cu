@@ -4,7 +4,8 @@
 __global__ void wrong(const float *x, float *y) {
     __shared__ float tile[32];
     unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&tile[threadIdx.x]));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + threadIdx.x) : "memory"); //! asynchronous
+    const float *from = x + threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory"); //! asynchronous
     asm volatile("cp.async.commit_group;" ::: "memory");
     __syncwarp();
     y[threadIdx.x] = tile[threadIdx.x ^ 5]; //! asynchronous
@@ -13,7 +14,8 @@ __global__ void wrong(const float *x, float *y) {
 __global__ void right(const float *x, float *y) {
     __shared__ float tile[32];
     unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&tile[threadIdx.x]));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(x + threadIdx.x) : "memory");
+    const float *from = x + threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
     asm volatile("cp.async.commit_group;" ::: "memory");
     asm volatile("cp.async.wait_group 0;" ::: "memory");
     __syncwarp();

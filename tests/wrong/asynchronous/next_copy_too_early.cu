@@ -1,5 +1,5 @@
-// The next tile is copied to the buffer from which slow threads still read the current one: a barrier is missing at the
-// end of the loop.
+// The next tile is copied to the buffer from which slow threads still read the current one: a barrier is missing at
+// the end of the loop.
 //> x = ck.asarray(ints(6 * 32 * 2)); y = ck.empty(64, "i4"); kernel[1, 64](x, y, 6)
 //= np.testing.assert_array_equal(y.get(), x.get().reshape(6, 64)[:, ::-1].max(0))
 #include "async_copy.cuh"

@@ -7,7 +7,7 @@
 
 extern __shared__ unsigned char memory[];
 
-// Both matrices in shared memory, where wgmma expects them: rows of 128 bytes, in chunks of 16 bytes that are swizzled.
+// Both matrices in shared memory, where wgmma expects them: rows of 128 bytes, with swizzled chunks of 16 bytes.
 __device__ __half *load(const __half *a, const __half *b) {
     size_t start = reinterpret_cast<size_t>(memory), at = (start + 1023) / 1024 * 1024;
     __half *tiles = reinterpret_cast<__half *>(memory + (at - start));
@@ -20,10 +20,14 @@ __device__ __half *load(const __half *a, const __half *b) {
     return tiles;
 }
 
+__device__ __forceinline__ uint64_t tile(const __half *first) {
+    return wgmma_descriptor(first, 8192);
+}
+
 __device__ __forceinline__ void multiply(float (&sum)[32], const __half *tiles) {
-    for (int k = 0; k < 64; k += 16)
-        wgmma<__half, 64, false, false>(sum, wgmma_descriptor(tiles + k, 8192), //! asynchronous
-                                        wgmma_descriptor(tiles + 4096 + k, 8192), k > 0);
+    for (int k = 0; k < 64; k += 16) {
+        wgmma<__half, 64, false, false>(sum, tile(tiles + k), tile(tiles + 4096 + k), k > 0); //! asynchronous
+    }
 }
 
 __device__ __forceinline__ int place(int i) { // in the result, of sum[i]

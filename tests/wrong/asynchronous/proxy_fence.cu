@@ -1,5 +1,5 @@
-// wgmma reads shared memory by another path than the threads that have written it. Without fence_async_proxy it may not
-// see what they wrote.
+// wgmma reads shared memory by another path than the threads that have written it. Without fence_async_proxy it may
+// not see what they wrote.
 //> a, b = (ck.asarray((ints(4096) % 8).astype("f2").reshape(64, 64)) for _ in "ab"); c = ck.empty((64, 64), "f4")
 //> kernel[1, 128, 17 * 1024](a, b, c)
 //= np.testing.assert_array_equal(c.get(), a.get().astype("f4") @ b.get().astype("f4").T)
@@ -18,10 +18,14 @@ __device__ int swizzled(int i) { // where wgmma expects element i of rows of 64
     return 64 * row + ((k / 8 ^ row % 8) * 8) + k % 8;
 }
 
+__device__ __forceinline__ uint64_t tile(const __half *first) {
+    return wgmma_descriptor(first, 8192);
+}
+
 __device__ __forceinline__ void multiply(float (&sum)[32], const __half *tiles) {
-    for (int k = 0; k < 64; k += 16)
-        wgmma<__half, 64, false, false>(sum, wgmma_descriptor(tiles + k, 8192), //! asynchronous
-                                        wgmma_descriptor(tiles + 4096 + k, 8192), k > 0);
+    for (int k = 0; k < 64; k += 16) {
+        wgmma<__half, 64, false, false>(sum, tile(tiles + k), tile(tiles + 4096 + k), k > 0); //! asynchronous
+    }
 }
 
 __device__ __forceinline__ int place(int i) { // in the result, of sum[i]

@@ -1,5 +1,5 @@
-// __syncthreads_count is a barrier too: it is called only by threads that have an element, while the others wait at the
-// plain barrier.
+// __syncthreads_count is a barrier too: it is called only by threads that have an element, while the others wait at
+// the plain barrier.
 //> x = ck.asarray(ints(100)); y = ck.zeros(2, "i4"); kernel[1, 128](x, y, 100)
 //= np.testing.assert_array_equal(y.get(), [(x.get() % 2).sum(), 100])
 __global__ void wrong(const int *x, int *y, int n) {

@@ -11,7 +11,7 @@ __global__ void wrong(const int *x, int *sums, int n) {
     __shared__ int sum;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) add_to(&sum, x[i]); //! barrier
-    __syncthreads(); //! barrier
+    __syncthreads();               //! barrier
     if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 

@@ -1,4 +1,5 @@
-// 150 elements and 64 threads: some threads take three rounds of the loop and others two, and each round has a barrier.
+// 150 elements and 64 threads: some threads take three rounds of the loop and others two, and each round has a
+// barrier.
 //> x = ck.asarray(ints(150)); sums = ck.empty(64, "i4"); total = ck.zeros(1, "i4")
 //> kernel[1, 64](x, sums, total, 150)
 //= assert total[0].get() == x.get().sum()

@@ -1,5 +1,5 @@
-// Each thread iterates until its own value has converged, with a barrier in each step: they leave the loop at different
-// times. Here all must go on until all have finished.
+// Each thread iterates until its own value has converged, with a barrier in each step: they leave the loop at
+// different times. Here all must go on until all have finished.
 //> x = ck.asarray(ints(64)); y = ck.empty(64, "i4"); kernel[1, 64](x, y)
 //= np.testing.assert_array_equal(y.get(), x.get().max())
 __global__ void wrong(const int *x, int *y) {

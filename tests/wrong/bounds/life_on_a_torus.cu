@@ -7,8 +7,9 @@ __global__ void wrong(const unsigned char *cells, unsigned char *out, int n) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     int alive = 0;
     for (int dy = -1; dy <= 1; ++dy)
-        for (int dx = -1; dx <= 1; ++dx)
+        for (int dx = -1; dx <= 1; ++dx) {
             alive += cells[(y + dy) % n * n + (x + dx) % n]; //! bounds cells[-25]
+        }
     int self = cells[y * n + x];
     out[y * n + x] = alive - self == 3 || (self && alive - self == 2);
 }

@@ -16,7 +16,7 @@ __global__ void wrong(int *x) {
         for (int step = size / 2; step > 0; step /= 2) {
             int low = 2 * threadIdx.x - threadIdx.x % step, high = low + step;
             bool ascending = (low & size) == 0;
-            int a = keys[low], b = keys[high]; //! race
+            int a = keys[low], b = keys[high];                       //! race
             if ((a > b) == ascending) keys[low] = b, keys[high] = a; //! race
         }
         __syncthreads();

@@ -1,5 +1,5 @@
-// Two steps of a simulation in one launch. __syncthreads() waits for the threads of the own block only, but the second
-// step reads what the next block writes.
+// Two steps of a simulation in one launch. __syncthreads() waits for the threads of the own block only, but the
+// second step reads what the next block writes.
 //> a = ck.asarray(floats(256)); h = a.get(); b = ck.empty(256, "f4"); c = ck.empty(256, "f4")
 //> kernel(4, 64, a, b, c, cooperative=True)
 //= step = lambda v: (v + np.roll(v, -1)) / 2

@@ -11,7 +11,7 @@ __global__ void wrong(float *p, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0, self = p[i];
     for (int j = 0; j < n; ++j) sum += force(self, p[j]); //! race
-    p[i] = self + 0.01f * sum; //! race
+    p[i] = self + 0.01f * sum;                            //! race
 }
 
 __global__ void right(float *p, float *out, int n) {

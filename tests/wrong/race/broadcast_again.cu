@@ -1,5 +1,5 @@
-// Gaussian elimination: each step publishes a new factor. The barrier makes all see it, but nothing keeps thread 0 from
-// publishing the next one while others still read.
+// Gaussian elimination: each step publishes a new factor. The barrier makes all see it, but nothing keeps thread 0
+// from publishing the next one while others still read.
 //> a = ck.asarray(floats(64 * 8).reshape(8, 64)); h = a.get(); y = ck.empty(64, "f4"); kernel[1, 64](a, y, 8)
 //= np.testing.assert_allclose(y.get(), sum(row * row[0] for row in h), rtol=1e-5)
 __global__ void wrong(const float *a, float *y, int rows) {

@@ -6,7 +6,7 @@ __global__ void wrong(const int *x, int *y) {
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
     if (x[blockIdx.x * 128 + threadIdx.x] > 50) atomicAdd(&count, 1); //! race
-    if (threadIdx.x == 127) y[blockIdx.x] = count; //! race
+    if (threadIdx.x == 127) y[blockIdx.x] = count;                    //! race
 }
 
 __global__ void right(const int *x, int *y) {

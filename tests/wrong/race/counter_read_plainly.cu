@@ -3,7 +3,7 @@
 //> done = ck.zeros(1, "i4"); reports = ck.zeros(1, "i4"); kernel[6, 1](done, reports)
 //= assert reports[0].get() == 1
 __global__ void wrong(int *done, int *reports) {
-    atomicAdd(done, 1); //! race
+    atomicAdd(done, 1);                            //! race
     if (*done == gridDim.x) atomicAdd(reports, 1); //! race
 }
 

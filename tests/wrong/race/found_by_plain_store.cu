@@ -3,7 +3,7 @@
 //= assert x.get()[where.get()[0]] == 17
 __global__ void wrong(const int *x, int *where, int n, int key) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        if (*where >= 0) return; //! race
+        if (*where >= 0) return;     //! race
         if (x[i] == key) *where = i; //! race
     }
 }

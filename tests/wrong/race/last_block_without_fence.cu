@@ -1,5 +1,5 @@
-// The last block to finish adds up the partial sums of all blocks. Without a fence between a block's sum and its count,
-// the last block may see the count and not the sum.
+// The last block to finish adds up the partial sums of all blocks. Without a fence between a block's sum and its
+// count, the last block may see the count and not the sum.
 //> x = ck.asarray(ints(1024)); partial = ck.empty(8, "i4"); total = ck.empty(1, "i4"); done = ck.zeros(1, "u4")
 //> kernel[8, 128](x, partial, total, done)
 //= assert total[0].get() == x.get().sum()

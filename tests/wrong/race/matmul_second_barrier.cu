@@ -7,7 +7,7 @@ __global__ void wrong(const float *a, const float *b, float *c, int n) {
     int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
     float sum = 0;
     for (int first = 0; first < n; first += 16) {
-        a_tile[y][x] = a[row * n + first + x]; //! race
+        a_tile[y][x] = a[row * n + first + x];      //! race
         b_tile[y][x] = b[(first + y) * n + column]; //! race
         __syncthreads();
         for (int k = 0; k < 16; ++k) sum += a_tile[y][k] * b_tile[k][x]; //! race

@@ -2,16 +2,14 @@
 // that reads what the other one writes.
 //> x = ck.asarray(ints(32)); y = ck.empty(32, "i4"); kernel[1, 64](x, y)
 //= np.testing.assert_array_equal(y.get(), x.get()[::-1])
-#include "wgmma.cuh"
-
 __global__ void wrong(const int *x, int *y) {
     __shared__ int box[32];
     int lane = threadIdx.x % 32;
     if (threadIdx.x < 32) {
         box[lane] = x[lane]; //! race
-        sync_threads_of(1, 64);
+        asm volatile("bar.sync 1, 64;" ::: "memory");
     } else {
-        arrive_threads_of(1, 64);
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
         y[lane] = box[31 - lane]; //! race
     }
 }
@@ -21,9 +19,9 @@ __global__ void right(const int *x, int *y) {
     int lane = threadIdx.x % 32;
     if (threadIdx.x < 32) {
         box[lane] = x[lane];
-        arrive_threads_of(1, 64);
+        asm volatile("bar.arrive 1, 64;" ::: "memory");
     } else {
-        sync_threads_of(1, 64);
+        asm volatile("bar.sync 1, 64;" ::: "memory");
         y[lane] = box[31 - lane];
     }
 }

@@ -7,7 +7,7 @@ __global__ void wrong(int *x, int n) {
     for (int round = 0; round < n; ++round) {
         int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x) + round % 2;
         if (i + 1 < n) {
-            int a = x[i], b = x[i + 1]; //! race
+            int a = x[i], b = x[i + 1];        //! race
             if (a > b) x[i] = b, x[i + 1] = a; //! race
         }
         __syncthreads();

@@ -1,4 +1,5 @@
-// Each block writes 66 elements from 64 threads, its own and one on each side, which the neighbouring blocks write, too.
+// Each block writes 66 elements from 64 threads, its own and one on each side, which the neighbouring blocks write,
+// too.
 //> x = ck.asarray(floats(256)); y = ck.zeros(256, "f4"); kernel[4, 64](x, y, 256)
 //= np.testing.assert_array_equal(y.get(), 2 * x.get())
 __global__ void wrong(const float *x, float *y, int n) {

@@ -1,5 +1,5 @@
-// Threads put work into a queue and, in the same launch, take some out. The count tells how many places are taken, not
-// that they are filled.
+// Threads put work into a queue and, in the same launch, take some out. The count tells how many places are taken,
+// not that they are filled.
 //> x = ck.asarray(ints(128)); queue = ck.zeros(128, "i4"); count = ck.zeros(1, "i4"); y = ck.zeros(128, "i4")
 //> kernel(2, 64, x, queue, count, y, cooperative=True)
 //= h = x.get(); np.testing.assert_array_equal(np.sort(y.get()), np.sort(np.where(h > 30, 2 * h, 0)))

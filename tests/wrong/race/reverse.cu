@@ -4,7 +4,7 @@
 __global__ void wrong(const int *x, int *y) {
     __shared__ int tile[256];
     int t = threadIdx.x, first = blockIdx.x * 256;
-    tile[t] = x[first + t]; //! race
+    tile[t] = x[first + t];       //! race
     y[first + t] = tile[255 - t]; //! race
 }
 

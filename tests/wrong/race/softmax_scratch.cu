@@ -12,7 +12,7 @@ __global__ void wrong(const float *x, float *y) {
         __syncthreads();
     }
     float power = expf(x[t] - cache[0]); //! race
-    cache[t] = power; //! race
+    cache[t] = power;                    //! race
     __syncthreads();
     for (int s = 64; s > 0; s /= 2) {
         if (t < s) cache[t] += cache[t + s];

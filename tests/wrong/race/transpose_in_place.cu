@@ -5,8 +5,8 @@ __global__ void wrong(int *m, int n) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x == y) return;
     int upper = m[y * n + x], lower = m[x * n + y]; //! race
-    m[y * n + x] = lower; //! race
-    m[x * n + y] = upper; //! race
+    m[y * n + x] = lower;                           //! race
+    m[x * n + y] = upper;                           //! race
 }
 
 __global__ void right(int *m, int n) {

@@ -4,7 +4,7 @@
 __global__ void wrong(const float *x, float *y) {
     __shared__ float pairs[2][32];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    pairs[warp][lane] = x[threadIdx.x]; //! race
+    pairs[warp][lane] = x[threadIdx.x];     //! race
     y[threadIdx.x] = pairs[warp][lane ^ 1]; //! race
 }
 

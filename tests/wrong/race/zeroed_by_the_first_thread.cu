@@ -1,4 +1,5 @@
-// Thread 0 sets the total to zero in the same launch in which all others add to it; some may be earlier than thread 0.
+// Thread 0 sets the total to zero in the same launch in which all others add to it; some may be earlier than thread
+// 0.
 //> x = ck.asarray(ints(512)); total = ck.asarray(ints(1))
 //> if twin == "right": total.fill(0)
 //> kernel[2, 256](x, total)

@@ -4,7 +4,7 @@
 __global__ void wrong(const int *x, int *bins) {
     __shared__ int local[64];
     int t = threadIdx.x;
-    if (t < 64) local[t] = 0; //! race
+    if (t < 64) local[t] = 0;   //! race
     atomicAdd(&local[x[t]], 1); //! race
     __syncthreads();
     if (t < 64) bins[t] = local[t];

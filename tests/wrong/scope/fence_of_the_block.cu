@@ -4,7 +4,7 @@
 //= assert total[0].get() == (x.get() ** 2).sum()
 __global__ void wrong(const int *x, int *squares, unsigned *done, int *total) {
     squares[blockIdx.x] = x[blockIdx.x] * x[blockIdx.x]; //! race
-    __threadfence_block(); //! scope
+    __threadfence_block();                               //! scope
     if (atomicInc(done, gridDim.x - 1) == gridDim.x - 1) {
         __threadfence();
         int sum = 0;

@@ -3,9 +3,9 @@
 //= h = x.get(); b = best.get(); assert b[0] == h.max() and h[int(b[1])] == h.max()
 __global__ void wrong(const float *x, float2 *best, int *lock) {
     while (atomicCAS(lock, 0, 1) != 0) {}
-    __threadfence_block(); //! scope
+    __threadfence_block();                                                       //! scope
     if (x[blockIdx.x] > best->x) *best = make_float2(x[blockIdx.x], blockIdx.x); //! race
-    __threadfence_block(); //! scope
+    __threadfence_block();                                                       //! scope
     atomicExch(lock, 0);
 }
 

@@ -5,7 +5,7 @@ __global__ void wrong(const int *x, int *y, int *tickets) {
     int value = x[blockIdx.x * blockDim.x + threadIdx.x];
     if (value > 20) {
         int ticket = atomicAdd_block(tickets, 1); //! scope
-        y[ticket] = value; //! race
+        y[ticket] = value;                        //! race
     }
 }
 

@@ -3,8 +3,8 @@
 //= np.testing.assert_array_equal(y.get(), np.roll(x.get(), 64))
 __global__ void wrong(const int *x, int *y) {
     __shared__ int tile[128];
-    tile[threadIdx.x] = x[threadIdx.x]; //! race
-    __syncwarp(); //! scope
+    tile[threadIdx.x] = x[threadIdx.x];              //! race
+    __syncwarp();                                    //! scope
     y[threadIdx.x] = tile[(threadIdx.x + 64) % 128]; //! race
 }
 

@@ -1,5 +1,6 @@
 // The event is recorded before the launch whose end it should mark.
-//> x = ck.asarray(ints(512)); y = ck.empty(1, "i4"); ck.synchronize(); a, b = ck.Stream(), ck.Stream()
+//> x = ck.asarray(ints(512)); y = ck.empty(1, "i4"); program.symbol("large")[:] = 0
+//> ck.synchronize(); a, b = ck.Stream(), ck.Stream()
 //> if twin == "wrong": ready = a.record()
 //> program.count(2, 256, x, stream=a) //! streams
 //> if twin == "right": ready = a.record()

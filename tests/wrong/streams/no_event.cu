@@ -1,5 +1,5 @@
-// The second launch reads what the first one writes, in another stream that does not wait. The kernels get addresses, so
-// nobody else orders their work.
+// The second launch reads what the first one writes, in another stream that does not wait. The kernels get addresses,
+// so nobody else orders their work.
 //> x = ck.zeros(4096, "f4"); y = ck.empty(4096, "f4"); ck.synchronize(); a, b = ck.Stream(), ck.Stream()
 //> program.fill(16, 256, address(x), stream=a) //! streams
 //> if twin == "right": b.wait(a)

@@ -1,5 +1,5 @@
-// The lower half of a warp adds up. In the first step, lanes 8 to 15 read from lanes 16 to 23, which the mask does not
-// name.
+// The lower half of a warp adds up. In the first step, lanes 8 to 15 read from lanes 16 to 23, which the mask does
+// not name.
 //> x = ck.asarray(ints(32)); y = ck.zeros(1, "i4"); kernel[1, 32](x, y)
 //= assert y[0].get() == x.get()[:16].sum()
 __global__ void wrong(const int *x, int *y) {
