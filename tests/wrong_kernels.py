@@ -1,0 +1,118 @@
+"""The small wrong kernels in `wrong/`, each next to its right twin: wrong/README.md has the format."""
+
+import dataclasses
+import functools
+import itertools
+import pathlib
+import re
+
+import numpy as np
+
+import cudakern as ck
+
+FOLDER = pathlib.Path(__file__).with_name("wrong")
+
+#: Kinds of mistakes: the names of the folders, and of the marks.
+KINDS = (
+    "bounds", "misaligned", "freed", "double_free", "uninitialised", "race", "scope", "barrier", "warp", "asynchronous",
+    "streams", "leak", "unwritten",
+)  # fmt: skip
+#: Kinds that a checker looks for only if it is asked to.
+ON_REQUEST = ("leak", "unwritten")
+TWINS = ("wrong", "right")
+
+_MARK = re.compile(r"\s*//! (\w+)(.*)$")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Case:
+    """A wrong kernel and its right twin."""
+
+    kind: str
+    name: str
+    path: pathlib.Path
+    source: str
+    summary: str  #: what is wrong
+    marks: dict[int, str]  #: the kind of mistake on each faulty line of the file, counted from 1
+    notes: dict[int, str]  #: what a mark says besides, such as "y[1000]"
+    script: dict[int, str]  #: Python, by line of the file: how a twin is run
+    checks: dict[int, str]  #: the same: what holds after the right twin
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+    def lines_of(self, twin):
+        """The lines of that kernel, from its head to its last brace."""
+        lines = self.source.splitlines()
+        first = next(i for i, line in enumerate(lines, 1) if re.match(rf"__global__ .*\b{twin}\(", line))
+        return range(first, 1 + next(i for i, line in enumerate(lines, 1) if i > first and line.startswith("}")))
+
+
+def read(path):
+    source = path.read_text()
+    marks, notes, script, checks = {}, {}, {}, {}
+    lines = source.splitlines()
+    for number, line in enumerate(lines, 1):
+        if mark := _MARK.search(line):
+            marks[number], notes[number] = mark[1], mark[2].strip()
+            line = line[: mark.start()]
+        for start, text in (("//>", script), ("//=", checks)):
+            if line.startswith(start):
+                text[number] = line[len(start) :].removeprefix(" ")
+    comments = itertools.takewhile(lambda line: line.startswith("// "), lines)
+    summary = " ".join(line[3:] for line in comments)
+    return Case(path.parent.name, path.stem, path, source, summary, marks, notes, script, checks)
+
+
+@functools.cache
+def cases():
+    """All of them, by kind and name."""
+    found = [read(path) for path in FOLDER.glob("*/*.cu")]
+    return tuple(sorted(found, key=lambda case: (KINDS.index(case.kind), case.name)))
+
+
+def floats(n):
+    """Fresh random numbers from 0 to 1."""
+    return np.random.default_rng().random(n, np.float32)
+
+
+def ints(n):
+    """Fresh random numbers from 0 to 99, of which the first ones are all of these, in some order."""
+    draw = np.random.default_rng()
+    return np.r_[draw.permutation(100), draw.integers(0, 100, max(n - 100, 0))][:n].astype(np.int32)
+
+
+def address(x):
+    """Where a device array begins, as an integer: the kernel gets no array then, and nobody orders its use."""
+    try:
+        return x.__cuda_array_interface__["data"][0]
+    except AttributeError:  # on the emulator
+        return np.from_dlpack(x).ctypes.data
+
+
+@functools.cache
+def program(case):
+    """The source of both twins, compiled when it is first used."""
+    return ck.compile(case.path)
+
+
+def run(case, twin, check=True):
+    """Runs a twin as its script says and waits for it; then, after the right one, tests what should hold. Returns the
+    script's variables. An exception has the line of the file in which it came about."""
+    compiled = program(case)
+    names = {
+        "ck": ck, "np": np, "floats": floats, "ints": ints, "address": address,
+        "program": compiled, "kernel": compiled[twin], "twin": twin,
+    }  # fmt: skip
+    _execute(case, case.script, names)
+    ck.synchronize()
+    if twin == "right" and check:
+        _execute(case, case.checks, names)
+    return names
+
+
+def _execute(case, lines, names):
+    """Runs lines of the file, which stay where they are, so that errors name them."""
+    text = "".join(f"{lines.get(number, '')}\n" for number in range(1, max(lines, default=0) + 1))
+    exec(compile(text, str(case.path), "exec"), names)
