@@ -398,10 +398,9 @@ class DeviceArray:
 
     def _repr_html_(self) -> str:
         view = self._view
-        memory = _display.size(view.nbytes)
-        memory += "" if view.contiguous else f", strides {view.strides}"
-        memory += ", another library's" if view.foreign else ""
-        memory += ", read-only" if view.read_only else ""
+        notes = {f"strides {view.strides}": not view.contiguous, "another library's": view.foreign}
+        notes["read-only"] = view.read_only
+        memory = ", ".join([_display.size(view.nbytes), *(note for note, holds in notes.items() if holds)])
         rows = [
             ("shape", " x ".join(f"{n:,}" for n in view.shape) or "one element"),
             ("dtype", view.dtype),

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from .._native import Native, Operation, Set
 from ..arrays.layout import Shape
 from .table import Variant
 
-if TYPE_CHECKING:
-    from ..own.compile import _Run as OwnRun
-
 Result = TypeVar("Result")
 AnObserver = TypeVar("AnObserver", bound="Observer")
-#: What an observer receives: an operation's call, or the launch of a kernel of one's own.
-Observed: TypeAlias = "Run | OwnRun"
 
 #: Gives the set whose kernels calls run, in place of the package's prebuilt one: own/sets.py. It concerns all calls of
 #: the process; an observer chooses a set for one call by ``run._replace(set=...)``.
@@ -58,6 +53,25 @@ class Run(NamedTuple):
     def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]:
         """The launches that the call would make; nothing runs."""
         return self.native.kernels(*self.names, self.values, self.inputs, self.outputs, self.device, sweep)
+
+
+class Observed(Protocol):
+    """What an observer receives: a Run, or the launch of a kernel of one's own (own/compile.py)."""
+
+    @property
+    def native(self) -> Native: ...
+    @property
+    def device(self) -> int: ...
+    @property
+    def variant(self) -> Variant: ...
+    @property
+    def values(self) -> tuple[int, ...]: ...
+    @property
+    def shapes(self) -> tuple[Shape, ...]: ...
+    @property
+    def dtype(self) -> str: ...
+    def execute(self, measure: int = 0) -> dict[str, Any] | None: ...
+    def launches(self, sweep: tuple[tuple[int, int], ...]) -> tuple[dict[str, Any], ...]: ...
 
 
 class Observer:

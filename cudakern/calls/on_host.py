@@ -20,7 +20,7 @@ from . import checks, execute
 from .execute import by_numpy, named
 from .host import host_array, native
 from .observer import Run, observer
-from .rule import VALUES_COUNT, WEAK, Inputs, Layouts, Named, Rule, laid_out
+from .rule import VALUES_COUNT, WEAK, Inputs, Layout, Named, Rule, laid_out
 from .table import AUTO, NUMPY, Variant, find, type_in_words, variants
 from .tiles import in_tiles
 
@@ -78,7 +78,7 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     if tiled and straight:  # the first tiles are in out before all of the operands is on the device
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)
-    arranged, result = _laid_out(rule, layouts, arrays, target)
+    *arranged, result = (_laid_out(rule, x, layout) for x, layout in zip((*arrays, target), layouts, strict=True))
     checks.check_place(entry, here)
     buffers, name = tuple(map(buffer_of, arranged)), name_in_numpy(dtype)
     run = Run(here.native, here.device, entry, values, buffers, (buffer_of(result),), 0, name)
@@ -93,16 +93,10 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
     return out if straight else target if dots else _into(rule, out, target)
 
 
-def _laid_out(
-    rule: Rule, layouts: Layouts, inputs: tuple[Array, ...], result: Array
-) -> tuple[tuple[Array, ...], Array]:
-    """Host arrays as the kernel takes them, with no more axes than the C modules take."""
-    arrays = [
-        x if layout is None else as_strided(x, *laid_out(*layout, x.strides))
-        for x, layout in zip((*inputs, result), layouts, strict=True)
-    ]
-    few = [x.reshape(-1, *x.shape[x.ndim - rule.core :]) if x.ndim > MAX_DIMS else x for x in arrays]
-    return tuple(few[:-1]), few[-1]
+def _laid_out(rule: Rule, x: Array, layout: Layout) -> Array:
+    """A host array as the kernel takes it, with no more axes than the C modules take."""
+    x = x if layout is None else as_strided(x, *laid_out(*layout, x.strides))
+    return x.reshape(-1, *x.shape[x.ndim - rule.core :]) if x.ndim > MAX_DIMS else x
 
 
 def check_stream(stream: Any) -> None:

@@ -170,7 +170,7 @@ class Tiled:
             host[...] = to_host(self.native, view, self.copies)
 
 
-def in_tiles(compute: Any, run: Run, inputs: tuple[Array, ...], result: Array) -> bool:
+def in_tiles(compute: Any, run: Run, inputs: list[Array], result: Array) -> bool:
     """False if the call fits into the memory limit; else computes it in tiles."""
     needed = run.native.memory_needed(*run.names, run.values, run.inputs, run.outputs, run.device, False)
     limit = memory_limit.exceeded(run.native, run.device, needed)

@@ -55,11 +55,8 @@ class Product(NamedTuple):
     def layouts(self, a: Shape, b: Shape) -> Layouts:
         """The operands and the result as stacks of matrices with the same axes before them; the axis that a vector
         lacks repeats it."""
-        left, right, result = (
-            (*self.batch, self.m, self.k),
-            (*self.batch, self.k, self.n),
-            (*self.batch, self.m, self.n),
-        )
+        left, right = (*self.batch, self.m, self.k), (*self.batch, self.k, self.n)
+        result = *self.batch, self.m, self.n
         rows = 0 if self.left_is_vector else len(self.batch) + 1
         columns = 0 if self.right_is_vector else len(self.shape)
         axes = *range(1, len(self.batch) + 1), rows, columns

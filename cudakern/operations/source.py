@@ -9,7 +9,6 @@ from pathlib import Path
 
 from .._installed import KERNELS
 from ..calls import table
-from ..own.dependencies import Header, follow
 from .variants import NameOrFunction, operation_name
 
 #: The tokens that are colored in notebooks. The colors are readable on white and on black.
@@ -76,12 +75,16 @@ def _colored(text: str) -> str:
 
 def _included(path: Path) -> dict[Path, str]:
     """The device code among the files that a file includes, and that these include, in this order, with their texts."""
-
-    def is_shown(path: Path) -> bool:  # others are below the seam
-        return path.suffix == ".cuh" and path.is_relative_to(KERNELS) and path.parent.name not in ("plans", "launches")
-
-    own = Header(str(path), str(path.parent), path.read_text(encoding="utf-8"), {})
-    return {Path(header.path): header.text for header in follow([own], ((), ()), wanted=is_shown)}
+    files: dict[Path, str] = {}
+    waiting = [path]
+    while waiting:
+        path = waiting.pop(0)
+        if path in files or path.parent.name in ("plans", "launches") or not path.is_file():  # some are below the seam
+            continue
+        files[path] = path.read_text(encoding="utf-8")
+        names = re.findall(r'^#include "([^"]+\.cuh)"', files[path], re.M)
+        waiting += [there for name in names if (there := (path.parent / name).resolve()).is_relative_to(KERNELS)]
+    return files
 
 
 def _used(shown: str, others: dict[Path, str]) -> dict[Path, str]:

@@ -94,13 +94,13 @@ def planned(call: Tiled, a: Array, b: Array) -> Plan:
     return best
 
 
-def block_bytes(call: Tiled, a: Array, b: Array, plan: Plan) -> tuple[int, int, int]:
-    """The memory of a held block, of a block of the other operand, and of their product."""
+def block_bytes(call: Tiled, a: Array, b: Array, plan: Plan) -> tuple[int, int, int, int]:
+    """The memory of a held block, of a block of the other operand, of their product, and of that in the wide type."""
     rows, columns = plan.turned(plan.edge, plan.strip)
     of_a = memory_of((plan.matrices, rows, plan.depth), a.itemsize, by_columns(a))
     of_b = memory_of((plan.matrices, plan.depth, columns), b.itemsize, by_columns(b))
     of_c = memory_of((plan.matrices, rows, columns), itemsize(call.result), dense=plan.divided)
-    return *plan.turned(of_a, of_b), of_c
+    return *plan.turned(of_a, of_b), of_c, of_c // itemsize(call.result) * itemsize(plan.wide)
 
 
 def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
@@ -119,10 +119,10 @@ def of_kernels(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
 
 def memory(call: Tiled, a: Array, b: Array, plan: Plan) -> int:
     """What the call takes: see Products."""
-    x, y, product = block_bytes(call, a, b, plan)
+    x, y, product, wide = block_bytes(call, a, b, plan)
     slots, sums = plan.slots(a, b), product
     if plan.wide != call.result:
-        sums += (plan.held + 1) * product // itemsize(call.result) * itemsize(plan.wide)
+        sums += (plan.held + 1) * wide
     whole = slots * x + 2 * y + 2 * plan.held * product + plan.divided * sums + of_kernels(call, a, b, plan)
     return whole + rounding(slots + 3 * plan.held + 6)
 
@@ -204,11 +204,10 @@ class Products:
 
     def __init__(self, call: Tiled, plan: Plan, a: Array, b: Array) -> None:
         self.call, self.plan, self.dense = call, plan, plan.divided
-        x, y, product = block_bytes(call, a, b, plan)
+        x, y, product, wide = block_bytes(call, a, b, plan)
         self.operands = plan.turned(call.blocks(x, plan.slots(a, b)), call.blocks(y, 2))
         self.tiles = call.blocks(product, 2 * plan.held)
         self.is_wide = plan.wide != call.result
-        wide = product // itemsize(call.result) * itemsize(plan.wide)
         self.terms = call.blocks(product, 1) if self.dense else self.tiles
         self.wide_terms = call.blocks(wide, 1) if self.is_wide else self.terms
         self.sums = call.blocks(wide, plan.held) if self.is_wide else self.tiles

@@ -9,6 +9,7 @@ from .. import _display
 from .._errors import unknown
 from ..calls import table
 from ..calls.table import Variants
+from .registry import names, operation, registry
 
 #: An operation: its name ("matmul") or its function (cudakern.matmul).
 NameOrFunction: TypeAlias = str | Callable[..., Any]
@@ -18,10 +19,8 @@ def operation_name(op: NameOrFunction) -> str:
     """The operation's name; TypeError unless ``op`` is a name or an operation's function."""
     if isinstance(op, str):
         return op
-    from .registry import registry  # imports this module
-
-    for name, operation in registry().items():
-        if operation.call is op:
+    for name, what in registry().items():
+        if what.call is op:
             return name
     actual = f"{op.__module__}.{op.__name__}" if hasattr(op, "__name__") else f"an object of type {type(op).__name__}"
     raise TypeError(f"an operation is a name or a function, such as 'matmul' or cudakern.matmul, not {actual}")
@@ -72,8 +71,6 @@ def variants(op: NameOrFunction | None = None) -> Variants | AllVariants:
     >>> "bfloat16" in variants["tiled"].types
     True
     """
-    from .registry import names, operation
-
     if op is not None:
         name = operation_name(op)
         return table.variants(name if name in table.operations() else operation(name).name)

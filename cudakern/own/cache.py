@@ -178,23 +178,22 @@ def _folder() -> Path:
         return _temporary()
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = Path(named or os.path.join(home, "cudakern"))
+    distrusted = ""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = folder.resolve()
-        distrusted = _driver.distrusted(folder.stat())
-        if not distrusted:
+        if not (distrusted := _driver.distrusted(folder.stat())):
             with tempfile.TemporaryFile(dir=folder):
                 return folder
+        advice = "Make it yours alone (chown, chmod go-w), or name a folder of your own"
+        why = f"{distrusted}, so another user could plant a program there, which would run as yours. {advice}"
     except OSError as error:
-        if named:
-            raise ValueError(f"{CACHE}={named!r} cannot be written: {error.strerror}") from None
-        return _temporary()
-    danger = f"{distrusted}, so another user could plant a program there, which would run as yours"
-    advice = "Make it yours alone (chown, chmod go-w), or name a folder of your own"
+        why = f"cannot be written: {error.strerror}"
     if named:
-        raise ValueError(f"{CACHE}={named!r} {danger}. {advice}")
-    message = f"programs are compiled and not kept: {folder} {danger}. {advice} in {CACHE}"
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
+        raise ValueError(f"{CACHE}={named!r} {why}")
+    if distrusted:
+        message = f"programs are compiled and not kept: {folder} {why} in {CACHE}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return _temporary()
 
 

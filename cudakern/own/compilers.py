@@ -134,10 +134,14 @@ class Names(NamedTuple):
         known = (tuple(n for n in names if n not in unknown) for names in (self.source_kernels, self.variables))
         return Names(self.wanted, *known)
 
-    def listed(self, text: str, before: tuple[str, str], kernel: str, variable: str, end: str) -> str:
-        """The source followed by the two lists. Each item has a line of its own, which compilers name in messages."""
-        kernels, variables = map(kernel.format, self.kernels), map(variable.format, self.variables)
-        lines = [text, before[0], f'#line 1 "{_LIST}"', *kernels, "{}};", before[1], *variables, "{}};", end, ""]
+    def listed(self, text: str, kernels: tuple[str, str], variables: tuple[str, str], end: str = "") -> str:
+        """The source followed by the two lists, of which each pair is the head and the form of an item. Each item has a
+        line of its own, which compilers name in messages."""
+        items = (
+            [kernels[1].format(name) for name in self.kernels],
+            [variables[1].format(name) for name in self.variables],
+        )
+        lines = [text, kernels[0], f'#line 1 "{_LIST}"', *items[0], "{}};", variables[0], *items[1], "{}};", end, ""]
         return "\n".join(lines)
 
     def on_lines(self, lines: Iterable[str]) -> set[str]:
@@ -187,14 +191,12 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
     if macros:
         files[_MACROS] = macros
         options += ["-include", _MACROS]
-    before = (
-        "static const ck_set_kernel ck_kernels_of_the_set[] = {",
-        "static const ck_set_variable ck_variables_of_the_set[] = {",
-    )
+    kernels = "static const ck_set_kernel ck_kernels_of_the_set[] = {", "CK_KERNEL({}),"
+    variables = "static const ck_set_variable ck_variables_of_the_set[] = {", "CK_VARIABLE({}),"
     ours = [unit.folder] if unit.folder else []
     may_read = functools.partial(dependencies.reachable, unit.text, unit.flags, ours)
     while True:
-        files[unit.name] = names.listed(text, before, "CK_KERNEL({}),", "CK_VARIABLE({}),", "CK_SET_TABLE")
+        files[unit.name] = names.listed(text, kernels, variables, "CK_SET_TABLE")
         line = [*command, "-x", "c++", unit.name, "-o", RESULT, *options, "-MD", "-MF", READ]
         key = cache.key(line, files, identity(cxx), dependencies.environment())
         try:
@@ -232,14 +234,12 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int, mode: str = "
     ours = [path for path in (unit.folder, KERNELS, SOURCES / "gpu") if path]
     macros, flags = _macros(unit.flags)
     options += [f"--include-path={path}" for path in (*ours, *nvrtc.headers())] + flags
-    before = (
-        'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {',
-        'extern "C" __device__ ck_variable_type ck_described_variables[] = {',
-    )
+    kernels = 'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {', "ck_signature<decltype(&{})>::of,"
+    variables = 'extern "C" __device__ ck_variable_type ck_described_variables[] = {', "ck_variable_of<decltype({})>(),"
     text = f'#include "{KERNELS}/parameters.cuh"\n{macros}#line 1\n{unit.text}'
     may_read = functools.partial(dependencies.reachable, text, flags, ours, "", nvrtc.headers())
     while True:
-        whole = names.listed(text, before, "ck_signature<decltype(&{})>::of,", "ck_variable_of<decltype({})>(),", "")
+        whole = names.listed(text, kernels, variables)
         key = cache.key(whole, unit.name, options, nvrtc.identity())
         try:
             run = functools.partial(_run_nvrtc, whole, unit.name, options, names)
@@ -249,10 +249,10 @@ def for_gpu(native: Native, unit: Unit, names: Names, device: int, mode: str = "
             continue
         head, _, image = content.partition(b"\n")
         linkers = json.loads(head)
-        kernels, variables = (tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables))
+        linked = [tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables)]
         here = (native.backend_name(), str(path))
         if here not in _loaded:  # a program stays loaded
-            _loaded[here] = native.load_program(str(path), image, kernels, variables, device)
+            _loaded[here] = native.load_program(str(path), image, linked[0], linked[1], device)
         return _loaded[here]
 
 

@@ -106,9 +106,8 @@ def contents(text: str) -> Contents:
         if depth == 0 and sign in "};" and None not in scopes:  # the declaration ends
             prefix = [name for scope in scopes for name in scope or ()]
             if "__global__" in words and sign == "}":
-                if kernel := _kernel(declaration, prefix, text):
-                    code = text[declaration[0].start : token.end]
-                    kernels.setdefault(kernel.name, kernel._replace(code=code))
+                if kernel := _kernel(declaration, prefix, text, token.end):
+                    kernels.setdefault(kernel.name, kernel)
             elif _MEMORY & set(words) and "extern" not in words:
                 variables |= dict.fromkeys("::".join([*prefix, name]) for name in _variables(declaration))
             declaration = []
@@ -124,7 +123,7 @@ def _scope(words: list[str]) -> tuple[str, ...] | None:
     return tuple(word for word in words[1:] if word != "::") if words[:1] == ["namespace"] else None
 
 
-def _kernel(declaration: list[Token], prefix: list[str], text: str) -> KernelText | None:
+def _kernel(declaration: list[Token], prefix: list[str], text: str, end: int) -> KernelText | None:
     is_template = declaration[0].text == "template"
     rest = declaration
     if is_template:
@@ -143,7 +142,8 @@ def _kernel(declaration: list[Token], prefix: list[str], text: str) -> KernelTex
     name = "::".join([*prefix, rest[start - 1].text])
     returns_nothing = "void" in (token.text for token in rest[:start])
     line = text.count("\n", 0, rest[start].start) + 1
-    return KernelText(name, returns_nothing, () if parameters == ("void",) else parameters, is_template, line, "")
+    parameters = () if parameters == ("void",) else parameters
+    return KernelText(name, returns_nothing, parameters, is_template, line, text[declaration[0].start : end])
 
 
 def _variables(declaration: list[Token]) -> list[str]:

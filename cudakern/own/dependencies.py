@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,20 +51,13 @@ class Header(NamedTuple):
     includes: dict[str, list[str]]  #: of each `"parts.cuh"` or `<lib.h>`, where a compiler may look for it
 
 
-def _is_foreign(path: Path) -> bool:
-    """Whether it is none of the package's own headers."""
-    return not path.is_relative_to(HEADERS)
-
-
 #: For names in quotes, and for both forms.
 Folders = tuple[Iterable[str | Path], Iterable[str | Path]]
 
 
-def follow(
-    files: list[Header], folders: Folders, every: bool = False, wanted: Callable[[Path], bool] = _is_foreign
-) -> list[Header]:
+def follow(files: list[Header], folders: Folders, every: bool = False) -> list[Header]:
     """Adds the files that these include, and that those include: of each name the first file in the folders, or
-    ``every`` one. Those that are not ``wanted`` are left out."""
+    ``every`` one. The package's own headers are left out."""
     quoting, both = folders
     known: set[str] = set()
     for header in files:
@@ -74,7 +67,7 @@ def follow(
             paths = header.includes[written] = [os.path.join(place, written[1:-1]) for place in places]
             for path in list(filter(os.path.isfile, paths))[: None if every else 1]:
                 real = os.path.realpath(path)
-                if real not in known and wanted(Path(real)):
+                if real not in known and not Path(real).is_relative_to(HEADERS):
                     known.add(real)
                     with contextlib.suppress(OSError):  # a compiler cannot read it either
                         files.append(Header(real, os.path.dirname(path), read(Path(path)), {}))

@@ -100,15 +100,16 @@ def _statements_of_asm(text: str) -> Iterator[tuple[int, int, str]]:
     """Each asm, and the C++ that takes its place."""
     end = Token("", len(text), len(text))
     source = [*tokens(text), end, end]
+    closing = 0
     for i, token in enumerate(source):
-        if token.text not in _ASM:
+        if i < closing or token.text not in _ASM:
             continue
         opening = i + 1
         while source[opening].text in _QUALIFIERS:
             opening += 1
         if source[opening].text != "(":
             continue
-        parts = split(source[opening + 1 : -2])[0]
+        parts = split(source[k] for k in range(opening + 1, len(source) - 2))[0]
         closing = opening + 1 + len(parts)
         last = source[closing + (source[closing + 1].text == ";")]
         try:
