@@ -26,6 +26,8 @@ MODES: Mapping[str, list[str]] = {
         "-O1",
         "-DEMULATOR_REPORTS",
         "-fsanitize=thread",
+        "-fsanitize=bounds,alignment",
+        "-fno-builtin-memset",
         "-fno-optimize-sibling-calls",
         "-fno-omit-frame-pointer",
     ],

@@ -11,8 +11,8 @@ from typing import Any
 
 from .._backend import emulator, use_backend
 from .._errors import CudaError
-from ..emulator import configured
 from ..calls.observer import Observed, Observer, Run, observed
+from ..emulator import configured
 from ..own import cuda_source
 from ..own.sets import package_set
 from . import checker
@@ -54,8 +54,8 @@ class Checking(Observer):
         found = [finding(one, self._parameters(one, run)) for one in checker.found(self._seen)]
         self._seen += len(found)
         found = _one_per_place(found)
-        if failed is not None and not found:
-            found = [_of_error(failed)]
+        if failed is not None and not _explained(failed, found):
+            found.append(_of_error(failed))
         self.findings += found
         if self._raises and found:
             raise CudaError(str(found[0]), "cudaErrorLaunchFailure", 719) from failed
@@ -97,12 +97,22 @@ def _one_per_place(found: list[Finding]) -> list[Finding]:
     return list(kept.values())
 
 
+def _explained(error: CudaError, found: list[Finding]) -> bool:
+    """Whether the error is a consequence of what was found."""
+    text = str(error)
+    if "free and delete" in text:
+        return any(one.kind == "double_free" for one in found)
+    return bool(found) and "cudaErrorIllegalAddress" in text
+
+
 def _of_error(error: CudaError) -> Finding:
     """A finding of an error with which the emulator ended the kernel: a divergent barrier, a lane that is missing."""
     text = str(error)
     kernel = match[1] if (match := re.search(r"kernel (\S+?)[:,]", text)) else ""
     at = re.search(r"([^\s:(]+):(\d+)", text)
-    kind = "barrier" if "barrier" in text else "warp" if "lane" in text or "warp" in text else "error"
+    kind = (
+        "barrier" if re.search(r"barrier|sync\(\)", text) else "warp" if "lane" in text or "warp" in text else "error"
+    )
     place = Place(at[1] if at else "", int(at[2]) if at else 0, (0, 0, 0), (0, 0, 0))
     return Finding(kind, kernel, place, text.rstrip("."), "")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._installed import LIBRARY
 
-KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope")
+KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope", "double_free", "index")
 GLOBAL, SHARED, LOCAL = range(3)
 READS, WRITES, ATOMIC, VOLATILE, OF_BLOCK = 1, 2, 4, 16, 32
 

@@ -148,7 +148,7 @@ class _Words:
     """Makes a finding of what the checker found."""
 
     def __init__(self, found: Found, parameters: Sequence[Parameter]) -> None:
-        self.found, self.kind = found, checker.KINDS[found.kind]
+        self.found, self.kind = found, checker.KINDS[found.kind].replace("index", "bounds")
         known = 0 <= found.parameter < len(parameters)
         self.parameter = parameters[found.parameter] if known else None
         variable = found.variable.decode(errors="replace")
@@ -192,6 +192,10 @@ class _Words:
 
     def _bounds(self) -> tuple[str, str]:
         found = self.found
+        if checker.KINDS[found.kind] == "index":
+            type_ = found.variable.decode(errors="replace").strip("'")
+            message = f"{_thread(found, found.access)} takes element {found.offset} of an array of the type {type_}"
+            return message, "Its elements count from 0: compare the index with the size."
         if not found.length:
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
@@ -212,7 +216,14 @@ class _Words:
         return message, "A vector of 2, 4 or more numbers must begin at a multiple of its own size."
 
     def _freed(self) -> tuple[str, str]:
-        return f"{self._does} {self.element}, which has been freed", "Free memory after its last use."
+        what = f"element {self.found.offset // self.size} of a block from malloc"
+        return f"{self._does} {what}, which has been freed", "Free memory after its last use."
+
+    def _double_free(self) -> tuple[str, str]:
+        message = (
+            f"{_thread(self.found, self.found.access)} frees an address that malloc or new has not returned, or twice"
+        )
+        return message, "Let one thread free each block, once."
 
     def _uninitialised(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which nobody has written"

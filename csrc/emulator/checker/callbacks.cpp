@@ -5,6 +5,8 @@
 // The compiler's own library for these functions is not linked. Everything here is hidden, because each set has its
 // own functions. CUDA's atomic functions report themselves (device_atomics.h); the __tsan_atomic functions, which
 // stand for the compiler's atomic operations, must carry these out.
+#include <emulator/core.h>
+#include <emulator/device_core.h>
 #include <emulator/events.h>
 
 extern "C" __attribute__((visibility("default"))) const int cudakern_reports = 1;
@@ -28,10 +30,10 @@ ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
 CALLBACK __tsan_read_range(const void *address, size_t bytes) {
-    emu_access(address, bytes, EMU_READS, CALLED_AT);
+    emu_access(address, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
 }
 CALLBACK __tsan_write_range(const void *address, size_t bytes) {
-    emu_access(address, bytes, EMU_WRITES, CALLED_AT);
+    emu_access(address, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
 }
 CALLBACK __tsan_vptr_update(const void *, const void *) {}
 CALLBACK __tsan_vptr_read(const void *) {}
@@ -39,6 +41,76 @@ CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(const void *) {}
 CALLBACK __tsan_func_exit() {}
 
+// --- Functions of the C library that compilers call, also for copies of structs ------------------------------------
+#define FUNCTION   extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *
+extern "C" void *__memcpy_chk(void *, const void *, size_t, size_t);
+extern "C" void *__memmove_chk(void *, const void *, size_t, size_t);
+extern "C" void *__memset_chk(void *, int, size_t, size_t);
+FUNCTION memcpy(void *to, const void *from, size_t bytes) {
+    emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
+    emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
+    return __memcpy_chk(to, from, bytes, bytes);
+}
+FUNCTION memmove(void *to, const void *from, size_t bytes) {
+    emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
+    emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
+    return __memmove_chk(to, from, bytes, bytes);
+}
+FUNCTION memset(void *to, int value, size_t bytes) {
+    emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
+    return __memset_chk(to, value, bytes, bytes);
+}
+
+// --- Indices of arrays whose size is known: -fsanitize=bounds ------------------------------------------------------
+struct TypeName {
+    unsigned short kind, info; // info: of an integer, 2 * log2(bits) + whether it is signed
+    char name[1];
+};
+struct BadIndex {
+    const char *file;
+    unsigned line, column;
+    const TypeName *array, *index;
+};
+CALLBACK __ubsan_handle_out_of_bounds(const BadIndex *at, size_t value) {
+    const int unused = 64 - (1 << (at->index->info >> 1));
+    const int64_t index = at->index->info & 1 ? static_cast<int64_t>(value << unused) >> unused
+                                              : static_cast<int64_t>(value);
+    emu_index_fails(index, at->array->name, at->file, static_cast<int>(at->line));
+}
+
+// A pointer that is used as one to a type, whose alignment it lacks: -fsanitize=alignment.
+struct BadPointer {
+    const char *file;
+    unsigned line, column;
+    const TypeName *type;
+    unsigned char log_alignment, kind; // of the access: 1 is a store
+};
+CALLBACK __ubsan_handle_type_mismatch_v1(const BadPointer *at, size_t address) {
+    emu_access(reinterpret_cast<const void *>(address), size_t{1} << at->log_alignment,
+               EMU_MISALIGNED | (at->kind == 1 ? EMU_WRITES : EMU_READS), CALLED_AT);
+}
+
+// --- malloc, free, new and delete in kernels, instead of those in device_memory.h ----------------------------------
+#define ALLOCATE(name)                                                                                               \
+    extern "C" void *__real_##name(size_t);                                                                          \
+    FUNCTION __wrap_##name(size_t bytes) {                                                                           \
+        return emu_in_kernel() ? emu_heap_malloc_at(bytes, CALLED_AT) : __real_##name(bytes);                        \
+    }
+#define RELEASE(name, ...)                                                                                           \
+    CALLBACK __wrap_##name(void *pointer __VA_ARGS__) {                                                              \
+        emu_in_kernel() ? emu_heap_free_at(pointer, CALLED_AT) : free(pointer);                                      \
+    }
+extern "C" void free(void *);
+ALLOCATE(malloc)
+ALLOCATE(_Znwm)
+ALLOCATE(_Znam)
+RELEASE(free)
+RELEASE(_ZdlPv)
+RELEASE(_ZdaPv)
+RELEASE(_ZdlPvm, , size_t)
+RELEASE(_ZdaPvm, , size_t)
+
+// --- The compiler's atomic operations ------------------------------------------------------------------------------
 #define PERFORM    extern "C" __attribute__((visibility("hidden"), no_sanitize("thread")))
 #define ORDER      __ATOMIC_SEQ_CST
 #define FETCH(bits, type, name)                                                                                      \

@@ -25,6 +25,8 @@ typedef enum checker_kind {
     CHECKER_UNINITIALISED,
     CHECKER_RACE,
     CHECKER_SCOPE,
+    CHECKER_DOUBLE_FREE,
+    CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
     CHECKER_KINDS
 } checker_kind;
 
@@ -126,6 +128,8 @@ typedef struct interval { // memory that the launch may access
     const char *variable;
 } interval;
 
+extern const char IN_HEAP[], FREED[]; // variables of blocks that malloc has returned in a kernel
+
 typedef struct launch_state {
     emu_launch_event *event;
     int reports; // its library reports accesses
@@ -168,6 +172,7 @@ int interval_shared(const block_state *block, uintptr_t address, emu_space space
 // `other` < 0: no other access.
 void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *access,
                   int64_t other_who, unsigned other_site, const interval *array);
+void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type);
 void findings_clear(void);
 
 #endif

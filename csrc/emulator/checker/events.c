@@ -15,6 +15,7 @@ static uint64_t launches, accesses;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
+const char IN_HEAP[] = "malloc", FREED[] = "malloc, freed";
 enum { NEAR = 1 << 16, MOST_ARRAYS = 64 };
 
 typedef struct array {
@@ -256,6 +257,12 @@ static void on_fence(void *tool, const emu_where *at, unsigned scope) {
     if (block) rules_fence(block, at->thread, scope);
 }
 
+static void on_index(void *tool, const emu_where *at, int64_t index, const char *type) {
+    (void)tool;
+    const block_state *const block = at->block->own;
+    if (block) findings_add_index(block, at, index, type);
+}
+
 // --- Memory --------------------------------------------------------------------------------------------------------
 
 static void on_copy(void *tool, const emu_copy_event *event) {
@@ -276,20 +283,37 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
     const int in_kernel = event->kind == EMU_MEMORY_HEAP; // whose launch holds the lock
     if (!in_kernel) pthread_mutex_lock(&lock);
     if (event->kind == EMU_MEMORY_DEVICE || in_kernel) shadow_set(event->address, event->bytes, 0);
-    if (in_kernel) add_interval(event->address, event->address + event->bytes, -1, "malloc");
+    if (in_kernel) {
+        launch_state *const launch = &checker_launch;
+        for (size_t i = launch->memory_count; i-- > 0;) { // freed blocks that it contains, or parts of them
+            interval *const of = &launch->memory[i];
+            if (of->variable != FREED || of->begin >= event->address + event->bytes || of->end <= event->address) continue;
+            memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
+        }
+        add_interval(event->address, event->address + event->bytes, -1, IN_HEAP);
+    }
     if (!in_kernel) pthread_mutex_unlock(&lock);
+}
+
+// A kernel frees a block, which remains in the list until malloc returns its memory again.
+static void free_block(const emu_memory_event *event) {
+    launch_state *const launch = &checker_launch;
+    for (size_t i = 0; i < launch->memory_count; ++i) {
+        interval *const of = &launch->memory[i];
+        if (of->begin != event->address || of->variable != IN_HEAP) continue;
+        of->variable = FREED;
+        return;
+    }
+    const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
+    block_state *const block = event->at->block->own;
+    const unsigned site = site_number(event->at, EMU_WRITES, 1);
+    if (block) findings_add(CHECKER_DOUBLE_FREE, block, event->at->thread, site, &access, -1, 0, NULL);
 }
 
 static void on_release(void *tool, const emu_memory_event *event) {
     (void)tool;
     if (event->kind == EMU_MEMORY_HEAP) {
-        launch_state *const launch = &checker_launch;
-        for (size_t i = 0; i < launch->memory_count; ++i)
-            if (launch->memory[i].begin == event->address) {
-                memmove(&launch->memory[i], &launch->memory[i + 1],
-                        (--launch->memory_count - i) * sizeof *launch->memory);
-                break;
-            }
+        free_block(event);
         return;
     }
     pthread_mutex_lock(&lock);
@@ -313,6 +337,7 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .allocate = on_allocate,
                                  .release = on_release,
                                  .fence = on_fence,
+                                 .index = on_index,
                                  .one_at_a_time = 1};
 
 CHECKER_API int checker_begin(void) {

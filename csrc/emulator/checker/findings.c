@@ -102,6 +102,16 @@ void findings_add(checker_kind kind, const block_state *block, int thread, unsig
     keys[count++].is_complete = 0;
 }
 
+void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type) {
+    const emu_access_event none = {.bytes = 1};
+    const size_t before = count;
+    const interval array = {.parameter = -1, .variable = type};
+    findings_add(CHECKER_INDEX, block, at->thread, site_number(at, EMU_READS, 1), &none, -1, 0, &array);
+    if (count == before) return;
+    findings[before].offset = index;
+    findings[before].length = 0;
+}
+
 // Looks up the lines of all new findings at once, because each look-up starts a process.
 static void complete(void) {
     uintptr_t *const codes = malloc(2 * MOST_FINDINGS * sizeof *codes);

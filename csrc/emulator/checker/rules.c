@@ -224,7 +224,8 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
         const uint32_t who = in->who[WRITE], stamp = in->stamp[WRITE];
         for (int r = READ; r <= OTHER_READ; ++r)
             if (in->stamp[r] && is_known(by->block, by->thread, in->who[r], in->stamp[r])) in->stamp[r] = 0;
-        if (stamp && who != by->who && !is_known(by->block, by->thread, who, stamp))
+        const int was_atomic = is_atomic(site_of(in->site[WRITE])->kind);
+        if (stamp && (who != by->who || !was_atomic) && !is_known(by->block, by->thread, who, stamp))
             remember(by, in, who, stamp, in->site[WRITE], mask);
     } else {
         in->stamp[READ] = in->stamp[OTHER_READ] = 0;
@@ -285,6 +286,10 @@ static int is_inside(const accessing *by, int thread) {
     }
     int contains;
     const interval *const near = interval_near(event->address, &contains);
+    if (contains && near->variable == FREED) {
+        findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, near);
+        return 0;
+    }
     if (contains && event->address + event->bytes <= near->end) return 1;
     if (!contains && is_known_memory(event->address, near)) return 1;
     findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
@@ -299,7 +304,11 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
                           .site = site_number(at, event->kind, bytes),
                           .kind = event->kind,
                           .who = block->first + (uint32_t)at->thread};
-    if ((bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) && event->address % bytes)
+    if (event->kind & EMU_MISALIGNED) {
+        findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
+        return;
+    }
+    if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) && event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
     if (!is_inside(&by, at->thread)) return;
     judge_bytes(&by, event->address, bytes);

@@ -41,7 +41,7 @@ static int grid_barrier(emu_block *block) {
     }
     waiting = grid->waiting;
     int finished = grid->finished;
-    emu_turn_take(block);
+    if (!stuck) emu_turn_take(block);
     pthread_mutex_unlock(&grid->lock);
     if (stuck)
         emu_block_fail(

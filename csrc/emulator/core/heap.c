@@ -126,17 +126,25 @@ static void tell(const void *block, size_t bytes, int is_new, const void *after)
 }
 
 void *emu_heap_malloc(size_t bytes) {
+    return emu_heap_malloc_at(bytes, __builtin_return_address(0));
+}
+
+void *emu_heap_malloc_at(size_t bytes, const void *after) {
     pthread_mutex_lock(&lock);
     void *block = allocate(bytes);
     pthread_mutex_unlock(&lock);
     if (block) memset(block, 0xff, bytes); // NaN or -1 reveals reads of unwritten memory
-    if (block) tell(block, bytes, 1, __builtin_return_address(0));
+    if (block) tell(block, bytes, 1, after);
     return block;
 }
 
 void emu_heap_free(void *pointer) {
+    emu_heap_free_at(pointer, __builtin_return_address(0));
+}
+
+void emu_heap_free_at(void *pointer, const void *after) {
     if (!pointer) return;
-    tell(pointer, 0, 0, __builtin_return_address(0));
+    tell(pointer, 0, 0, after);
     pthread_mutex_lock(&lock);
     const int released = emu_heap_contains(pointer) && release(pointer);
     pthread_mutex_unlock(&lock);

@@ -59,6 +59,17 @@ void emu_atomic_here(const void *address, size_t bytes, unsigned kind) {
     emu_access(address, bytes, kind, __builtin_return_address(0));
 }
 
+void emu_index_fails(int64_t index, const char *type, const char *file, int line) {
+    emu_block *block = emu_current;
+    if (!block || !block->inside) return;
+    if (is_watched(block)) {
+        const emu_where at = emu_tool_where(block, file, line, NULL);
+        emu_tool_index(&at, index, type);
+    }
+    emu_block_fail_as(cudaErrorIllegalAddress, file, line, "the index %lld is outside of an array of the type %s",
+                      (long long)index, type);
+}
+
 void emu_fence_here(unsigned scope) {
     emu_block *block = emu_current;
     if (!is_watched(block)) return;

@@ -245,6 +245,11 @@ void emu_tool_fence(const emu_where *at, unsigned scope) {
     TELL(block, fence, at, scope);
 }
 
+void emu_tool_index(const emu_where *at, int64_t index, const char *type) {
+    const emu_block *block = block_of(at);
+    TELL(block, index, at, index, type);
+}
+
 void emu_tool_begin(const emu_where *at, emu_agent by, uint64_t operation, const void *mbarrier) {
     emu_tool_async(at,
                    (emu_async_event){

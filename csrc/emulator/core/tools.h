@@ -58,6 +58,7 @@ void emu_tool_barrier(const emu_where *at, emu_barrier_event barrier);
 void emu_tool_warp(const emu_where *at, emu_warp_event warp);
 void emu_tool_async(const emu_where *at, emu_async_event async);
 void emu_tool_fence(const emu_where *at, unsigned scope);
+void emu_tool_index(const emu_where *at, int64_t index, const char *type);
 void emu_tool_begin(const emu_where *at, emu_agent by, uint64_t operation, const void *mbarrier); // an operation
 void emu_tool_end(const emu_where *at, emu_agent by, uint64_t operation);
 // The number of the block's asynchronous operation that began as the `count`th, and the number of a new one.

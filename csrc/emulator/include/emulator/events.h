@@ -93,10 +93,14 @@ typedef enum emu_agent { // who accesses memory
     EMU_AGENTS
 } emu_agent;
 
+// With an emu_access_kind. A range need not be aligned. EMU_MISALIGNED announces an access: its address is no multiple
+// of `bytes`, as the type that it has in the source needs.
+enum { EMU_RANGE = 128, EMU_MISALIGNED = 256 };
+
 typedef struct emu_access_event {
     uintptr_t address;
     size_t bytes;
-    unsigned kind; // emu_access_kind
+    unsigned kind; // emu_access_kind, EMU_RANGE
     emu_space space;
     emu_agent by;
     uint64_t operation; // of an asynchronous operation: its number; else 0
@@ -190,6 +194,8 @@ typedef struct emu_events {
     void (*allocate)(void *tool, const emu_memory_event *memory);
     void (*release)(void *tool, const emu_memory_event *memory);
     void (*fence)(void *tool, const emu_where *at, unsigned scope); // a bit of an emu_access_kind; 0: the device
+    // An index is outside of the `count` elements of an array whose type is known ("float [32]"). The kernel then ends.
+    void (*index)(void *tool, const emu_where *at, int64_t index, const char *type);
     // Blocks run one after another, in their order; those of a cooperative grid take turns at its barriers.
     uintptr_t one_at_a_time;
 } emu_events;
@@ -206,6 +212,13 @@ EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
 // the address of the instruction after the access, as __builtin_return_address(0) gives it in a function that is
 // called for it.
 EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const void *after);
+
+// malloc and free in kernels, for libraries that know where they are called.
+EMU_API void *emu_heap_malloc_at(size_t bytes, const void *after);
+EMU_API void emu_heap_free_at(void *pointer, const void *after);
+
+// The same, if they check the indices of arrays: tells the tool, and ends the kernel.
+EMU_API void emu_index_fails(int64_t index, const char *type, const char *file, int line);
 
 // The source lines of instructions, as far as debug information (-g1) and binutils' addr2line are there; line 0:
 // unknown. Of inlined functions, it is the innermost call that is not in the emulator's headers. One process is
