@@ -14,7 +14,7 @@ import shlex
 import shutil
 import stat
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,17 +79,26 @@ def options(compiler: str, mode: str = "plain") -> list[str]:
 def users_options(compiler: str, sources: Path, library: Path, mode: str = "plain") -> list[str]:
     """The same for a shared library of a user's kernels, with the headers, and with the core that it is linked to."""
     # malloc and new in kernels: see device_memory.h. new may return NULL there.
-    functions = ["malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"]
-    wrapped = "-Wl," + ",".join(f"--wrap={name}" for name in functions)
-    heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", wrapped]
+    heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", _wrapped(_HEAP)]
     # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
     link = [*headers(sources), *heap, *core(library), *libraries(mode)]
     return [*options(compiler, mode), "-shared", "-fstack-clash-protection", *link]
 
 
 def libraries(mode: str) -> list[str]:
-    """The options that keep the compiler's own library for reported accesses out."""
-    return ["-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"] if mode in REPORTING else []
+    """The options that keep the compiler's own library for reported accesses out, and let copies report themselves."""
+    if mode not in REPORTING:
+        return []
+    return [_wrapped([*_HEAP, *_COPIES]), "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"]
+
+
+#: Functions that the linker directs to others of ours.
+_HEAP = ("malloc", "free", "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm")
+_COPIES = ("memset", "memcpy", "memmove")
+
+
+def _wrapped(functions: Iterable[str]) -> str:
+    return "-Wl," + ",".join(f"--wrap={name}" for name in functions)
 
 
 def headers(sources: Path) -> list[str]:

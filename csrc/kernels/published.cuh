@@ -62,7 +62,7 @@ template <typename Acc> __device__ __forceinline__ Acc wait_for(const published<
 
 // For the only reader of a sum, once it has it: the words are 0 again for the next launch.
 template <typename Acc> __device__ __forceinline__ void unpublish(published<Acc> *at) {
-    for (int w = 0; w < published<Acc>::WORDS; ++w) at->words[w] = 0;
+    for (int w = 0; w < published<Acc>::WORDS; ++w) *const_cast<volatile word *>(&at->words[w]) = 0;
 }
 
 } // namespace publishing

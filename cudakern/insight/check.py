@@ -110,9 +110,8 @@ def _of_error(error: CudaError) -> Finding:
     text = str(error)
     kernel = match[1] if (match := re.search(r"kernel (\S+?)[:,]", text)) else ""
     at = re.search(r"([^\s:(]+):(\d+)", text)
-    kind = (
-        "barrier" if re.search(r"barrier|sync\(\)", text) else "warp" if "lane" in text or "warp" in text else "error"
-    )
+    words = {"barrier": r"barrier|sync\(\)", "warp": "lane|warp|shuffle"}
+    kind = next((kind for kind, word in words.items() if re.search(word, text)), "error")
     place = Place(at[1] if at else "", int(at[2]) if at else 0, (0, 0, 0), (0, 0, 0))
     return Finding(kind, kernel, place, text.rstrip("."), "")
 

@@ -220,10 +220,8 @@ class _Words:
         return f"{self._does} {what}, which has been freed", "Free memory after its last use."
 
     def _double_free(self) -> tuple[str, str]:
-        message = (
-            f"{_thread(self.found, self.found.access)} frees an address that malloc or new has not returned, or twice"
-        )
-        return message, "Let one thread free each block, once."
+        who = _thread(self.found, self.found.access)
+        return f"{who} frees what malloc or new has not returned, or frees it twice", "Free each block once."
 
     def _uninitialised(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which nobody has written"

@@ -11,8 +11,8 @@
 
 extern "C" __attribute__((visibility("default"))) const int cudakern_reports = 1;
 
-#define CALLBACK      extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
-#define CALLED_AT     __builtin_return_address(0)
+#define CALLBACK  extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
+#define CALLED_AT __builtin_return_address(0)
 #define ACCESS(name, bytes, kind)                                                                                    \
     CALLBACK __tsan_##name##bytes(const void *address) {                                                             \
         emu_access(address, bytes, kind, CALLED_AT);                                                                 \
@@ -42,21 +42,22 @@ CALLBACK __tsan_func_entry(const void *) {}
 CALLBACK __tsan_func_exit() {}
 
 // --- Functions of the C library that compilers call, also for copies of structs ------------------------------------
-#define FUNCTION   extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *
+// (The linker directs their calls here: --wrap.)
+#define FUNCTION extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *
 extern "C" void *__memcpy_chk(void *, const void *, size_t, size_t);
 extern "C" void *__memmove_chk(void *, const void *, size_t, size_t);
 extern "C" void *__memset_chk(void *, int, size_t, size_t);
-FUNCTION memcpy(void *to, const void *from, size_t bytes) {
+FUNCTION __wrap_memcpy(void *to, const void *from, size_t bytes) {
     emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
     return __memcpy_chk(to, from, bytes, bytes);
 }
-FUNCTION memmove(void *to, const void *from, size_t bytes) {
+FUNCTION __wrap_memmove(void *to, const void *from, size_t bytes) {
     emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
     return __memmove_chk(to, from, bytes, bytes);
 }
-FUNCTION memset(void *to, int value, size_t bytes) {
+FUNCTION __wrap_memset(void *to, int value, size_t bytes) {
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
     return __memset_chk(to, value, bytes, bytes);
 }
@@ -73,8 +74,8 @@ struct BadIndex {
 };
 CALLBACK __ubsan_handle_out_of_bounds(const BadIndex *at, size_t value) {
     const int unused = 64 - (1 << (at->index->info >> 1));
-    const int64_t index = at->index->info & 1 ? static_cast<int64_t>(value << unused) >> unused
-                                              : static_cast<int64_t>(value);
+    const int64_t index =
+        at->index->info & 1 ? static_cast<int64_t>(value << unused) >> unused : static_cast<int64_t>(value);
     emu_index_fails(index, at->array->name, at->file, static_cast<int>(at->line));
 }
 
@@ -111,8 +112,8 @@ RELEASE(_ZdlPvm, , size_t)
 RELEASE(_ZdaPvm, , size_t)
 
 // --- The compiler's atomic operations ------------------------------------------------------------------------------
-#define PERFORM    extern "C" __attribute__((visibility("hidden"), no_sanitize("thread")))
-#define ORDER      __ATOMIC_SEQ_CST
+#define PERFORM extern "C" __attribute__((visibility("hidden"), no_sanitize("thread")))
+#define ORDER   __ATOMIC_SEQ_CST
 #define FETCH(bits, type, name)                                                                                      \
     PERFORM type __tsan_atomic##bits##_fetch_##name(volatile type *address, type value, int) {                       \
         return __atomic_fetch_##name(address, value, ORDER);                                                         \

@@ -41,15 +41,15 @@ typedef struct checker_finding {
     int kind;
     uint64_t launch; // its number
     char kernel[256];
-    unsigned grid[3], shape[3]; // of the launch: blocks, and threads per block
+    unsigned grid[3], shape[3];   // of the launch: blocks, and threads per block
     checker_access access, other; // other: of a race; with no bytes elsewhere
     uint64_t address;
-    int space;         // emu_space
-    int parameter;     // of the kernel, whose array it is (or nearly); -1: none
+    int space;          // emu_space
+    int parameter;      // of the kernel, whose array it is (or nearly); -1: none
     char variable[128]; // the shared or constant variable; "" for others
-    int64_t offset;    // of the address in that array or variable, which ...
-    uint64_t length;   // ... has so many bytes; 0: unknown
-    uint64_t count;    // of such accesses at this place
+    int64_t offset;     // of the address in that array or variable, which ...
+    uint64_t length;    // ... has so many bytes; 0: unknown
+    uint64_t count;     // of such accesses at this place
 } checker_finding;
 
 // --- shadow.c ------------------------------------------------------------------------------------------------------
@@ -103,9 +103,9 @@ release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, i
 
 enum { CHECKER_PENDING = 6 };
 typedef struct thread_state {
-    const knowledge *acquired;         // of others, besides what the block knows
+    const knowledge *acquired;          // of others, besides what the block knows
     const knowledge *fenced, *in_block; // what it knew at its last fence, for all and for its block
-    release *pending[CHECKER_PENDING]; // read by atomic operations since then
+    release *pending[CHECKER_PENDING];  // read by atomic operations since then
     int pending_count;
 } thread_state;
 
@@ -124,20 +124,20 @@ typedef struct block_state {
 
 typedef struct interval { // memory that the launch may access
     uintptr_t begin, end;
-    int parameter;      // whose array it is; -1: none
+    int parameter; // whose array it is; -1: none
     const char *variable;
 } interval;
 
-extern const char IN_HEAP[], FREED[]; // variables of blocks that malloc has returned in a kernel
+extern const char IN_HEAP[], FREED[]; // "variables" of memory from malloc in a kernel, and of freed memory
 
 typedef struct launch_state {
     emu_launch_event *event;
-    int reports; // its library reports accesses
-    uint32_t begin;        // stamps before this one are known to all its threads
-    uint32_t grid_known;   // and these, since the grid's last barrier
-    unsigned generation;   // number of those
-    uint32_t threads;      // per block
-    interval *memory;      // sorted
+    int reports;         // its library reports accesses
+    uint32_t begin;      // stamps before this one are known to all its threads
+    uint32_t grid_known; // and these, since the grid's last barrier
+    unsigned generation; // number of those
+    uint32_t threads;    // per block
+    interval *memory;    // sorted
     size_t memory_count;
     uintptr_t image, image_end; // the kernel's library
 } launch_state;
@@ -166,12 +166,13 @@ unsigned site_number(const emu_where *at, unsigned kind, size_t bytes);
 const site *site_of(unsigned number);
 
 const interval *interval_near(uintptr_t address, int *contains); // of the launch
+const interval *interval_freed(uintptr_t address);               // device memory; NULL: it is not freed
 // Of a block's shared memory: the array that contains the address, or the one nearest to it. 0: it is far from both.
 int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found);
 
 // `other` < 0: no other access.
-void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *access,
-                  int64_t other_who, unsigned other_site, const interval *array);
+void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
+                  const emu_access_event *access, int64_t other_who, unsigned other_site, const interval *array);
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type);
 void findings_clear(void);
 

@@ -15,7 +15,7 @@ static uint64_t launches, accesses;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
-const char IN_HEAP[] = "malloc", FREED[] = "malloc, freed";
+const char IN_HEAP[] = "malloc", FREED[] = "freed";
 enum { NEAR = 1 << 16, MOST_ARRAYS = 64 };
 
 typedef struct array {
@@ -25,6 +25,22 @@ typedef struct array {
 static array announced[MOST_ARRAYS]; // of the next launches
 static size_t announced_count;
 static const library *kernels; // the launch's
+
+// Device memory that has been freed, the last ones, until it is allocated again.
+enum { MOST_FREED = 256 };
+static interval freed[MOST_FREED];
+static size_t freed_count;
+
+const interval *interval_freed(uintptr_t address) {
+    for (size_t i = 0; i < freed_count; ++i)
+        if (address - freed[i].begin < freed[i].end - freed[i].begin) return &freed[i];
+    return NULL;
+}
+
+static void forget_freed(uintptr_t begin, uintptr_t end) {
+    for (size_t i = freed_count; i-- > 0;)
+        if (freed[i].begin < end && begin < freed[i].end) freed[i] = freed[--freed_count];
+}
 
 static void add_interval(uintptr_t begin, uintptr_t end, int parameter, const char *variable) {
     launch_state *const launch = &checker_launch;
@@ -49,7 +65,8 @@ static void find_arrays(const emu_launch_event *event) {
     checker_launch.memory_count = 0;
     for (unsigned i = 0; i < event->parameter_count; ++i) {
         const emu_parameter at = event->parameters[i];
-        add_interval((uintptr_t)event->arguments + at.offset, (uintptr_t)event->arguments + at.offset + at.size, -1, "");
+        add_interval((uintptr_t)event->arguments + at.offset, (uintptr_t)event->arguments + at.offset + at.size, -1,
+                     "");
         for (size_t offset = 0; offset + 8 <= at.size; offset += 8) { // also pointers in structs
             uintptr_t pointer;
             memcpy(&pointer, (const char *)event->arguments + at.offset + offset, sizeof pointer);
@@ -104,9 +121,7 @@ int interval_shared(const block_state *block, uintptr_t address, emu_space space
 
 // --- What belongs to the emulator, not to the kernel ---------------------------------------------------------------
 
-static __thread struct {
-    uintptr_t begin, end;
-} core_variables; // blockDim, ...: thread-local ones of the core
+static __thread struct { uintptr_t begin, end; } core_variables; // blockDim, ...: thread-local ones of the core
 
 static int find_core(struct dl_phdr_info *info, size_t size, void *unused) {
     (void)size, (void)unused;
@@ -283,11 +298,13 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
     const int in_kernel = event->kind == EMU_MEMORY_HEAP; // whose launch holds the lock
     if (!in_kernel) pthread_mutex_lock(&lock);
     if (event->kind == EMU_MEMORY_DEVICE || in_kernel) shadow_set(event->address, event->bytes, 0);
+    if (!in_kernel) forget_freed(event->address, event->address + event->bytes);
     if (in_kernel) {
         launch_state *const launch = &checker_launch;
         for (size_t i = launch->memory_count; i-- > 0;) { // freed blocks that it contains, or parts of them
             interval *const of = &launch->memory[i];
-            if (of->variable != FREED || of->begin >= event->address + event->bytes || of->end <= event->address) continue;
+            if (of->variable != FREED || of->begin >= event->address + event->bytes || of->end <= event->address)
+                continue;
             memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
         }
         add_interval(event->address, event->address + event->bytes, -1, IN_HEAP);
@@ -317,7 +334,11 @@ static void on_release(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
-    if (event->kind == EMU_MEMORY_DEVICE && event->bytes) shadow_set(event->address, event->bytes, 1);
+    if (event->kind == EMU_MEMORY_DEVICE && event->bytes) {
+        shadow_set(event->address, event->bytes, 1);
+        if (freed_count == MOST_FREED) memmove(freed, freed + 1, --freed_count * sizeof *freed);
+        freed[freed_count++] = (interval){event->address, event->address + event->bytes, -1, FREED};
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -351,6 +372,7 @@ CHECKER_API int checker_end(void) {
     if (code) return code;
     shadow_clear();
     rules_clear();
+    freed_count = 0;
     return code;
 }
 

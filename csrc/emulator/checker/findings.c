@@ -14,7 +14,8 @@ static uint16_t places[1 << 17];
 static unsigned site_count;
 
 static int is_same(const site *a, const site *b) {
-    return a->code == b->code && a->line == b->line && a->file == b->file && a->kind == b->kind && a->bytes == b->bytes;
+    return a->code == b->code && a->line == b->line && a->file == b->file && a->kind == b->kind &&
+           a->bytes == b->bytes;
 }
 
 unsigned site_number(const emu_where *at, unsigned kind, size_t bytes) {
@@ -75,8 +76,8 @@ void findings_add(checker_kind kind, const block_state *block, int thread, unsig
     if (count == MOST_FINDINGS) return;
     checker_finding *const to = &findings[count];
     const emu_launch_event *const launch = checker_launch.event;
-    *to = (checker_finding){.kind = kind, .launch = launch->number, .address = event->address, .space = (int)event->space,
-                            .count = 1};
+    *to = (checker_finding){
+        .kind = kind, .launch = launch->number, .address = event->address, .space = (int)event->space, .count = 1};
     strncpy(to->kernel, launch->kernel, sizeof to->kernel - 1);
     memcpy(to->grid, &launch->grid, sizeof to->grid);
     memcpy(to->shape, &launch->block, sizeof to->shape);

@@ -178,7 +178,7 @@ static void compare(const accessing *by, const cell *with, int record) {
 
 static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
     const int same = in->who[record] == who && in->stamp[record] == stamp;
-    if (!same) in->masks &= (uint16_t)~(ALL_BYTES << 4 * record);
+    if (!same) in->masks &= (uint16_t) ~(ALL_BYTES << 4 * record);
     in->who[record] = who;
     in->stamp[record] = stamp;
     in->site[record] = (uint16_t)site;
@@ -203,7 +203,8 @@ static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp
 
 static void judge(const accessing *by, cell *in, unsigned mask) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
-    if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site && !in->stamp[READ])
+    if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site &&
+        !in->stamp[READ] && (in->masks & mask) == mask)
         return; // in a loop, say
     if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
         findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
@@ -274,12 +275,19 @@ static int is_known_memory(uintptr_t address, const interval *near) {
     return !near || near->begin < memory.address || near->end > end; // (else the array is a part of that memory)
 }
 
+static int is_own_shared(const block_state *block, uintptr_t address) {
+    const emu_block_event *const event = block->event;
+    return address - (uintptr_t)event->shared < event->shared_bytes ||
+           address - (uintptr_t)event->statics < event->static_bytes;
+}
+
 // Whether the access stays within an array.
 static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
     interval of;
     const int is_shared = interval_shared(by->block, event->address, event->space, &of);
     if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) return 1;
+    if (event->space == EMU_SPACE_SHARED && !is_own_shared(by->block, event->address)) return 1; // of its cluster
     if (is_shared) {
         findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, &of);
         return 0;
@@ -291,6 +299,11 @@ static int is_inside(const accessing *by, int thread) {
         return 0;
     }
     if (contains && event->address + event->bytes <= near->end) return 1;
+    const interval *const gone = contains ? NULL : interval_freed(event->address);
+    if (gone) {
+        findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, gone);
+        return 0;
+    }
     if (!contains && is_known_memory(event->address, near)) return 1;
     findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
     return 0;
@@ -308,7 +321,8 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
         return;
     }
-    if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) && event->address % bytes)
+    if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
+        event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
     if (!is_inside(&by, at->thread)) return;
     judge_bytes(&by, event->address, bytes);

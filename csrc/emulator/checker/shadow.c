@@ -110,7 +110,7 @@ static void reset(cell *of, unsigned mask, int has_value, int forget) {
         return;
     }
     if (forget && mask == ALL_BYTES) *of = (cell){.masks = 0};
-    if (forget) of->masks &= (uint16_t)~(0x111 * mask);
+    if (forget) of->masks &= (uint16_t) ~(0x111 * mask);
     of->masks = (uint16_t)((of->masks & ~(mask << VALUE_SHIFT)) | (has_value ? mask << VALUE_SHIFT : 0));
 }
 

@@ -51,7 +51,8 @@ static void add(variables *to, const Elf64_Sym *symbol, const char *name) {
 
 static void read_symbols(library *to, const char *image, size_t bytes) {
     const Elf64_Ehdr *const head = (const void *)image;
-    if (bytes < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64) return;
+    if (bytes < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64)
+        return;
     const Elf64_Shdr *const sections = (const void *)(image + head->e_shoff);
     for (int i = 0; i < head->e_shnum; ++i) {
         if (sections[i].sh_type != SHT_SYMTAB) continue;

@@ -20,7 +20,7 @@ typedef struct library {
     variables shared, others;   // shared: from the beginning of its thread-local variables
 } library;
 
-const library *library_of(uintptr_t code); // NULL: no library contains that address
+const library *library_of(uintptr_t code);                             // NULL: no library contains that address
 const variable *variable_near(const variables *all, uintptr_t offset); // that contains it, or the nearest; NULL: none
 
 #endif

@@ -53,7 +53,7 @@ typedef struct emu_grid {
     // Of these, if a tool wants one block at a time: the one whose turn it is, and which ones can take it.
     uint64_t turn;
     unsigned char *can_run;
-    unsigned generation;   // number of grid barriers passed
+    unsigned generation; // number of grid barriers passed
     int code;
     emu_grid_error *error;
     const emu_subscriber *tool; // tools.c; NULL: nobody watches the launch, and the members below are unused
@@ -162,7 +162,7 @@ typedef struct emu_block {
     emu_dim3 index;
     uint64_t number, phase;
     uint64_t position; // in the order of the grid's blocks
-    uint64_t runs; // blocks that this OS thread has begun: state of an earlier one is out of date
+    uint64_t runs;     // blocks that this OS thread has begun: state of an earlier one is out of date
     const emu_hooks *hooks[EMU_SERVICES]; // NULL: the block does not use the service
     emu_service_state services[EMU_SERVICES];
     // Set by cluster.c in a block of a cluster, otherwise NULL.

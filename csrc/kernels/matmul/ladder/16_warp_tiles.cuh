@@ -107,7 +107,8 @@ __device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::
 #pragma unroll 2 // the compiler then chooses better registers: 47.5 TFLOP/s, otherwise 46
     for (int slab = 0; slab < slabs; ++slab) {
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
-        const int following = stage + 1 == STAGES ? 0 : stage + 1;
+        // After the last slab it is the same one: its values are not used, but there must be some.
+        const int following = slab + 1 == slabs ? stage : stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
         for (int i = 0; i < DEPTH; ++i) {
             if (i + 1 < DEPTH) {

@@ -108,7 +108,8 @@ __device__ __forceinline__ void add_fragments(float (&sum)[Size::WARP_ROWS / 16]
     for (int slab = 0; slab < slabs; ++slab) {
         finish_slab();
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
-        const int following = stage + 1 == STAGES ? 0 : stage + 1;
+        // After the last slab it is the same one: its values are not used, but there must be some.
+        const int following = slab + 1 == slabs ? stage : stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
         for (int i = 0; i < DEPTH; i += 16) {
             const int set = i / 16 % 2;

@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     if (slabs > 0) load_step(stage, 0, 0);
     for (int slab = 0; slab < slabs; ++slab) {
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
-        const int following = stage + 1 == STAGES ? 0 : stage + 1;
+        // After the last slab it is the same one: its values are not used, but there must be some.
+        const int following = slab + 1 == slabs ? stage : stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
         for (int i = 0; i < DEPTH; i += STEP) {
             const int set = i / STEP % 2;
