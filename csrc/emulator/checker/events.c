@@ -11,7 +11,7 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t launches, accesses;
+static uint64_t launches;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
@@ -163,6 +163,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
         }
     }
     find_arrays(event);
+    shadow_new_launch();
     if (checker_launch.reports) return;
     for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
         const interval *const of = &checker_launch.memory[i];
@@ -177,6 +178,14 @@ static void launch_end(void *tool, emu_launch_event *event, int code) {
     pthread_mutex_unlock(&lock);
 }
 
+static block_state *running;
+
+block_state *block_running(uint64_t number) {
+    block_state *block = running;
+    while (block->number != number) block = block->next;
+    return block;
+}
+
 static int block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     if (!checker_launch.reports) return 0;
@@ -188,16 +197,24 @@ static int block_begin(void *tool, emu_block_event *event) {
     block->first = (uint32_t)(event->number * checker_launch.threads);
     block->threads = (int)checker_launch.threads;
     event->own = block;
+    block->next = running;
+    running = block;
     if (event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
     if (event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
     ++checker_stamp;
+    const emu_dim3 cluster = event->launch->cluster;
+    if (!event->launch->cooperative && cluster.x * cluster.y * cluster.z == 1) quick_begin(block);
     return 1;
 }
 
 static void block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)complete;
-    block_state *const block = event->own;
-    if (block) free(block->operations);
+    block_state *const block = event->own, **at = &running;
+    quick_end();
+    if (!block) return;
+    while (*at != block) at = &(*at)->next;
+    *at = block->next;
+    free(block->operations);
     free(block);
     event->own = NULL;
 }
@@ -215,6 +232,12 @@ static void thread_end(void *tool, const emu_where *at) {
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
 
+static int is_guard(const emu_block_event *block, uintptr_t address) {
+    const uintptr_t offset = address - (uintptr_t)block->statics;
+    const variable *const near = offset < block->static_bytes ? variable_near(&kernels->guards, offset) : NULL;
+    return near && offset - near->begin < near->end - near->begin;
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -224,7 +247,8 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
         return;
     }
     if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
-    ++accesses;
+    if (event->space == EMU_SPACE_SHARED && kernels && kernels->guards.count && is_guard(block->event, event->address))
+        return;
     if (event->operation)
         async_access(block, at, event);
     else if (event->by == EMU_BY_THREAD || event->by == EMU_BY_MATRIX)
@@ -319,6 +343,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
                 continue;
             memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
         }
+        shadow_new_launch();
         add_interval(event->address, event->address + event->bytes, -1, IN_HEAP);
     }
     if (!in_kernel) pthread_mutex_unlock(&lock);
@@ -331,6 +356,7 @@ static void free_block(const emu_memory_event *event) {
         interval *const of = &launch->memory[i];
         if (of->begin != event->address || of->variable != IN_HEAP) continue;
         of->variable = FREED;
+        shadow_new_launch();
         return;
     }
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
@@ -406,7 +432,4 @@ CHECKER_API void checker_memory(uintptr_t address, size_t bytes, int has_value) 
 
 CHECKER_API uint64_t checker_launches(void) {
     return launches;
-}
-CHECKER_API uint64_t checker_accesses(void) {
-    return accesses;
 }

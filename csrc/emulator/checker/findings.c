@@ -153,4 +153,5 @@ CHECKER_API size_t checker_findings(const checker_finding **all) {
 void findings_clear(void) {
     count = site_count = 0;
     memset(places, 0, sizeof places);
+    quick_clear();
 }

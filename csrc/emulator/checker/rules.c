@@ -99,6 +99,7 @@ static const knowledge *together(block_state *block, int first, uint32_t lanes) 
 
 void rules_block_barrier(block_state *block) {
     block->known = ++checker_stamp;
+    quick_known(block->known);
     for (int first = 0; first < block->threads; first += 32) {
         const int count = block->threads - first;
         const uint32_t lanes = count >= 32 ? UINT32_MAX : (1u << count) - 1;
@@ -189,12 +190,17 @@ static void compare(const accessing *by, const cell *with, int record) {
 }
 
 static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
-    const int same = in->who[record] == who && in->stamp[record] == stamp;
+    const int same = stamp && in->who[record] == who && in->stamp[record] == stamp;
     if (!same) in->masks &= (uint16_t) ~(ALL_BYTES << 4 * record);
     in->who[record] = who;
     in->stamp[record] = stamp;
     in->site[record] = (uint16_t)site;
     in->masks |= (uint16_t)(mask << 4 * record);
+}
+
+static void set_unused(cell *in) {
+    for (int r = WRITE; r < RECORDS; ++r)
+        if (!in->stamp[r]) in->masks |= ALL_BYTES << 4 * r;
 }
 
 static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
@@ -232,6 +238,7 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
             if (in->stamp[r] && (site_of(in->site[r])->kind & EMU_WRITES)) compare(by, in, r);
     if (!writes) {
         remember(by, in, by->who, checker_stamp, by->site, mask);
+        set_unused(in);
         return;
     }
     if (atomic) { // others' operations that it does not know remain
@@ -246,6 +253,7 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
     }
     put(in, WRITE, by->who, checker_stamp, by->site, mask);
     in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+    set_unused(in);
 }
 
 // An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its own.
@@ -286,7 +294,8 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
         const unsigned first = address % GRAIN, most = GRAIN - first;
         const unsigned count = end - address < most ? (unsigned)(end - address) : most;
         const unsigned mask = ((1u << count) - 1) << first;
-        cell *const in = shadow_cell(address);
+        permission *unused;
+        cell *const in = shadow_cell(address, &unused);
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
         for (unsigned i = first; single && i < first + count; ++i)
@@ -309,6 +318,19 @@ static int is_known_memory(uintptr_t address, const interval *near) {
     return !near || near->begin < memory.address || near->end > end; // (else the array is a part of that memory)
 }
 
+// Remembers that the launch may access these bytes, for the page of the address.
+static void permit(uintptr_t begin, uintptr_t end, uintptr_t address) {
+    permission *may;
+    shadow_cell(address, &may);
+    *may = (permission){begin, end};
+}
+
+static int is_permitted(const emu_access_event *event) {
+    permission *may;
+    shadow_cell(event->address, &may);
+    return event->address >= may->begin && event->address + event->bytes <= may->end;
+}
+
 static int is_own_shared(const block_state *block, uintptr_t address) {
     const emu_block_event *const event = block->event;
     return address - (uintptr_t)event->shared < event->shared_bytes ||
@@ -320,7 +342,10 @@ static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
     interval of;
     const int is_shared = interval_shared(by->block, event->address, event->space, &of);
-    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) return 1;
+    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) {
+        permit(of.begin, of.end, event->address);
+        return 1;
+    }
     if (event->space == EMU_SPACE_SHARED && !is_own_shared(by->block, event->address)) return 1; // of its cluster
     if (is_shared) {
         findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, &of);
@@ -332,7 +357,10 @@ static int is_inside(const accessing *by, int thread) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, near);
         return 0;
     }
-    if (contains && event->address + event->bytes <= near->end) return 1;
+    if (contains && event->address + event->bytes <= near->end) {
+        permit(near->begin, near->end, event->address);
+        return 1;
+    }
     const interval *const gone = contains ? NULL : interval_freed(event->address);
     if (gone) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, gone);
@@ -358,7 +386,7 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
     if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
         event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
-    if (!is_inside(&by, at->thread)) return;
+    if (!is_permitted(event) && !is_inside(&by, at->thread)) return;
     judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
 }
@@ -383,7 +411,8 @@ static void end(cell *in, uint32_t pending, uint32_t who) {
 void rules_end(block_state *block, const emu_access_event *event, uint32_t pending, uint32_t who) {
     (void)block;
     for (uintptr_t at = event->address & ~(uintptr_t)(GRAIN - 1); at < event->address + event->bytes; at += GRAIN) {
-        cell *const in = shadow_cell(at), *const single = shadow_bytes(in);
+        permission *unused;
+        cell *const in = shadow_cell(at, &unused), *const single = shadow_bytes(in);
         for (int i = 0; single && i < GRAIN; ++i) end(&single[i], pending, who);
         if (!single) end(in, pending, who);
     }
