@@ -27,6 +27,7 @@ typedef enum checker_kind {
     CHECKER_SCOPE,
     CHECKER_DOUBLE_FREE,
     CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
+    CHECKER_LEAK,  // on request
     CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
     CHECKER_KINDS
 } checker_kind;
@@ -82,8 +83,8 @@ extern cached_page shadow_cached[CACHED_PAGES];
 extern unsigned shadow_launch;
 cell *shadow_cell(uintptr_t address, permission **may);
 void shadow_new_launch(void);
-cell *shadow_bytes(cell *whole);      // the cells of the single bytes; NULL: there are none
-cell *shadow_split(cell *whole);      // makes them
+cell *shadow_bytes(cell *whole); // the cells of the single bytes; NULL: there are none
+cell *shadow_split(cell *whole); // makes them
 void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets the accesses
 void shadow_value(uintptr_t address, size_t bytes);              // they have values now
 int shadow_has_value(uintptr_t address, size_t bytes);           // any of them
@@ -147,11 +148,11 @@ typedef struct block_state {
     int has_fences;                     // since then
     struct {
         uintptr_t begin, end;
-    } touched[CHECKER_TOUCHED]; // shared variables that it has accessed
-    int touched_count, touched_all; // all: of a cluster, whose blocks access each other's
+    } touched[CHECKER_TOUCHED];            // shared variables that it has accessed
+    int touched_count, touched_all;        // all: of a cluster, whose blocks access each other's
     unsigned generation;                   // number of the grid's barriers passed
     uint32_t *operations, operations_room; // places of its asynchronous operations (asynchronous.c)
-    struct block_state *next; // that runs
+    struct block_state *next;              // that runs
     int threads;
     thread_state thread[];
 } block_state;
@@ -160,6 +161,7 @@ typedef struct interval { // memory that the launch may access
     uintptr_t begin, end;
     int parameter; // whose array it is; -1: none
     const char *variable;
+    unsigned leak; // of memory from malloc: the number of its place (findings.c)
 } interval;
 
 extern const char IN_HEAP[], FREED[]; // "variables" of memory from malloc in a kernel, and of freed memory
@@ -233,6 +235,9 @@ int interval_shared(const block_state *block, uintptr_t address, emu_space space
 // `other` < 0: no other access.
 void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
                   const emu_access_event *access, int64_t other_who, unsigned other_site, const interval *array);
+// Places where kernels call malloc: a block more is in use, or one less.
+unsigned findings_malloc(const block_state *block, const emu_where *at, const emu_access_event *access);
+void findings_freed(unsigned leak);
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type);
 void findings_clear(void);
 

@@ -76,7 +76,8 @@ static inline int is_there(const cached_page *page, uintptr_t address, size_t by
            address >= page->may.begin && address + bytes <= page->may.end && !(address & (bytes - 1));
 }
 
-static __attribute__((noinline)) void any_access(const void *pointer, size_t bytes, unsigned kind, const void *after) {
+static __attribute__((noinline)) void any_access(const void *pointer, size_t bytes, unsigned kind,
+                                                 const void *after) {
     const uintptr_t address = (uintptr_t)pointer, stack = (uintptr_t)__builtin_frame_address(0);
     const uint32_t thread = current_thread();
     if (address - stack < STACK) {

@@ -205,7 +205,8 @@ static void compare(const accessing *by, const cell *with, int record) {
         if (too_small) kind = CHECKER_SCOPE;
     }
     if (is_known(by->block, by->thread, who, stamp)) return;
-    if (is_atomic(other) && !is_atomic(by->kind) && (by->kind & EMU_WRITES) && has_observed(with, by->who, stamp)) return;
+    if (is_atomic(other) && !is_atomic(by->kind) && (by->kind & EMU_WRITES) && has_observed(with, by->who, stamp))
+        return;
     findings_add(kind, by->block, (int)by->thread, by->site, by->event, who, with->site[record], NULL);
 }
 

@@ -111,7 +111,7 @@ static void reset(cell *of, unsigned mask, int has_value, int forget) {
         return;
     }
     if (forget && mask == ALL_BYTES) *of = (cell){.masks = NO_VALUE};
-    if (forget) of->masks &= (uint16_t)~(0x111 * mask);
+    if (forget) of->masks &= (uint16_t) ~(0x111 * mask);
     for (int r = WRITE; forget && r < RECORDS; ++r)
         if (!of->stamp[r] || !(of->masks >> 4 * r & ALL_BYTES)) of->stamp[r] = 0, of->masks |= ALL_BYTES << 4 * r;
     of->masks = (uint16_t)((of->masks & ~(mask << VALUE_SHIFT)) | (has_value ? mask << VALUE_SHIFT : 0));

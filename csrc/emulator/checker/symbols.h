@@ -16,7 +16,7 @@ typedef struct variables { // sorted
 
 typedef struct library {
     struct library *next;
-    uintptr_t base, begin, end; // of all that is loaded
+    uintptr_t base, begin, end;       // of all that is loaded
     variables shared, guards, others; // the first two: from the beginning of its thread-local variables
 } library;
 
