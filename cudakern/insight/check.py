@@ -9,11 +9,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .._backend import emulator, use_backend
 from .._errors import CudaError
-from .._installed import PACKAGE
+from .._installed import KERNELS, PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
 from ..emulator import configured
 from ..own import cuda_source
@@ -46,13 +46,13 @@ class Checking(Observer):
             run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
             arrays = [x for x in (*run.inputs, *run.outputs) if hasattr(x, "pointer")]
         else:
-            arrays = [x for x in run.arguments if hasattr(x, "pointer")]
+            arrays = [x for x in cast(OwnRun, run).arguments if hasattr(x, "pointer")]
         checker.announce(checker.extent(x) for x in arrays)
         self.launches += 1
         failed: CudaError | None = None
         try:
             run.execute()
-            run.native.stream_synchronize(run.device, run.stream)
+            run.native.synchronize(run.device)
         except CudaError as error:
             failed = error
         found = [finding(one, self._parameters(one, run)) for one in checker.found(self._seen)]
@@ -61,7 +61,7 @@ class Checking(Observer):
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
         if self._notes and not isinstance(run, Run):
-            found += _unwritten(run)
+            found += _unwritten(cast(OwnRun, run))
         self.findings += found
         if self._raises and found:
             raise CudaError(str(found[0]), "cudaErrorLaunchFailure", 719) from failed
@@ -73,10 +73,10 @@ class Checking(Observer):
             self.findings += _one_per_place([finding(one, ()) for one in checker.found(self._seen)])
 
     def _parameters(self, found: checker.Found, run: Observed) -> tuple[Parameter, ...]:
-        name = re.sub(r"<.*", "", found.kernel.decode(errors="replace"))
         if isinstance(run, Run):
-            return _declared(found.access.line.file.decode(errors="replace"), name)
-        return tuple(map(_parameter, run.launch.kernel.parameters))
+            name = re.sub(r"<.*", "", found.kernel.decode(errors="replace"))
+            return _declared(run.variant.operation, name.split("::")[-1])
+        return tuple(map(_parameter, cast(OwnRun, run).launch.kernel.parameters))
 
 
 def _unwritten(run: OwnRun) -> list[Finding]:
@@ -107,11 +107,14 @@ def _caller() -> Place:
 
 
 @functools.cache
-def _declared(file: str, kernel: str) -> tuple[Parameter, ...]:
-    """The parameters of a kernel of the package, from its file."""
-    with contextlib.suppress(OSError):
-        for one in cuda_source.contents(Path(file).read_text(encoding="utf-8")).kernels:
-            if one.name.split("::")[-1] == kernel.split("::")[-1]:
+def _declared(operation: str, kernel: str) -> tuple[Parameter, ...]:
+    """The parameters of a kernel of the package, from the operation's files."""
+    for path in sorted((KERNELS / operation).rglob("*.cu*")):
+        text = path.read_text(encoding="utf-8")
+        if not re.search(rf"\b{kernel}\(", text):
+            continue
+        for one in cuda_source.contents(text).kernels:
+            if one.name.split("::")[-1] == kernel:
                 return tuple(map(_parameter, one.parameters))
     return ()
 

@@ -72,7 +72,7 @@ class Findings(_display.Shown, Sequence[Finding]):
     def __init__(self, found: Sequence[Finding], launches: int, of: str = "") -> None:
         self._found, self.launches, self.of = tuple(found), launches, of
 
-    def __getitem__(self, i):  # type: ignore[no-untyped-def,override]
+    def __getitem__(self, i):  # type: ignore[no-untyped-def]
         return self._found[i]
 
     def __len__(self) -> int:
