@@ -17,6 +17,7 @@ from ..own import cuda_source
 from ..own.sets import package_set
 from . import checker
 from .findings import Finding, Findings, Parameter, Place, finding
+from .session import session
 
 #: Bytes of CUDA's types, for the index of an element.
 _BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
@@ -28,16 +29,26 @@ _BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "lon
 class Checking(Observer):
     """Runs every call in the checked set, and collects what is found."""
 
-    mode = "checked"
-
     def __init__(self, raises: bool) -> None:
         self.findings: list[Finding] = []
         self.launches = 0
-        self._raises, self._seen = raises, 0
+        self._raises = raises
+
+    @property
+    def mode(self) -> str:
+        return "checked"
+
+    def replaced(self, by: Observer | None) -> contextlib.AbstractContextManager[object]:
+        """What is timed, or listed, runs as if nothing were checked."""
+        return contextlib.nullcontext() if isinstance(by, Checking) else session.paused()
 
     def kernel(self, run: Observed) -> None:
         if run.native is not emulator():
             raise TypeError("checking runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
+        with session.lock, configured(print=False):
+            self._kernel(run)
+
+    def _kernel(self, run: Observed) -> None:
         if isinstance(run, Run):
             run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
             arrays = [x for x in (*run.inputs, *run.outputs) if hasattr(x, "pointer")]
@@ -51,20 +62,25 @@ class Checking(Observer):
             run.native.stream_synchronize(run.device, run.stream)
         except CudaError as error:
             failed = error
-        found = [finding(one, self._parameters(one, run)) for one in checker.found(self._seen)]
-        self._seen += len(found)
-        found = _one_per_place(found)
+        found = _one_per_place([finding(one, self._parameters(one, run)) for one in session.found()])
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
         self.findings += found
         if self._raises and found:
-            raise CudaError(str(found[0]), "cudaErrorLaunchFailure", 719) from failed
+            raise _error(found) from failed
 
     def _parameters(self, found: checker.Found, run: Observed) -> tuple[Parameter, ...]:
         name = re.sub(r"<.*", "", found.kernel.decode(errors="replace"))
         if isinstance(run, Run):
             return _declared(found.access.line.file.decode(errors="replace"), name)
         return tuple(map(_parameter, run.launch.kernel.parameters))
+
+
+def _error(found: list[Finding]) -> CudaError:
+    """The first finding, and below it the others."""
+    further = "".join(f"\n  {one}" for one in found[1:])
+    text = str(found[0]) + ("\nFurther findings:" + further if further else "")
+    return CudaError(text, "cudaErrorLaunchFailure", 719)
 
 
 @functools.cache
@@ -117,13 +133,9 @@ def _of_error(error: CudaError) -> Finding:
 
 
 @contextlib.contextmanager
-def _session(raises: bool) -> Iterator[Checking]:
-    checker.begin()
-    try:
-        with use_backend("emulator"), configured(print=False), observed(Checking(raises)) as by:
-            yield by
-    finally:
-        checker.end()
+def _checked(raises: bool) -> Iterator[Checking]:
+    with session.wanted(), use_backend("emulator"), observed(Checking(raises)) as by:
+        yield by
 
 
 @contextlib.contextmanager
@@ -137,7 +149,7 @@ def checking() -> Iterator[None]:
     ...     int(ck.sum_of_squares(np.arange(4), variant="tree_sequential"))
     14
     """
-    with _session(True):
+    with _checked(True):
         yield
 
 
@@ -176,7 +188,7 @@ def check(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Fin
     """
     if not callable(function):
         raise TypeError(f"check takes a function and its arguments, not a result of type {type(function).__name__}")
-    with _session(False) as by:
+    with _checked(False) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))
     return Findings(by.findings, by.launches, name)
