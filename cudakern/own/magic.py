@@ -69,8 +69,10 @@ _said = False
 def _say_once(checked: Checked) -> None:
     global _said
     if not _said:
-        which = f"Launches of up to {checked.threads:,} threads of kernels of %%cuda are checked for races and other mistakes"
-        print(f"{which}; --no-check or CUDAKERN_CHECK=0 turns that off.")
+        launches = (
+            f"launches of up to {checked.threads:,} threads of its kernels are checked for races and other mistakes"
+        )
+        print(f"%%cuda: {launches}; --no-check or CUDAKERN_CHECK=0 turns that off.")
     _said = True
 
 
