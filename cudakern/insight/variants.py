@@ -55,7 +55,7 @@ class VariantChecks(_display.Shown):
         return _display.Table("", heads, rows, "\n".join(found), ["launches"])
 
     def to_dict(self) -> dict[str, Any]:
-        return {"ok": self.ok, "checks": [one.to_dict() for one in self]}
+        return {"ok": self.ok, "checks": [one.to_dict() for one in self.checks]}
 
 
 def checkable(op: NameOrFunction) -> list[table.Variant]:
