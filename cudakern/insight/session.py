@@ -46,10 +46,10 @@ class Session:
             try:
                 yield
             finally:
+                self._users = users
                 if users:
                     checker.begin()
                     self._seen = 0
-                self._users += users
 
     def found(self) -> list[checker.Found]:
         """What has been found since the last time."""

@@ -69,9 +69,7 @@ _said = False
 def _say_once(checked: Checked) -> None:
     global _said
     if not _said:
-        launches = (
-            f"launches of up to {checked.threads:,} threads of its kernels are checked for races and other mistakes"
-        )
+        launches = f"launches of up to {checked.threads:,} threads are checked for races and other mistakes"
         print(f"%%cuda: {launches}; --no-check or CUDAKERN_CHECK=0 turns that off.")
     _said = True
 
