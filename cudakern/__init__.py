@@ -46,6 +46,7 @@ from .arrays.array import DeviceArray
 from .arrays.creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from .arrays.memory_limit import memory_limit
 from .arrays.streams import Event, Stream, synchronize
+from .calls.observer import of_process as _of_process
 from .calls.table import Parameter, Variant, Variants
 from .operations.matmul import matmul
 from .operations.sum_of_squares import sum_of_squares
@@ -110,6 +111,11 @@ _LATER["lab"] = "lab"
 _PUBLIC = __all__
 del __all__
 
+if _of_process is not None:  # CUDAKERN_CHECK
+    from .insight.defaults import check_process
+
+    check_process()
+
 if "IPython" in sys.modules:
     from .operations.completion import register
 
@@ -140,9 +146,10 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: object) -> None:
     """For ``%load_ext cudakern``, which adds ``%%cuda``."""
+    from .insight.defaults import of_cells
     from .own.magic import load
 
-    load(shell)
+    load(shell, of_cells)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
-"""The command line: ``cudakern info | query | ladder | occupancy | resources | lab | variants | source | verify``, each
-with ``--json``. The exit status is 2 for an invalid argument, 1 for a failed ladder or check."""
+"""The command line: ``cudakern info | query | ladder | occupancy | resources | lab | variants | source | verify |
+check``, each with ``--json``. The exit status is 2 for an invalid argument, 1 for a failed ladder, verify or check."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from .chips.device_query import device_query
 from .measure.ladder import ladder, no_parameter
 from .measure.occupancy import occupancy
 from .measure.resources import kernel_resources
+from .measure.steps import progress_line
 from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
 from .operations.source import source
@@ -147,6 +148,8 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("variant", help="a name listed by `cudakern variants`")
     options = command(_verify, has="--variants --seed")
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
+    options = command(_check, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype --seed")
+    options.add_argument("--shape", type=_sizes, action="append", help="e.g. 1000, or m,n,k for matmul; repeatable")
     return parser, common, commands
 
 
@@ -351,3 +354,26 @@ def _verify(options: argparse.Namespace) -> bool:
     verdict = verify(options.op, options.variants, options.seed)
     _show(options, verdict)
     return not verdict.ok
+
+
+def _check(options: argparse.Namespace) -> bool:
+    """Check the kernels of a variant, or of all variants of an operation, for out-of-bounds accesses, races and other
+    mistakes, on the emulator."""
+    from .insight.variants import VariantChecks, check_variant, checkable  # loaded only if needed
+
+    (op, variant), words = _words(options, 2)
+    if op is None:
+        raise ValueError(f"check: pass an operation: {', '.join(names())}")
+    parameters, entries = keywords("check", words), checkable(op)
+    for name in parameters:
+        entries = entries if name in operation(op).own else table.having(name, entries)
+        if not entries:
+            raise TypeError(f"check: no variant of {op} that the emulator runs has a parameter {name}=")
+    chosen, checks = [variant] if variant else [entry.name for entry in entries], []
+    with progress_line(False if options.json else None) as announce:
+        for number, name in enumerate(chosen):
+            announce(f"{op} {number + 1}/{len(chosen)}: {name}")
+            checks.append(check_variant(op, name, options.dtype, options.shape, options.seed, **parameters))
+    result = VariantChecks(tuple(checks))
+    _show(options, result)
+    return not result.ok

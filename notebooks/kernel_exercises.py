@@ -1,7 +1,8 @@
 """The exercises that are kernels: solutions, a hint for each, and the same computation in NumPy.
 
-A notebook sets `answer` to CUDA C++ and calls `check("name", answer)`, which compiles it, launches the kernel and compares
-every array with NumPy's. A wrong answer shows what is wrong, and the notebook goes on. Look below only when you have tried.
+A notebook sets `answer` to CUDA C++ and calls `check("name", answer)`, which compiles it, launches the kernel where its accesses
+are checked, and compares every array with NumPy's. A wrong answer shows what is wrong, and the notebook goes on. Look below only
+when you have tried.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 import cudakern as ck
 
-#: A missing barrier that one order of the threads hides shows in another.
+#: What a kernel does may depend on the order in which its threads run.
 ORDERS = ("fixed", "reversed", "seed:1")
 
 
@@ -46,7 +47,10 @@ class KernelExercise:
             what = "Add the missing lines" if self.missing else "Write the body of the kernel between the braces"
             return None, f"{what}, and run the cell again.", ""
         try:
-            fault = self._fault(answer)
+            for order in ORDERS:
+                if fault := self._fault(answer, order):
+                    return False, fault, ""
+            fault = "" if ck.backend().emulated else self._difference(answer)
         except ck.CompileError as error:
             return False, "The compiler does not accept it. Line 1 is the one with `answer =`.", str(error)
         except AttributeError as error:
@@ -55,20 +59,22 @@ class KernelExercise:
             return False, f"{error}.\n{self.hint}", ""
         return (False, f"{fault}\n{self.hint}", "") if fault else (True, self.why, "")
 
-    def _fault(self, answer: str) -> str:
-        """What is wrong on the emulator, whose errors name a thread, in one of the orders, or on the GPU; "" if nothing."""
-        for order in ORDERS:
-            with _emulator(order):
-                fault = self._fault_here(answer)
-            if fault:
-                return fault
-        return "" if ck.backend().emulated else self._fault_here(answer)
+    def _fault(self, answer: str, order: str) -> str:
+        """What the check finds, also if the results are right, or a result that is wrong; "" if there is neither."""
+        differences: list[str] = []
+        with _emulator(order):
+            found = ck.check(lambda: differences.append(self._difference(answer)))
+        difference = "".join(differences)
+        if found:  # A race with wrong results may come from a wrong index, which the hint is about.
+            return f"{found[0]}\n{self.hint}" if difference and found[0].kind == "race" else str(found[0])
+        return f"{difference}\n{self.hint}" if difference else ""
 
-    def _fault_here(self, answer: str) -> str:
+    def _difference(self, answer: str) -> str:
+        """The first result that differs from NumPy's; "" if none does."""
         kernel = ck.compile(answer, name="answer")[self.name]
-        return next(filter(None, (self._difference(kernel, launch) for launch in self.launches)), "")
+        return next(filter(None, (self._difference_of(kernel, launch) for launch in self.launches)), "")
 
-    def _difference(self, kernel: Any, launch: Launch) -> str:
+    def _difference_of(self, kernel: Any, launch: Launch) -> str:
         """The first element that differs from NumPy's; "" if none does."""
         results, expected = ([x.copy() if isinstance(x, np.ndarray) else x for x in launch.inputs] for _ in range(2))
         kernel[launch.grid, launch.block](*results)

@@ -1,15 +1,20 @@
 """The command line: every subcommand, for people and as JSON; a wrong name is one line with the nearest right one."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import cudakern
 import subprocesses
 from cases import BACKENDS, cli, native
+from cudakern._cli import main
+from cudakern.insight.findings import Finding, Findings, Place
 from cudakern.operations.registry import names
 
 
@@ -153,6 +158,48 @@ def test_ladder_with_parameters():
         (["sort", "lists"], "write parameters as NAME=VALUE"),
     ):
         assert message in cli("ladder", *words, status=2)
+
+
+def test_check(monkeypatch):
+    """Of a variant and of an operation; with a finding, the exit status is 1."""
+    words = cli("check", "saxpy", "vectorized")
+    assert "saxpy      vectorized  float32         8  nothing found" in words
+    plain = cli_json("check", "stencil_1d", "radius=2", "--shape", "100", "--shape", "7", "--dtype", "float64")
+    assert plain["ok"]
+    assert [(row["variant"], row["dtype"], row["launches"], row["findings"]) for row in plain["checks"]] == [
+        (variant.name, "float64", 2, []) for variant in cudakern.variants("stencil_1d")[1:]
+    ]
+    place = Place("saxpy.cu", 4, (0, 0, 0), (7, 0, 0))
+    finding = Finding("bounds", "saxpy", place, "thread 7 writes y[7]; y has 7 floats", "Stop earlier.", "y")
+    again = replace(finding, launch=2)  # with another shape: the same place
+    monkeypatch.setattr("cudakern.insight.variants.check", lambda call: Findings([finding, again], 3))
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        assert main(["check", "saxpy", "naive"]) == 1
+        assert main(["check", "saxpy", "naive", "--json"]) == 1
+    text, begin, rest = output.getvalue().partition("{\n")
+    assert "1 finding\n" in text
+    assert "naive: saxpy, saxpy.cu:4: thread 7 writes y[7]; y has 7 floats. Stop earlier." in " ".join(text.split())
+    plain = json.loads(begin + rest)
+    assert not plain["ok"]
+    assert [found["line"] for found in plain["checks"][0]["findings"]] == [4]
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ([], "check: pass an operation: vector_add, "),
+        (["sapxy"], "the nearest is 'saxpy'"),
+        (["saxpy", "numpy"], "variant 'numpy' has no kernel"),
+        (["saxpy", "naiv"], "the nearest is 'naive'"),
+        (["saxpy", "tile=8"], "no variant of saxpy that the emulator runs has a parameter tile="),
+        (["saxpy", "naive", "tile=8"], "tile"),
+        (["saxpy", "naive", "more"], "check takes OP [VARIANT] [NAME=VALUE ...], not saxpy and naive and more"),
+    ],
+)
+def test_check_refuses_in_a_line(words, message):
+    text = cli("check", *words, status=2)
+    assert message in text
+    assert text.count("\n") == 1
 
 
 def test_both_ladders_and_their_pictures(tmp_path):

@@ -396,6 +396,37 @@ def test_the_cell_magic(capsys, monkeypatch):
     shell.user_ns["other"][1, 1]()
 
 
+def test_cells_are_checked_by_default(capsys, monkeypatch, emulator):
+    monkeypatch.setattr(builtins, "__IPYTHON__", True, raising=False)
+    monkeypatch.setattr("cudakern.own.magic._said", False)
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    shell.run_line_magic("load_ext", "cudakern")
+    shell.run_line_magic("colors", "nocolor")
+    shell.push({"x": np.ones(64, np.float32), "y": np.zeros(1, np.float32)})
+    kernel = "__global__ void sum(const float *x, float *y) {\n    y[0] += x[threadIdx.x];\n}"
+
+    def shown(cell):
+        shell.run_cell(cell, store_history=True)
+        output = capsys.readouterr()
+        return output.out + output.err
+
+    sentence = "threads are checked for races and other mistakes; --no-check or CUDAKERN_CHECK=0 turns that off."
+    assert shown(f"%%cuda\n{kernel}").count(sentence) == 1
+    text = shown("sum[1, 64](x, y)")
+    assert re.search(r"CudaError: sum, cell_\d+\.cu:3: thread 1 .* y\[0\], which thread 0 ", text)
+    assert text.count("nothing orders the two") == 1
+    assert len(re.findall(r"cudakern/(?:\w+/)?\w+\.py", text)) == 1  # one step of this package
+    assert sentence not in shown(f"%%cuda\n{kernel}")
+    assert "Error" not in shown(f"%%cuda --no-check\n{kernel}") + shown("sum[1, 64](x, y)")
+    monkeypatch.setenv("CUDAKERN_CHECK", "0")
+    assert "Error" not in shown(f"%%cuda\n{kernel}") + shown("sum[1, 64](x, y)")
+    monkeypatch.setenv("CUDAKERN_CHECK", "no")
+    assert "%%cuda: CUDAKERN_CHECK must be 1 " in shown(f"%%cuda\n{kernel}")
+    monkeypatch.delenv("CUDAKERN_CHECK")
+    assert "CudaError: sum, " in shown(f"%%cuda\n{kernel}") + shown("sum[1, 64](x, y)")
+    assert "--no-check" in shown("%%cuda?")
+
+
 def test_macros_of_flags_leave_the_headers_alone(backend):
     """Names that courses use, and that the package's headers give other meanings."""
     names = ["N", "K", "T", "A", "B", "P", "n", "size", "value", "count"]

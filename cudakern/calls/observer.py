@@ -1,9 +1,10 @@
-"""Observers of calls: profile() and kernel_resources() set ``observer``, and every call passes through it."""
+"""Observers of calls: profile(), kernel_resources() and check() set ``observer``, and every call passes through it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -12,7 +13,7 @@ from ..arrays.layout import Shape
 from .table import Variant
 
 Result = TypeVar("Result")
-AnObserver = TypeVar("AnObserver", bound="Observer")
+AnObserver = TypeVar("AnObserver", bound="Observer | None")
 
 #: Gives the set whose kernels calls run, in place of the package's prebuilt one: own/sets.py. It concerns all calls of
 #: the process; an observer chooses a set for one call by ``run._replace(set=...)``.
@@ -77,7 +78,14 @@ class Observed(Protocol):
 class Observer:
     """Receives every call of an operation in its context, and runs, measures or lists it."""
 
-    mode = "plain"  #: of the sets in which kernels of one's own are compiled for the emulator
+    @property
+    def mode(self) -> str:
+        """Of the sets in which kernels of one's own are compiled for the emulator."""
+        return "plain"
+
+    def observes(self, native: Native) -> bool:
+        """Whether it needs to see the launches on that backend, each as a whole."""
+        return True
 
     def kernel(self, run: Observed) -> None:
         run.execute()
@@ -88,15 +96,47 @@ class Observer:
         """A call of NumPy's variant. ``counted`` gives, from the inputs' shapes, those that its work is counted by."""
         return compute()
 
+    def replaced(self, by: Observer | None) -> AbstractContextManager[object]:
+        """What it does while another observer, or none, takes its place."""
+        return nullcontext()
 
-observer: ContextVar[Observer | None] = ContextVar("cudakern_observer", default=None)
+
+class OfProcess(Observer):
+    """The observer of calls that no other one observes: another one, which is set later."""
+
+    to: Observer = Observer()
+
+    @property
+    def mode(self) -> str:
+        return self.to.mode
+
+    def observes(self, native: Native) -> bool:
+        return self.to.observes(native)
+
+    def kernel(self, run: Observed) -> None:
+        self.to.kernel(run)
+
+    def replaced(self, by: Observer | None) -> AbstractContextManager[object]:
+        return self.to.replaced(by)
+
+
+#: 1: all launches of the process on the emulator are checked (insight/defaults.py).
+CHECK = "CUDAKERN_CHECK"
+of_process = OfProcess() if os.environ.get(CHECK, "").strip() not in ("", "0") else None
+observer: ContextVar[Observer | None] = ContextVar("cudakern_observer", default=of_process)
 
 
 @contextmanager
 def observed(by: AnObserver) -> Iterator[AnObserver]:
-    """Inside ``with``, this context's calls go to that observer."""
-    token = observer.set(by)
+    """Inside ``with``, this context's calls go to that observer. ``Observer()`` runs them in the plain set."""
+    before, token = observer.get(), observer.set(by)
     try:
-        yield by
+        with nullcontext() if before is None else before.replaced(by):
+            yield by
     finally:
         observer.reset(token)
+
+
+def unobserved() -> AbstractContextManager[object]:
+    """Inside ``with``, this context's calls take the shortest way, as for times."""
+    return nullcontext() if observer.get() is None else observed(None)

@@ -74,7 +74,9 @@ def on_host(rule: Rule, inputs: Inputs, out: Any, variant: str, stream: Any, par
         straight = out.ndim < MAX_DIMS and not elements_meet(out.shape, out.strides, out.itemsize)
     here = backend()
     nbytes = sum(x.nbytes for x in arrays) + math.prod(shape) * result_type.itemsize
-    tiled = rule.tiles is not None and observer.get() is None and may_exceed(here.native, here.device, nbytes)
+    by = observer.get()
+    is_observed = by is not None and by.observes(here.native)
+    tiled = rule.tiles is not None and not is_observed and may_exceed(here.native, here.device, nbytes)
     if tiled and straight:  # the first tiles are in out before all of the operands is on the device
         straight = not any(np.may_share_memory(out, x) for x in arrays)
     target = np.asarray(out) if straight else new_host(here.native, shape, result_type)

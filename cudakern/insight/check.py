@@ -21,6 +21,7 @@ from ..own.compile import _Run as OwnRun
 from ..own.sets import package_set
 from . import checker
 from .findings import Finding, Findings, Parameter, Place, finding
+from .session import session
 
 #: Bytes of CUDA's types, for the index of an element.
 _BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
@@ -32,16 +33,26 @@ _BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "lon
 class Checking(Observer):
     """Runs every call in the checked set, and collects what is found."""
 
-    mode = "checked"
-
     def __init__(self, raises: bool, notes: bool = False) -> None:
         self.findings: list[Finding] = []
         self.launches = 0
-        self._raises, self._notes, self._seen = raises, notes, 0
+        self._raises, self._notes = raises, notes
+
+    @property
+    def mode(self) -> str:
+        return "checked"
+
+    def replaced(self, by: Observer | None) -> contextlib.AbstractContextManager[object]:
+        """What is timed, or listed, runs as if nothing were checked."""
+        return contextlib.nullcontext() if isinstance(by, Checking) else session.paused()
 
     def kernel(self, run: Observed) -> None:
         if run.native is not emulator():
             raise TypeError("checking runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
+        with session.lock, configured(print=False):
+            self._kernel(run)
+
+    def _kernel(self, run: Observed) -> None:
         if isinstance(run, Run):
             run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
             arrays = [x for x in (*run.inputs, *run.outputs) if hasattr(x, "pointer")]
@@ -55,22 +66,20 @@ class Checking(Observer):
             run.native.synchronize(run.device)
         except CudaError as error:
             failed = error
-        found = [finding(one, self._parameters(one, run)) for one in checker.found(self._seen)]
-        self._seen += len(found)
-        found = _one_per_place(found)
+        found = _one_per_place([finding(one, self._parameters(one, run)) for one in session.found()])
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
         if self._notes and not isinstance(run, Run):
             found += _unwritten(cast(OwnRun, run))
         self.findings += found
         if self._raises and found:
-            raise CudaError(str(found[0]), "cudaErrorLaunchFailure", 719) from failed
+            raise _error(found) from failed
 
     def end(self) -> None:
         """Adds what can be said when all launches have ended."""
         if self._notes:
             checker.find_leaks()
-            self.findings += _one_per_place([finding(one, ()) for one in checker.found(self._seen)])
+            self.findings += _one_per_place([finding(one, ()) for one in session.found()])
 
     def _parameters(self, found: checker.Found, run: Observed) -> tuple[Parameter, ...]:
         if isinstance(run, Run):
@@ -104,6 +113,13 @@ def _caller() -> Place:
     while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno, (0, 0, 0), (0, 0, 0))
+
+
+def _error(found: list[Finding]) -> CudaError:
+    """The first finding, and below it the others."""
+    further = "".join(f"\n  {one}" for one in found[1:])
+    text = str(found[0]) + ("\nFurther findings:" + further if further else "")
+    return CudaError(text, "cudaErrorLaunchFailure", 719)
 
 
 @functools.cache
@@ -159,14 +175,11 @@ def _of_error(error: CudaError) -> Finding:
 
 
 @contextlib.contextmanager
-def _session(raises: bool, notes: bool = False) -> Iterator[Checking]:
-    checker.begin()
-    try:
-        with use_backend("emulator"), configured(print=False), observed(Checking(raises, notes)) as by:
+def _checked(raises: bool, notes: bool = False) -> Iterator[Checking]:
+    with session.wanted(), use_backend("emulator"), observed(Checking(raises, notes)) as by:
+        with configured(print=False):
             yield by
-            by.end()
-    finally:
-        checker.end()
+        by.end()
 
 
 @contextlib.contextmanager
@@ -180,7 +193,7 @@ def checking() -> Iterator[None]:
     ...     int(ck.sum_of_squares(np.arange(4), variant="tree_sequential"))
     14
     """
-    with _session(True):
+    with _checked(True):
         yield
 
 
@@ -222,7 +235,7 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
     """
     if not callable(function):
         raise TypeError(f"check takes a function and its arguments, not a result of type {type(function).__name__}")
-    with _session(False, notes) as by:
+    with _checked(False, notes) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))
     return Findings(by.findings, by.launches, name)

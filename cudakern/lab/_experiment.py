@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from .. import _display
 from .._backend import Backend, backend
 from .._errors import unknown
 from ..calls.checks import integer
+from ..calls.observer import unobserved
 from ..measure.profile import Profile
 from ..measure.profile import measure as measured
 from ..operations.registry import F, filled
@@ -50,13 +51,20 @@ TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding=
 
 
 def experiment(function: F) -> F:
-    """Registers an experiment, and fills in the paragraphs that the docstrings of experiments share."""
+    """Registers an experiment, whose times nothing may observe, and fills in the paragraphs that the docstrings of
+    experiments share."""
     texts = TEXTS[function.__name__]
     columns = tuple(Column(**column) for column in texts["columns"])
-    EXPERIMENTS[function.__name__] = Description(function, **texts | {"columns": columns})
+
+    @functools.wraps(function)
+    def run(*args: Any, **keywords: Any) -> Any:
+        with unobserved():
+            return function(*args, **keywords)
+
+    EXPERIMENTS[function.__name__] = Description(run, **texts | {"columns": columns})
     doc = inspect.cleandoc(function.__doc__ or "").replace("\n\nExamples\n", "\n\n<raises>\n\nExamples\n")
-    function.__doc__ = filled(doc, **TEXTS["paragraphs"], source=texts["claim"].partition(": ")[0])
-    return function
+    run.__doc__ = filled(doc, **TEXTS["paragraphs"], source=texts["claim"].partition(": ")[0])
+    return cast(F, run)
 
 
 #: profile() with the result of the last call, in less time than profile() takes, since experiments have many cases.

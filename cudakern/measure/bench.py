@@ -28,6 +28,7 @@ from .._installed import PACKAGE
 from ..arrays.dtypes import kind_of, numpy_dtype
 from ..calls import table
 from ..calls.checks import integer
+from ..calls.observer import unobserved
 from ..calls.table import AUTO
 from ..operations.registry import Operation, operation, widened
 from ..operations.variants import NameOrFunction, operation_name
@@ -276,7 +277,7 @@ def bench(
     if tune and name != "matmul":
         raise ValueError(f"bench: tune=True is for matmul, whose auto takes different variants, not for {name}")
     seed = integer("seed", random.getrandbits(32) if seed is None else seed, 0)
-    with use_backend("emulator") if emulated else contextlib.nullcontext():
+    with unobserved(), use_backend("emulator") if emulated else contextlib.nullcontext():
         here = backend().as_it_is()
         if here.emulated and not emulated:
             instead = f"`cudakern ladder {name}` shows times recorded on an H200; emulated=True runs small inputs"

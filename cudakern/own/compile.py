@@ -10,8 +10,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ..arrays import transfer
 from ..arrays.array import DeviceArray
 from ..arrays.streams import stream_handle
 from ..arrays.transfer import Array
-from ..calls.observer import observer
+from ..calls.observer import Observer, observer
 from ..calls.table import Variant
 from ..chips.chip import MULTIPROCESSORS
 from ..operations.source import Source
@@ -37,11 +38,18 @@ from .dependencies import Header, follow
 _MOST = 2**31 - 1
 
 
+class Checked(NamedTuple):
+    """How small launches of a program are checked on the emulator, unless another observer is there."""
+
+    by: Observer
+    threads: int  #: of such a launch, at most
+
+
 class _Built:
     """A program compiled for one backend."""
 
-    def __init__(self, native: Native, compiled: Set) -> None:
-        self.native, self.set = native, compiled
+    def __init__(self, native: Native, compiled: Set, mode: str) -> None:
+        self.native, self.set, self.mode = native, compiled, mode
         self.kernels, self.variables = dict(compiled.kernels), dict(compiled.variables)
 
     def variable(self, name: str, device: int) -> View:
@@ -53,12 +61,25 @@ class _Built:
         return self.native.adopt(self.set, address, shape, None, dtype, device, is_const)
 
 
+def _mode(here: Backend, by: Observer | None) -> str:
+    """Of the set for launches that this observer runs."""
+    return by.mode if by is not None and here.emulated else "plain"
+
+
 class Program(_display.Shown):
     """Compiled CUDA C++. Its kernels are attributes; a template's are items: ``program["scale<float>"]``. ``source`` is
     the text."""
 
-    def __init__(self, source: Source, name: str, folder: Path | None, flags: Sequence[str], arch: int | None) -> None:
-        self.source = source
+    def __init__(
+        self,
+        source: Source,
+        name: str,
+        folder: Path | None,
+        flags: Sequence[str],
+        arch: int | None,
+        checked: Checked | None = None,
+    ) -> None:
+        self.source, self._checked = source, checked
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
         headers = [Header("", str(folder) if folder else None, source, {})]
         texts = [header.text for header in follow(headers, (host_source.folders(folder)[1], ()))]
@@ -90,18 +111,23 @@ class Program(_display.Shown):
         """The names of the kernels that are compiled, with their namespaces."""
         return tuple(self._on(backend()).kernels)
 
-    def _on(self, here: Backend, wanted: str = "") -> _Built:
-        """The program for a backend, compiled when it is first needed there, in the observer's mode; with that instance
-        of a template."""
-        by = observer.get()
-        key = here.name, by.mode if by is not None and here.name == "emulator" else "plain"
+    def _observer(self, here: Backend, threads: int) -> Observer | None:
+        """Who runs a launch of so many threads."""
+        by, checked = observer.get(), self._checked
+        is_small = checked is not None and here.emulated and threads <= checked.threads
+        return checked.by if checked is not None and by is None and is_small else by
+
+    def _on(self, here: Backend, wanted: str = "", mode: str = "") -> _Built:
+        """The program for a backend, compiled when it is first needed there, with that instance of a template. By
+        default in the mode in which it has run last, or will run small launches."""
         with self._lock:
-            built = self._built.get(key)
-            if built is None or (wanted and wanted not in built.kernels):
-                instances = dict.fromkeys(filter(None, (*self._instances, wanted)))
-                self._built[key] = built = self._compiled(here, tuple(instances), key[1])
-                self._instances = instances
             before = self._used.get(here.name)
+            built = self._built.get((here.name, mode)) if mode else before
+            if built is None or (wanted and wanted not in built.kernels):
+                mode = mode or (before.mode if before else _mode(here, self._observer(here, 0)))
+                instances = dict.fromkeys(filter(None, (*self._instances, wanted)))
+                built = self._built[here.name, mode] = self._compiled(here, tuple(instances), mode)
+                self._instances = instances
             self._used[here.name] = built
             if before is not None and before is not built:  # variables keep their values
                 for name, device in product(built.variables, range(here.native.device_count())):
@@ -119,7 +145,7 @@ class Program(_display.Shown):
             if hint := self._launch_in_source():
                 raise CompileError(f"{hint}\n{error}", error.log) from None
             raise
-        return _Built(here.native, compiled)
+        return _Built(here.native, compiled, mode)
 
     def _launch_in_source(self) -> str:
         """A hint, if the source launches a kernel as nvcc's programs do."""
@@ -369,10 +395,11 @@ class Launch:
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
         kernel, stream = self.kernel, self.stream
-        arguments = tuple(x.array if isinstance(x, Symbol) else x for x in arguments)
         ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
         here = backend() if ours is None else backend_of(ours)
-        built = kernel.program._on(here, kernel.name)
+        by = kernel.program._observer(here, prod(self.grid) * prod(self.block))
+        built = kernel.program._on(here, kernel.name, _mode(here, by))
+        arguments = tuple(x.array if isinstance(x, Symbol) else x for x in arguments)
         native, device, handle = here.native, here.device, stream_handle(stream, here.native, here.device)
         parameters = built.kernels[kernel.name]
         if len(arguments) != len(parameters):
@@ -406,7 +433,6 @@ class Launch:
         moved = sum(values[i].nbytes for i in pointers)
         copied_ns = time.perf_counter_ns() - started if hosts else 0
         run = _Run(self, built, device, handle, tuple(values), results, shapes, dtype, moved, copied_ns)
-        by = observer.get()
         try:
             if by is None:
                 run.execute()
@@ -474,14 +500,15 @@ def entry(kernel: Kernel, backend_name: str) -> Variant:
 
 def parameters_of(launch: Launch) -> tuple[Parameter, ...]:
     """The kernel's parameters, as compiled."""
-    return tuple(listed(launch).built.kernels[launch.kernel.name])
+    kernel = launch.kernel
+    return tuple(kernel.program._on(backend(), kernel.name).kernels[kernel.name])
 
 
 def listed(op: Kernel | Launch) -> _Run:
     """A launch without arguments, for kernel_resources; of a kernel itself, one block of 256 threads."""
     launch = op if isinstance(op, Launch) else Launch(op, 1, 256)
     here = backend()
-    return _Run(launch, launch.kernel.program._on(here, launch.kernel.name), here.device, 0)
+    return _Run(launch, launch.kernel.program._on(here, launch.kernel.name, "plain"), here.device, 0)
 
 
 def compile(
@@ -537,6 +564,18 @@ def compile(
     >>> y
     array([1., 2., 3., 4., 5.], dtype=float32)
     """
+    return compiled(source, name, flags, arch, instances)
+
+
+def compiled(
+    source: str | os.PathLike[str],
+    name: str | None,
+    flags: Iterable[str],
+    arch: int | str | None,
+    instances: Iterable[str],
+    checked: Checked | None = None,
+) -> Program:
+    """compile(), also of a program whose small launches are checked."""
     if not isinstance(name, (str, type(None))):
         raise TypeError(f"compile: name must be a str, such as 'kernels.cu', not {type(name).__name__}")
     folder = None
@@ -554,7 +593,7 @@ def compile(
     if name.startswith(("-", "@")) or not name.isprintable():  # options of compilers
         must = "must not begin with - or @, and must be printable"
         raise ValueError(f"compile: name {must}, not {name!r}: pass name='kernels.cu'")
-    program = Program(Source(text, path), name, folder, flags, _arch(arch))
+    program = Program(Source(text, path), name, folder, flags, _arch(arch), checked)
     program._instances |= dict.fromkeys(instances)
     program._on(backend())
     return program

@@ -7,9 +7,11 @@ import keyword
 import re
 import shlex
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .compile import compile
+from .._backend import backend
+from .compile import Checked, compiled
 
 
 def _refuse(message: str) -> NoReturn:
@@ -26,6 +28,7 @@ def _options() -> ArgumentParser:
     options.add_argument("--arch", help="the compute capability of __CUDA_ARCH__")
     options.add_argument("--flags", default="", help="more options for the compiler, in quotes")
     options.add_argument("--instances", nargs="*", default=[], help="instances of templates")
+    options.add_argument("--no-check", dest="check", action="store_false", help="do not check launches")
     return options
 
 
@@ -38,7 +41,7 @@ def _is_reserved(shell: Any, name: str) -> bool:
     return keyword.iskeyword(name) or name in shell.user_ns_hidden or bool(_RESERVED.fullmatch(name))
 
 
-def cuda(shell: Any, line: str, cell: str) -> Any:
+def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None]) -> Any:
     """The cell magic."""
     try:
         # The value of --flags may begin with a dash.
@@ -48,13 +51,11 @@ def cuda(shell: Any, line: str, cell: str) -> Any:
         if _is_reserved(shell, options.name) or hasattr(builtins, options.name):
             raise ValueError(f"--name {options.name} would replace what Python or IPython needs: choose another name")
         # The magic's own line is the cell's first one, as editors number them.
-        program = compile(
-            "\n" + cell,
-            name=f"cell_{shell.displayhook.prompt_count}.cu",
-            flags=shlex.split(options.flags),
-            arch=options.arch,
-            instances=options.instances,
-        )
+        name, flags = f"cell_{shell.displayhook.prompt_count}.cu", shlex.split(options.flags)
+        checked = check() if options.check else None
+        if checked is not None and backend().emulated:
+            _say_once(checked)
+        program = compiled("\n" + cell, name, flags, options.arch, options.instances, checked)
     except (TypeError, ValueError) as error:
         _refuse(str(error))
     names = (name for name in dir(program) if name in program.kernels and not _is_reserved(shell, name))
@@ -62,14 +63,39 @@ def cuda(shell: Any, line: str, cell: str) -> Any:
     return program
 
 
-def load(shell: Any) -> None:
-    """Registers the magic in a running IPython."""
+_said = False
+
+
+def _say_once(checked: Checked) -> None:
+    global _said
+    if not _said:
+        launches = f"launches of up to {checked.threads:,} threads are checked for races and other mistakes"
+        print(f"%%cuda: {launches}; --no-check or CUDAKERN_CHECK=0 turns that off.")
+    _said = True
+
+
+def load(shell: Any, check: Callable[[], Checked | None]) -> None:
+    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked."""
 
     def magic(line: str, cell: str) -> Any:
         """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``.
 
-        %%cuda [--name NAME] [--arch ARCH] [--flags "FLAGS"] [--instances INSTANCE ...]
+        ::
+
+          %%cuda [--name NAME] [--arch ARCH] [--flags "FLAGS"] [--instances INSTANCE ...] [--no-check]
+
+        --name NAME       the variable of the program
+        --arch ARCH       the compute capability of __CUDA_ARCH__, e.g. 90
+        --flags "FLAGS"   more options for the compiler
+        --instances ...   instances of templates to compile now, e.g. "scale<float>"
+        --no-check        run the kernels without checking them
+
+        On the emulator, launches are checked as by cudakern.check while they are small (the first cell says how small):
+        a mistake, such as an index out of bounds or a race, is a CudaError that names the line, the thread and the
+        element. Larger launches run unchecked, and so do those that profile or ladder measure. On a GPU nothing is
+        checked. The environment variable CUDAKERN_CHECK=0 turns the checks of all cells off; if it is 1 when
+        cudakern is imported, every launch on the emulator is checked, whatever its size, also with --no-check.
         """
-        return cuda(shell, line, cell)
+        return cuda(shell, line, cell, check)
 
     shell.register_magic_function(magic, "cell", "cuda")

@@ -1,0 +1,343 @@
+"""Checks that are nested or come by default: CUDAKERN_CHECK, cells of %%cuda, timings inside, several threads."""
+
+import contextlib
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import cudakern
+import subprocesses
+from cudakern.calls.observer import Observer, observed
+from cudakern.insight import checker, defaults
+from cudakern.own import compile as own
+from cudakern.own import sets
+from own_kernels import ADD_ONE, floats
+
+#: Two mistakes, each with a finding of its own.
+SUM = """
+__device__ int launches;
+__global__ void sum(const float *x, float *y) {
+    y[0] += x[blockIdx.x * blockDim.x + threadIdx.x];
+}
+__global__ void count(int *result) {
+    result[threadIdx.x] = ++launches;
+}
+"""
+
+pytestmark = pytest.mark.usefixtures("emulator")
+
+
+@pytest.fixture
+def program():
+    return cudakern.compile(SUM)
+
+
+@pytest.fixture
+def cells():
+    """What the kernels of a cell are."""
+    return own.compiled(SUM, "cell_1.cu", (), None, (), defaults.of_cells())
+
+
+def modes(program):
+    return {mode for _, mode in program._built}
+
+
+def arguments(n=1000):
+    return floats(n), np.zeros(1, np.float32)
+
+
+def kinds(found):
+    return {one.kind for one in found}
+
+
+@contextlib.contextmanager
+def raises(words):
+    with pytest.raises(cudakern.CudaError, match=words) as caught:
+        yield caught
+    assert caught.value.name == "cudaErrorLaunchFailure"
+
+
+@pytest.fixture
+def no_package_set(monkeypatch):
+    def compiles(*_):
+        raise AssertionError("a set was compiled for a call that is timed")
+
+    monkeypatch.setattr("cudakern.insight.check.package_set", compiles)
+
+
+# --- nested checks ---------------------------------------------------------------------------------------------------
+def test_a_check_inside_checking_returns_its_findings(program):
+    with cudakern.checking():
+        found = cudakern.check(program.sum[4, 256], *arguments())
+        assert kinds(found) == {"race", "bounds"}
+        assert kinds(cudakern.check(program.sum[1, 1], *arguments())) == set()
+        with raises("race|orders"):
+            program.sum[1, 64](*arguments())
+        with cudakern.checking(), raises("race|orders"):
+            program.sum[1, 64](*arguments())
+        found = cudakern.check(program.sum[1, 64], *arguments())
+    assert kinds(found) == {"race"}
+    program.sum[1, 64](*arguments())  # no check is left
+
+
+def test_checking_inside_a_check_raises_as_always(program):
+    def both():
+        program.sum[1, 64](*arguments())
+        with cudakern.checking():
+            program.sum[1, 64](*arguments())
+
+    with raises("race|orders"):
+        cudakern.check(both)
+    with raises("race|orders"), cudakern.checking():
+        program.sum[1, 64](*arguments())
+    assert not cudakern.check(program.sum[1, 1], *arguments())
+
+
+def test_an_error_has_all_findings_of_its_launch(program):
+    with cudakern.checking(), raises(r"^sum, kernels\.cu:4: ") as caught:
+        program.sum[4, 256](*arguments())
+    first, words, *others = str(caught.value).splitlines()
+    assert "y[0]" in first
+    assert words == "Further findings:"
+    assert len(others) == 1
+    assert "reads x[1000]" in others[0]
+
+
+def test_memory_keeps_its_history_in_a_nested_check():
+    program = cudakern.compile("__global__ void twice(float *x) { x[threadIdx.x] *= 2; }")
+    with cudakern.checking():
+        x = cudakern.empty(32, "float32")
+        assert kinds(cudakern.check(program.twice[1, 32], x)) == {"uninitialised"}
+
+
+def test_several_threads_check_at_the_same_time(program):
+    right, wrong = [], []
+
+    def work(number):
+        for _ in range(5):
+            right.append(kinds(cudakern.check(program.sum[1, 1], *arguments())))
+            wrong.append(kinds(cudakern.check(program.sum[1, 64], *arguments())))
+            with cudakern.use_backend("emulator"):
+                cudakern.profile(program.sum[1, 1], *arguments(), repeat=1)
+
+    subprocesses.in_threads(work, range(4))
+    assert right == [set()] * 20
+    assert wrong == [{"race"}] * 20
+
+
+# --- timings ---------------------------------------------------------------------------------------------------------
+def test_times_inside_are_those_of_the_plain_set(no_package_set):
+    x = np.arange(1000)
+    program = cudakern.compile(SUM)
+    with cudakern.checking():
+        profile = cudakern.profile(cudakern.sum_of_squares, x, variant="atomic", warmup=2)
+        assert profile.clock == "emulated"
+        assert cudakern.ladder("sum_of_squares", n=100, repeat=1, variants=["atomic"]).steps[0].profile
+        assert cudakern.bench("saxpy", shapes=[(100,)], rounds=1, variants=["vectorized"], emulated=True).lines
+        cudakern.lab.layouts(n=8, repeat=1)
+        cudakern.kernel_resources("sum_of_squares", "atomic")
+        cudakern.profile(program.sum[4, 256], *arguments(1024), warmup=1)
+        assert modes(program) == {"plain"}
+        with raises("race|orders"):
+            program.sum[1, 64](*arguments())
+        assert modes(program) == {"plain", "checked"}
+        result = floats(1)
+        ladder = cudakern.ladder([program.sum[1, 1]], reference=lambda x, y: y + x, inputs=[floats(1), result])
+        assert not ladder.failed
+
+
+def test_timings_pause_the_session():
+    with cudakern.checking():
+        with pytest.raises(RuntimeError, match="another"):
+            checker.begin()
+        with observed(Observer()):
+            checker.begin()  # nobody else hears of launches
+            checker.end()
+            with cudakern.checking(), pytest.raises(RuntimeError, match="another"):
+                checker.begin()
+        with pytest.raises(RuntimeError, match="another"):
+            checker.begin()
+    checker.begin()
+    checker.end()
+
+
+# --- cells -----------------------------------------------------------------------------------------------------------
+def test_small_launches_of_a_cell_are_checked(cells):
+    with raises(r"^sum, cell_1\.cu:4: "):
+        cells.sum[4, 256](*arguments())
+    assert modes(cells) == {"checked"}
+    n = defaults.SMALL
+    cells.sum[n // 256 + 1, 256](*arguments(n + 256))  # too large to be checked
+    assert modes(cells) == {"checked", "plain"}
+    with raises("race|orders"):
+        cells.sum[n // 256, 256](*arguments(n))
+    cells.sum[1, 1](*arguments())
+    checker.begin()  # no session is left
+    checker.end()
+
+
+def test_variables_of_a_cell_move_with_its_launches(cells):
+    """Between the set that is checked and the plain one."""
+    large = defaults.SMALL // 32 + 1
+    result = np.zeros(1, np.int32)
+    cells.symbol("launches")[...] = 10
+    assert modes(cells) == {"checked"}
+    cells.count[1, 1](result)
+    assert result[0] == 11
+    with observed(Observer()):
+        cells.count[1, 1](result)
+    assert modes(cells) == {"checked", "plain"}
+    assert result[0] == int(cells.symbol("launches").get()) == 12
+    cells.count[1, 1](result)
+    assert result[0] == int(cells.symbol("launches").get()) == 13
+    cells.sum[large, 32](*arguments(32 * large))
+    assert int(cells.symbol("launches").get()) == 13
+
+
+def test_a_symbol_as_an_argument_is_that_of_the_set_that_runs():
+    source = "__device__ float table[4];\n__global__ void f(float *x) { x[threadIdx.x] = table[threadIdx.x] + 1; }"
+    cell = own.compiled(source, "cell_1.cu", (), None, (), defaults.of_cells())
+    cell.symbol("table")[:] = 1
+    cell.f[1, 4](cell.symbol("table"))
+    with observed(Observer()):
+        cell.f[1, 4](cell.symbol("table"))
+    cell.f[1, 4](cell.symbol("table"))
+    assert cell.symbol("table").get().tolist() == [4, 4, 4, 4]
+
+
+def test_what_measures_a_kernel_of_a_cell_uses_the_plain_set(cells):
+    profile = cudakern.profile(cells.sum[4, 256], *arguments(1024), warmup=1)
+    assert profile.kernel_ns
+    assert modes(cells) == {"checked", "plain"}
+    plain = own.compiled(SUM, "cell_1.cu", (), None, ())
+    assert cudakern.kernel_resources(cells.sum) == cudakern.kernel_resources(plain.sum)
+
+
+def test_cells_inside_other_checks(cells):
+    found = cudakern.check(cells.sum[4, 256], *arguments())
+    assert kinds(found) == {"race", "bounds"}
+    with cudakern.checking(), raises("race|orders"):
+        cells.sum[1, 64](*arguments())
+    n = 2 * defaults.SMALL
+    with cudakern.checking(), raises("race|orders"):  # of any size
+        cells.sum[n // 256, 256](*arguments(n))
+
+
+def test_a_cell_runs_unchecked_where_another_tool_watches(cells):
+    checker.begin()
+    try:
+        cells.sum[1, 64](*arguments())
+    finally:
+        checker.end()
+
+
+# --- CUDAKERN_CHECK --------------------------------------------------------------------------------------------------
+OF_PROCESS = f"""
+import threading
+import numpy as np
+import cudakern
+program = cudakern.compile('''{ADD_ONE}{SUM}''')
+def shown(call, *arguments):
+    try:
+        print(call(*arguments))
+    except (cudakern.CudaError, ValueError) as error:
+        print(error)
+"""
+
+
+def of_process(code, value):
+    return subprocesses.run(subprocesses.joined(OF_PROCESS, code), CUDAKERN_CHECK=value, CUDAKERN_BACKEND="emulator")
+
+
+def test_a_process_checks_every_launch():
+    printed = of_process(
+        """
+        x, y = cudakern.zeros(1000, "float32"), cudakern.empty(1000, "float32")
+        shown(program.add_one[4, 256], y, x, 1000)  # reads what is not written
+        shown(program.add_one[4, 256], x, y, 1000)
+        shown(program.add_one[4, 256], y, x, 1000)
+        shown(program.add_one[400, 256], x, y, 100_000)  # large
+        thread = threading.Thread(target=shown, args=(program.sum[1, 64], x, y))
+        thread.start()
+        thread.join()
+        shown(cudakern.sum_of_squares, np.arange(4))
+        shown(lambda: cudakern.sum_of_squares(np.arange(4), variant="atomic"))
+        shown(lambda: cudakern.profile(program.sum[1, 64], x, y).clock)
+        shown(lambda: cudakern.check(program.sum[1, 64], x, y)[0].kind)
+        with cudakern.checking():
+            shown(program.sum[1, 64], x, y)
+        print(sorted(mode for _, mode in program._built))
+        """,
+        "1",
+    ).splitlines()
+    assert "reads x[0], which nobody has written" in printed[0]
+    assert printed[1:3] == ["None", "None"]
+    assert "x has 1,000 floats" in printed[3]
+    printed = [line for line in printed[4:] if not line.startswith(("Further", " "))]
+    assert "y[0]" in printed[0]
+    assert printed[1:5] == ["14", "14", "emulated", "race"]
+    assert "y[0]" in printed[5]
+    assert printed[6:] == ["['checked', 'plain']"]
+
+
+@pytest.mark.parametrize("value", ["", "0", " 0 "])
+def test_a_process_without_checks(value):
+    code = """
+        shown(program.sum[1, 64], np.zeros(64, "f4"), np.zeros(1, "f4"))
+        from cudakern.insight import defaults
+        print(defaults.of_cells() is None, [mode for _, mode in program._built])
+        """
+    is_off = value.strip() == "0"
+    assert of_process(code, value) == f"None\n{is_off} ['plain']\n"
+
+
+def test_a_malformed_value_is_an_error_of_the_first_use():
+    printed = subprocesses.run(
+        """
+        import cudakern
+        from cudakern.insight import defaults
+        for use in (
+            lambda: cudakern.compile("__global__ void f() {}"),
+            lambda: cudakern.sum_of_squares([1], variant="atomic"),
+            defaults.of_cells,
+        ):
+            try:
+                use()
+            except ValueError as error:
+                print(error)
+        print(cudakern.check(cudakern.sum_of_squares, [1], variant="atomic").launches)  # asked for
+        """,
+        CUDAKERN_CHECK="yes",
+        CUDAKERN_BACKEND="emulator",
+    )
+    must = "CUDAKERN_CHECK must be 1 (check all launches on the emulator) or 0 (check none), not 'yes'"
+    assert printed.splitlines() == [must, must, must, "1"]
+
+
+def test_launches_on_a_gpu_run_there(monkeypatch):
+    """With CUDAKERN_CHECK=1, they are not checked, which one warning says."""
+
+    class Elsewhere:
+        native = None
+
+        def execute(self):
+            launched.append(threading.current_thread())
+
+    launched = []
+    by = defaults._OfProcess()
+    assert by.observes(cudakern.backend().native)
+    assert not by.observes(None)
+    with pytest.warns(RuntimeWarning, match="CUDAKERN_BACKEND=emulator"):
+        by.kernel(Elsewhere())
+    with warnings.catch_warnings(action="error"):
+        by.kernel(Elsewhere())
+    assert len(launched) == 2
+
+
+def test_the_package_sets_of_a_check_are_checked():
+    """Otherwise the tests above, which forbid them, would show nothing."""
+    with cudakern.checking():
+        cudakern.sum_of_squares(np.arange(4), variant="atomic")
+    assert any(key[1:] == ("sum_of_squares", "atomic", "checked") for key in sets._loaded)
