@@ -91,5 +91,5 @@ def test_what_was_not_recorded_is_an_error(program):
 
 
 def test_only_one_recording_at_a_time(program):
-    with ck.checking(), pytest.raises(RuntimeError, match="has not ended"):
-        record(program.smooth[2, 32], numbers())
+    with pytest.raises(RuntimeError, match="has not ended"):
+        record(record, program.smooth[2, 32], numbers())

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from .._backend import use_backend
-from ..calls.observer import observed
+from .._errors import CudaError
+from ..calls.observer import Observed, Observer, Run, observed
 from ..emulator import configured
+from ..own.sets import package_set
 from . import checker
-from .check import Checking
 from .checker import Line
 from .findings import Place
 
@@ -74,11 +75,24 @@ class Trace:
     barriers: dict[tuple[int, int], str]  #: by launch and interval: what ends it, such as "__syncthreads() in line 7"
 
 
+class _Recording(Observer):
+    """Runs every call in the checked set, whose kernels report what they do."""
+
+    mode = "checked"
+
+    def kernel(self, run: Observed) -> None:
+        if isinstance(run, Run):
+            run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
+        with suppress(CudaError):  # what was recorded until then remains
+            run.execute()
+            run.native.synchronize(run.device)
+
+
 def record(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Trace:
     """Runs a call as ``check`` does, and records what its threads do; of a long launch, only the beginning."""
-    with use_backend("emulator"), configured(print=False), _recording() as library:
-        with observed(Checking(raises=False)):
-            function(*arguments, **keywords)
+    # A check that goes on around this one pauses when it is no longer the observer: not before.
+    with use_backend("emulator"), configured(print=False), observed(_Recording()), _recording() as library:
+        function(*arguments, **keywords)
         rows = ctypes.POINTER(_Record)()
         count = library.trace_records(ctypes.byref(rows))
         return _trace([rows[i] for i in range(count)], library)
