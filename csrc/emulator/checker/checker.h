@@ -1,6 +1,6 @@
 // The checker: a tool of the emulator (../include/emulator/events.h) that judges what kernels do.
 //
-//   events.c    what the core reports --> rules.c   may this access be made? --> findings.c   one per place
+//   events.c    what the core reports --> rules.c, asynchronous.c   may this access be made? --> findings.c   one per place
 //                                           |   \__ knowledge.c   what does a thread know of others' accesses?
 //                                           '-- shadow.c          who accessed these bytes last, and when?
 //
@@ -26,6 +26,7 @@ typedef enum checker_kind {
     CHECKER_RACE,
     CHECKER_SCOPE,
     CHECKER_DOUBLE_FREE,
+    CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
     CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
     CHECKER_KINDS
 } checker_kind;
@@ -107,6 +108,7 @@ typedef struct thread_state {
     const knowledge *fenced, *in_block; // what it knew at its last fence, for all and for its block
     release *pending[CHECKER_PENDING];  // read by atomic operations since then
     int pending_count;
+    uint32_t shown; // asynchronous operations see what it has written before this stamp: its last proxy fence
 } thread_state;
 
 typedef struct block_state {
@@ -117,7 +119,8 @@ typedef struct block_state {
     uint32_t warps[32]; // the same for threads of a warp
     uint32_t live[32];  // lanes that have begun and not ended
     const knowledge *acquired;
-    unsigned generation; // number of the grid's barriers passed
+    unsigned generation;                   // number of the grid's barriers passed
+    uint32_t *operations, operations_room; // places of its asynchronous operations (asynchronous.c)
     int threads;
     thread_state thread[];
 } block_state;
@@ -152,6 +155,23 @@ void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_bl
 void rules_block_barrier(block_state *block);
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
 void rules_clear(void);
+
+// Whose accesses records are: a thread of the grid; or, from IS_ASYNC on, an asynchronous operation that has not ended
+// (IS_PENDING, and its place in the list), or those that have ended and belong to an mbarrier or a warpgroup.
+#define IS_ASYNC    (1u << 31)
+#define IS_PENDING  (1u << 30)
+#define OF_MBARRIER (1u << 29)
+void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
+void rules_end(block_state *block, const emu_access_event *access, uint32_t pending, uint32_t who);
+void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
+
+// --- asynchronous.c ------------------------------------------------------------------------------------------------
+
+void async_event(block_state *block, const emu_where *at, const emu_async_event *event);
+void async_access(block_state *block, const emu_where *at, const emu_access_event *access);
+void async_local(block_state *block, const emu_where *at, const emu_access_event *access); // a thread's own access
+uint32_t async_thread(uint32_t who);                                                       // that began it
+void async_clear(void);
 
 // --- events.c, findings.c ------------------------------------------------------------------------------------------
 

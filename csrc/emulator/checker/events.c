@@ -173,6 +173,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
 static void launch_end(void *tool, emu_launch_event *event, int code) {
     (void)tool, (void)event, (void)code;
     knowledge_clear();
+    async_clear();
     pthread_mutex_unlock(&lock);
 }
 
@@ -195,7 +196,9 @@ static int block_begin(void *tool, emu_block_event *event) {
 
 static void block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)complete;
-    free(event->own);
+    block_state *const block = event->own;
+    if (block) free(block->operations);
+    free(block);
     event->own = NULL;
 }
 
@@ -215,14 +218,17 @@ static void thread_end(void *tool, const emu_where *at) {
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
-    if (!block || event->space == EMU_SPACE_LOCAL) return;
-    if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
-    if (event->by != EMU_BY_THREAD && event->by != EMU_BY_MATRIX) { // not judged yet
-        if ((event->kind & EMU_WRITES) && !(event->kind & EMU_PENDING)) shadow_set(event->address, event->bytes, 1);
+    if (!block) return;
+    if (event->by == EMU_BY_THREAD && event->space == EMU_SPACE_LOCAL) {
+        async_local(block, at, event);
         return;
     }
+    if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
     ++accesses;
-    rules_access(block, at, event);
+    if (event->operation)
+        async_access(block, at, event);
+    else if (event->by == EMU_BY_THREAD || event->by == EMU_BY_MATRIX)
+        rules_access(block, at, event);
 }
 
 static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
@@ -264,6 +270,12 @@ static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event
     (void)tool;
     block_state *const block = at->block->own;
     if (block && event->kind == EMU_SYNCWARP) rules_warp_barrier(block, at->thread / 32, event->lanes);
+}
+
+static void on_async(void *tool, const emu_where *at, const emu_async_event *event) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    if (block) async_event(block, at, event);
 }
 
 static void on_fence(void *tool, const emu_where *at, unsigned scope) {
@@ -354,6 +366,7 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .access = on_access,
                                  .barrier = on_barrier,
                                  .warp = on_warp,
+                                 .async = on_async,
                                  .copy = on_copy,
                                  .allocate = on_allocate,
                                  .release = on_release,

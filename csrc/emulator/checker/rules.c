@@ -24,6 +24,11 @@ static uint64_t warp_key(uint64_t block, unsigned thread) {
 
 static int is_known(const block_state *block, unsigned thread, uint32_t who, uint32_t stamp) {
     if (stamp < checker_launch.begin || stamp < checker_launch.grid_known) return 1;
+    if (who & IS_ASYNC) {
+        const uint64_t key = knowledge_key(OF_THREAD, who);
+        return stamp < knowledge_of(block->thread[thread].acquired, key) ||
+               stamp < knowledge_of(block->acquired, key);
+    }
     const uint32_t other_block = who / checker_launch.threads, other = who % checker_launch.threads;
     const int same_block = other_block == (uint32_t)block->number;
     if (same_block && stamp < block->known) return 1;
@@ -72,6 +77,13 @@ void rules_acquire(block_state *block, int id, uint64_t key, uint64_t for_block)
     const release *const at = release_at(key, for_block, 0);
     thread_state *const thread = &block->thread[id];
     if (at) thread->acquired = knowledge_join(thread->acquired, at->known);
+}
+
+void rules_learn(block_state *block, int id, uint32_t who) {
+    const uint64_t key = knowledge_key(OF_THREAD, who);
+    const uint32_t stamp = ++checker_stamp;
+    thread_state *const thread = &block->thread[id];
+    thread->acquired = knowledge_join(thread->acquired, knowledge_new(1, &key, &stamp));
 }
 
 // All of these threads learn what each has acquired.
@@ -164,7 +176,7 @@ static void compare(const accessing *by, const cell *with, int record) {
     checker_kind kind = CHECKER_RACE;
     if (is_atomic(by->kind) && is_atomic(other)) {
         const uint32_t other_block = who / checker_launch.threads;
-        const int same_block = other_block == (uint32_t)by->block->number;
+        const int same_block = !(who & IS_ASYNC) && other_block == (uint32_t)by->block->number;
         // The lanes of a warp do not run in step: volatile variables between them need __syncwarp.
         const int in_warp = same_block && by->event->space == EMU_SPACE_SHARED && (by->kind & other & EMU_VOLATILE) &&
                             who % checker_launch.threads / 32 == by->thread / 32;
@@ -187,6 +199,7 @@ static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned sit
 
 static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
     const uint32_t threads = checker_launch.threads;
+    if ((a | b) & IS_ASYNC) return 2;
     if (a / threads != b / threads) return 2;
     return a % threads / 32 != b % threads / 32;
 }
@@ -235,6 +248,28 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
     in->masks |= (uint16_t)(mask << VALUE_SHIFT);
 }
 
+// An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its own.
+static void judge_begin(const accessing *by, cell *in, unsigned mask, uint32_t pending) {
+    const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
+    if (reads && (~in->masks >> VALUE_SHIFT & mask))
+        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+    compare(by, in, WRITE);
+    const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
+    if (reads && by->event->by != EMU_BY_COPY && by->event->space == EMU_SPACE_SHARED && !(writer & IS_ASYNC) &&
+        stamp >= checker_launch.begin && writer / checker_launch.threads == (uint32_t)by->block->number &&
+        stamp >= by->block->thread[writer % checker_launch.threads].shown &&
+        stamp >= by->block->thread[by->thread].shown)
+        findings_add(CHECKER_PROXY, by->block, (int)by->thread, by->site, by->event, writer, in->site[WRITE], NULL);
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+    if (!writes) {
+        remember(by, in, pending, checker_stamp, by->site, mask);
+        return;
+    }
+    for (int r = READ; r <= OTHER_READ; ++r) compare(by, in, r);
+    in->stamp[READ] = in->stamp[OTHER_READ] = 0;
+    put(in, WRITE, pending, checker_stamp, by->site, mask);
+}
+
 // Whether each record concerns just these bytes, or can be extended to them.
 static int fits(const cell *in, unsigned mask, uint32_t who) {
     for (int r = WRITE; r < RECORDS; ++r) {
@@ -244,7 +279,8 @@ static int fits(const cell *in, unsigned mask, uint32_t who) {
     return 1;
 }
 
-static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes) {
+// `pending`: of the asynchronous operation that begins; 0: a thread accesses the bytes itself.
+static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, uint32_t pending) {
     const uintptr_t end = address + bytes;
     while (address < end) {
         const unsigned first = address % GRAIN, most = GRAIN - first;
@@ -253,11 +289,9 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes) {
         cell *const in = shadow_cell(address);
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
-        if (single) {
-            for (unsigned i = first; i < first + count; ++i) judge(by, &single[i], 1u << i);
-        } else {
-            judge(by, in, mask);
-        }
+        for (unsigned i = first; single && i < first + count; ++i)
+            pending ? judge_begin(by, &single[i], 1u << i, pending) : judge(by, &single[i], 1u << i);
+        if (!single) pending ? judge_begin(by, in, mask, pending) : judge(by, in, mask);
         address += count;
     }
 }
@@ -325,8 +359,34 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
         event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
     if (!is_inside(&by, at->thread)) return;
-    judge_bytes(&by, event->address, bytes);
+    judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
+}
+
+// --- Asynchronous operations ---------------------------------------------------------------------------------------
+
+void rules_begin(block_state *block, const emu_where *at, const emu_access_event *event, uint32_t pending) {
+    const accessing by = {.block = block,
+                          .event = event,
+                          .thread = (unsigned)at->thread,
+                          .site = site_number(at, event->kind, event->bytes),
+                          .kind = event->kind,
+                          .who = block->first + (uint32_t)at->thread};
+    if (is_inside(&by, at->thread)) judge_bytes(&by, event->address, event->bytes, pending);
+}
+
+static void end(cell *in, uint32_t pending, uint32_t who) {
+    for (int r = WRITE; r < RECORDS; ++r)
+        if (in->stamp[r] && in->who[r] == pending) in->who[r] = who, in->stamp[r] = checker_stamp;
+}
+
+void rules_end(block_state *block, const emu_access_event *event, uint32_t pending, uint32_t who) {
+    (void)block;
+    for (uintptr_t at = event->address & ~(uintptr_t)(GRAIN - 1); at < event->address + event->bytes; at += GRAIN) {
+        cell *const in = shadow_cell(at), *const single = shadow_bytes(in);
+        for (int i = 0; single && i < GRAIN; ++i) end(&single[i], pending, who);
+        if (!single) end(in, pending, who);
+    }
 }
 
 void rules_clear(void) {
