@@ -141,6 +141,8 @@ MISTAKES = [
     ("times_transposed", "b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
     ("tiled", "__syncthreads();\n        for", "for", r"c\[0\] .*needs a barrier"),
     ("tiled", "        __syncthreads();\n    }", "    }", r"c\[\d+\] .*needs a barrier"),
+    ("distances", "        __syncthreads();\n    }", "    }", r"second barrier"),
+    ("smooth", "x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
 ]
 
 
