@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from .._backend import emulator, use_backend
 from .._errors import CudaError
+from .._installed import PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
 from ..emulator import configured
 from ..own import cuda_source
+from ..own.compile import _Run as OwnRun
 from ..own.sets import package_set
 from . import checker
 from .findings import Finding, Findings, Parameter, Place, finding
@@ -30,10 +34,10 @@ class Checking(Observer):
 
     mode = "checked"
 
-    def __init__(self, raises: bool) -> None:
+    def __init__(self, raises: bool, notes: bool = False) -> None:
         self.findings: list[Finding] = []
         self.launches = 0
-        self._raises, self._seen = raises, 0
+        self._raises, self._notes, self._seen = raises, notes, 0
 
     def kernel(self, run: Observed) -> None:
         if run.native is not emulator():
@@ -56,15 +60,50 @@ class Checking(Observer):
         found = _one_per_place(found)
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
+        if self._notes and not isinstance(run, Run):
+            found += _unwritten(run)
         self.findings += found
         if self._raises and found:
             raise CudaError(str(found[0]), "cudaErrorLaunchFailure", 719) from failed
+
+    def end(self) -> None:
+        """Adds what can be said when all launches have ended."""
+        if self._notes:
+            checker.find_leaks()
+            self.findings += _one_per_place([finding(one, ()) for one in checker.found(self._seen)])
 
     def _parameters(self, found: checker.Found, run: Observed) -> tuple[Parameter, ...]:
         name = re.sub(r"<.*", "", found.kernel.decode(errors="replace"))
         if isinstance(run, Run):
             return _declared(found.access.line.file.decode(errors="replace"), name)
         return tuple(map(_parameter, run.launch.kernel.parameters))
+
+
+def _unwritten(run: OwnRun) -> list[Finding]:
+    """Results of which the launch has written a part, and nobody the rest."""
+    notes = []
+    kernel = run.launch.kernel
+    declared = [_parameter(text).name for text in kernel.parameters]
+    for i, (parameter, x) in enumerate(zip(run.built.kernels[kernel.name], run.arguments, strict=True)):
+        if parameter[0] != "writes" or x is None or not x.nbytes:
+            continue
+        count, first = checker.unwritten(x.pointer, x.nbytes)
+        if 0 < count < x.nbytes:
+            size = x.nbytes // math.prod(x.shape)
+            name = declared[i] if i < len(declared) else f"argument {i + 1}"
+            message = f"{count // size:,} elements of {name} have no value after the launch, the first is {name}"
+            advice = "The grid may be too small, or threads skip elements."
+            place = _caller()
+            notes.append(Finding("unwritten", kernel.name, place, f"{message}[{first // size}]", advice, name))
+    return notes
+
+
+def _caller() -> Place:
+    """The line outside of the package that has called it."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+        frame = frame.f_back
+    return Place(frame.f_code.co_filename, frame.f_lineno, (0, 0, 0), (0, 0, 0))
 
 
 @functools.cache
@@ -117,11 +156,12 @@ def _of_error(error: CudaError) -> Finding:
 
 
 @contextlib.contextmanager
-def _session(raises: bool) -> Iterator[Checking]:
+def _session(raises: bool, notes: bool = False) -> Iterator[Checking]:
     checker.begin()
     try:
-        with use_backend("emulator"), configured(print=False), observed(Checking(raises)) as by:
+        with use_backend("emulator"), configured(print=False), observed(Checking(raises, notes)) as by:
             yield by
+            by.end()
     finally:
         checker.end()
 
@@ -141,7 +181,7 @@ def checking() -> Iterator[None]:
         yield
 
 
-def check(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Findings:
+def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **keywords: Any) -> Findings:
     """Run a call on the emulator, and find what is wrong in its kernels.
 
     Parameters
@@ -150,6 +190,9 @@ def check(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Fin
         An operation, a launch of a kernel of your own, ``kernel[grid, block]``, or any function that calls these.
     *arguments, **keywords
         Its arguments.
+    notes : bool
+        Whether to report, too, what need not be a mistake: memory from ``malloc`` in a kernel that no kernel frees
+        (kind "leak"), and results of which a launch has written only a part ("unwritten").
 
     Returns
     -------
@@ -176,7 +219,7 @@ def check(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Fin
     """
     if not callable(function):
         raise TypeError(f"check takes a function and its arguments, not a result of type {type(function).__name__}")
-    with _session(False) as by:
+    with _session(False, notes) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))
     return Findings(by.findings, by.launches, name)

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._installed import LIBRARY
 
-KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope", "double_free", "proxy", "index")
+KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope", "double_free", "proxy", "leak", "index")
 GLOBAL, SHARED, LOCAL = range(3)
 READS, WRITES, ATOMIC, PENDING, VOLATILE, OF_BLOCK = 1, 2, 4, 8, 16, 32
 
@@ -56,7 +56,7 @@ class Found(ctypes.Structure):
 @functools.cache
 def _library() -> Any:
     library = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
-    library.checker_findings.restype = ctypes.c_size_t
+    library.checker_findings.restype = library.checker_unwritten.restype = ctypes.c_size_t
     return library
 
 
@@ -68,6 +68,18 @@ def begin() -> None:
 
 def end() -> None:
     _library().checker_end()
+
+
+def find_leaks() -> None:
+    """Adds what memory from malloc in kernels is still in use."""
+    _library().checker_find_leaks()
+
+
+def unwritten(address: int, nbytes: int) -> tuple[int, int]:
+    """How many of these bytes nobody has written, and the first one."""
+    first = ctypes.c_size_t()
+    count = _library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
+    return count, first.value
 
 
 def announce(arrays: Iterable[tuple[int, int]]) -> None:

@@ -62,7 +62,7 @@ class Finding:
 
     def __str__(self) -> str:
         where = f"{self.kernel}, {Path(self.file).name}:{self.line}" if self.line else self.kernel
-        times = f" ({self.count:,} such accesses.)" if self.count > 1 else ""
+        times = f" ({self.count:,} such accesses.)" if self.count > 1 and self.kind != "leak" else ""
         return f"{where}: {self.message}. {self.advice}{times}"
 
 
@@ -221,6 +221,11 @@ class _Words:
     def _double_free(self) -> tuple[str, str]:
         who = _thread(self.found, self.found.access)
         return f"{who} frees what malloc or new has not returned, or frees it twice", "Free each block once."
+
+    def _leak(self) -> tuple[str, str]:
+        count, who = self.found.count, _thread(self.found, self.found.access)
+        blocks = f"{count:,} block{'s' * (count != 1)} of memory from here {'are' if count != 1 else 'is'} never freed"
+        return f"{blocks}, the first of {who}", "Let the kernel, or a later one, call free for each of them."
 
     def _uninitialised(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which nobody has written"

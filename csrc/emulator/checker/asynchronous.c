@@ -21,17 +21,10 @@ typedef struct operation {
 static operation *list; // of the launch; the first place is not used
 static uint32_t count = 1, room, next_free;
 
-typedef struct range { // sums of a product, in the memory of a thread
-    uintptr_t begin, end;
-    uint32_t pending;
-    unsigned site;
-} range;
-static range *locals;
-static size_t local_count, local_room;
-
 // The place of an operation of the block, by the number of those that began before it in the block.
 static uint32_t *place_of(block_state *block, uint64_t number) {
     const uint32_t in_block = (uint32_t)number;
+    if (block->number != number >> 32) block = block_running(number >> 32); // of the same cluster
     if (in_block >= block->operations_room) {
         const uint32_t more = in_block < 128 ? 256 : 2 * in_block;
         block->operations = realloc(block->operations, more * sizeof *block->operations);
@@ -96,8 +89,6 @@ static void end(block_state *block, const emu_where *at, const emu_async_event *
         for (int id = first; id < first + 32 && id < block->threads; ++id)
             rules_learn(block, id, warpgroup_of(block, id));
     }
-    for (size_t i = local_count; i-- > 0;)
-        if (locals[i].pending == pending) locals[i] = locals[--local_count];
     *place_of(block, event->operation) = 0;
     one->next = next_free;
     next_free = pending & ~(IS_ASYNC | IS_PENDING);
@@ -110,18 +101,23 @@ void async_event(block_state *block, const emu_where *at, const emu_async_event 
         block->thread[at->thread].shown = ++checker_stamp;
 }
 
+// The sums of a product, in the memory of a thread.
+static void local(thread_state *of, const emu_where *at, const emu_access_event *event, uint32_t pending) {
+    if (!(event->kind & EMU_PENDING)) {
+        for (int i = of->sums_count; i-- > 0;)
+            if (of->sums[i].pending == pending) of->sums[i] = of->sums[--of->sums_count];
+        return;
+    }
+    if (of->sums_count == CHECKER_SUMS) return;
+    of->sums[of->sums_count++] = (pending_sums){event->address, event->address + event->bytes, pending,
+                                                site_number(at, event->kind, event->bytes)};
+}
+
 void async_access(block_state *block, const emu_where *at, const emu_access_event *event) {
     const uint32_t pending = find(block, event->operation);
     if (!pending) return;
     if (event->space == EMU_SPACE_LOCAL) {
-        if (!(event->kind & EMU_PENDING)) return;
-        if (local_count == local_room) {
-            local_room = local_room ? 2 * local_room : 256;
-            locals = realloc(locals, local_room * sizeof *locals);
-            if (!locals) abort();
-        }
-        locals[local_count++] = (range){event->address, event->address + event->bytes, pending,
-                                        site_number(at, event->kind, event->bytes)};
+        local(&block->thread[at->thread], at, event, pending);
         return;
     }
     if (event->kind & EMU_PENDING) {
@@ -135,10 +131,12 @@ void async_access(block_state *block, const emu_where *at, const emu_access_even
 }
 
 void async_local(block_state *block, const emu_where *at, const emu_access_event *event) {
-    for (size_t i = 0; i < local_count; ++i) {
-        if (event->address >= locals[i].end || event->address + event->bytes <= locals[i].begin) continue;
-        findings_add(CHECKER_RACE, block, at->thread, site_number(at, event->kind, event->bytes), event,
-                     locals[i].pending, locals[i].site, NULL);
+    const thread_state *const of = &block->thread[at->thread];
+    for (int i = 0; i < of->sums_count; ++i) {
+        const pending_sums *const one = &of->sums[i];
+        if (event->address >= one->end || event->address + event->bytes <= one->begin) continue;
+        findings_add(CHECKER_RACE, block, at->thread, site_number(at, event->kind, event->bytes), event, one->pending,
+                     one->site, NULL);
         return;
     }
 }
@@ -146,5 +144,4 @@ void async_local(block_state *block, const emu_where *at, const emu_access_event
 void async_clear(void) {
     count = 1;
     next_free = 0;
-    local_count = 0;
 }

@@ -27,6 +27,7 @@ typedef enum checker_kind {
     CHECKER_SCOPE,
     CHECKER_DOUBLE_FREE,
     CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
+    CHECKER_LEAK,  // on request
     CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
     CHECKER_KINDS
 } checker_kind;
@@ -58,18 +59,35 @@ typedef struct checker_finding {
 // What is known of four neighboring bytes of memory: the last write and two reads since then, as far as they may
 // matter. `masks` has four bits for each: the bytes that the write and the reads concern, and those that have a value.
 enum { WRITE, READ, OTHER_READ, RECORDS };
-enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff };
+// (Of records whose stamp is 0, they are set.)
+enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff, ALL_MASKS = 0xffff, NO_VALUE = 0xfff };
 typedef struct cell {
     uint32_t who[RECORDS], stamp[RECORDS];
     uint16_t site[RECORDS]; // IN_BYTES in site[WRITE]: there is a cell for each of the bytes (cell_of_byte)
     uint16_t masks;
 } cell;
 
-cell *shadow_cell(uintptr_t address); // of the four bytes that contain it
-cell *shadow_bytes(cell *whole);      // the cells of the single bytes; NULL: there are none
-cell *shadow_split(cell *whole);      // makes them
+// Of the four bytes that contain it. `may`: the part of the cell's page that the launch may access, as far as it is
+// known; changed by the caller, forgotten by shadow_new_launch().
+typedef struct permission {
+    uintptr_t begin, end;
+} permission;
+typedef struct cached_page {
+    uintptr_t number;
+    cell *cells;
+    permission may;
+    unsigned launch;
+} cached_page;
+enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, CACHED_PAGES = 256 };
+extern cached_page shadow_cached[CACHED_PAGES];
+extern unsigned shadow_launch;
+cell *shadow_cell(uintptr_t address, permission **may);
+void shadow_new_launch(void);
+cell *shadow_bytes(cell *whole); // the cells of the single bytes; NULL: there are none
+cell *shadow_split(cell *whole); // makes them
 void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets the accesses
 void shadow_value(uintptr_t address, size_t bytes);              // they have values now
+int shadow_has_value(uintptr_t address, size_t bytes);           // any of them
 void shadow_copy(uintptr_t to, uintptr_t from, size_t bytes);    // whether they have values is copied
 void shadow_clear(void);
 
@@ -102,12 +120,19 @@ release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, i
 
 // --- rules.c -------------------------------------------------------------------------------------------------------
 
-enum { CHECKER_PENDING = 6 };
+enum { CHECKER_PENDING = 6, CHECKER_SUMS = 32, CHECKER_TOUCHED = 64 };
+typedef struct pending_sums { // of a product that has not ended, in the memory of a thread
+    uintptr_t begin, end;
+    uint32_t pending;
+    unsigned site;
+} pending_sums;
 typedef struct thread_state {
     const knowledge *acquired;          // of others, besides what the block knows
     const knowledge *fenced, *in_block; // what it knew at its last fence, for all and for its block
     release *pending[CHECKER_PENDING];  // read by atomic operations since then
     int pending_count;
+    pending_sums sums[CHECKER_SUMS];
+    int sums_count;
     uint32_t shown; // asynchronous operations see what it has written before this stamp: its last proxy fence
 } thread_state;
 
@@ -119,8 +144,15 @@ typedef struct block_state {
     uint32_t warps[32]; // the same for threads of a warp
     uint32_t live[32];  // lanes that have begun and not ended
     const knowledge *acquired;
+    const knowledge *fenced, *in_block; // of its threads' fences before the last barrier
+    int has_fences;                     // since then
+    struct {
+        uintptr_t begin, end;
+    } touched[CHECKER_TOUCHED];            // shared variables that it has accessed
+    int touched_count, touched_all;        // all: of a cluster, whose blocks access each other's
     unsigned generation;                   // number of the grid's barriers passed
     uint32_t *operations, operations_room; // places of its asynchronous operations (asynchronous.c)
+    struct block_state *next;              // that runs
     int threads;
     thread_state thread[];
 } block_state;
@@ -129,6 +161,7 @@ typedef struct interval { // memory that the launch may access
     uintptr_t begin, end;
     int parameter; // whose array it is; -1: none
     const char *variable;
+    unsigned leak; // of memory from malloc: the number of its place (findings.c)
 } interval;
 
 extern const char IN_HEAP[], FREED[]; // "variables" of memory from malloc in a kernel, and of freed memory
@@ -175,6 +208,15 @@ void async_clear(void);
 
 // --- events.c, findings.c ------------------------------------------------------------------------------------------
 
+block_state *block_running(uint64_t number);
+
+// --- quick.c: accesses that are no mistake, as nearly all -----------------------------------------------------------
+
+void quick_begin(const block_state *block); // a block that is alone
+void quick_end(void);
+void quick_clear(void);
+void quick_known(uint32_t known); // as block_state.known, which has changed
+
 // A place in a kernel and the kind of its access.
 typedef struct site {
     uintptr_t code;
@@ -193,6 +235,9 @@ int interval_shared(const block_state *block, uintptr_t address, emu_space space
 // `other` < 0: no other access.
 void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
                   const emu_access_event *access, int64_t other_who, unsigned other_site, const interval *array);
+// Places where kernels call malloc: a block more is in use, or one less.
+unsigned findings_malloc(const block_state *block, const emu_where *at, const emu_access_event *access);
+void findings_freed(unsigned leak);
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type);
 void findings_clear(void);
 

@@ -11,12 +11,12 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t launches, accesses;
+static uint64_t launches;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
 const char IN_HEAP[] = "malloc", FREED[] = "freed";
-enum { NEAR = 1 << 16, MOST_ARRAYS = 64 };
+enum { PATIENCE = 100, NEAR = 1 << 16, MOST_ARRAYS = 64 };
 
 typedef struct array {
     uintptr_t begin;
@@ -48,7 +48,7 @@ static void add_interval(uintptr_t begin, uintptr_t end, int parameter, const ch
     launch->memory = realloc(launch->memory, launch->memory_count * sizeof *launch->memory);
     if (!launch->memory) abort();
     for (; i && launch->memory[i - 1].begin > begin; --i) launch->memory[i] = launch->memory[i - 1];
-    launch->memory[i] = (interval){begin, end, parameter, variable};
+    launch->memory[i] = (interval){.begin = begin, .end = end, .parameter = parameter, .variable = variable};
 }
 
 static int is_announced(uintptr_t pointer, int parameter) {
@@ -62,7 +62,11 @@ static int is_announced(uintptr_t pointer, int parameter) {
 
 // The arrays to which the launch's arguments point.
 static void find_arrays(const emu_launch_event *event) {
-    checker_launch.memory_count = 0;
+    size_t kept = 0; // blocks from malloc live longer than a launch
+    for (size_t i = 0; i < checker_launch.memory_count; ++i)
+        if (checker_launch.memory[i].variable == IN_HEAP || checker_launch.memory[i].variable == FREED)
+            checker_launch.memory[kept++] = checker_launch.memory[i];
+    checker_launch.memory_count = kept;
     for (unsigned i = 0; i < event->parameter_count; ++i) {
         const emu_parameter at = event->parameters[i];
         add_interval((uintptr_t)event->arguments + at.offset, (uintptr_t)event->arguments + at.offset + at.size, -1,
@@ -107,15 +111,15 @@ int interval_shared(const block_state *block, uintptr_t address, emu_space space
     const emu_block_event *const event = block->event;
     const uintptr_t dynamic = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
     if (event->shared_bytes && address - dynamic + NEAR < event->shared_bytes + 2 * NEAR) {
-        *found = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory"};
+        *found = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory", 0};
         if (space == EMU_SPACE_SHARED || away(found, address)) return 1;
     }
     if (!event->static_bytes || address - statics + NEAR >= event->static_bytes + 2 * NEAR) return 0;
     const variable *const near = kernels ? variable_near(&kernels->shared, address - statics) : NULL;
     if (near)
-        *found = (interval){statics + near->begin, statics + near->end, -1, near->name};
+        *found = (interval){statics + near->begin, statics + near->end, -1, near->name, 0};
     else
-        *found = (interval){statics, statics + event->static_bytes, -1, "static shared memory"};
+        *found = (interval){statics, statics + event->static_bytes, -1, "static shared memory", 0};
     return 1;
 }
 
@@ -163,6 +167,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
         }
     }
     find_arrays(event);
+    shadow_new_launch();
     if (checker_launch.reports) return;
     for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
         const interval *const of = &checker_launch.memory[i];
@@ -177,6 +182,14 @@ static void launch_end(void *tool, emu_launch_event *event, int code) {
     pthread_mutex_unlock(&lock);
 }
 
+static block_state *running;
+
+block_state *block_running(uint64_t number) {
+    block_state *block = running;
+    while (block->number != number) block = block->next;
+    return block;
+}
+
 static int block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     if (!checker_launch.reports) return 0;
@@ -188,16 +201,26 @@ static int block_begin(void *tool, emu_block_event *event) {
     block->first = (uint32_t)(event->number * checker_launch.threads);
     block->threads = (int)checker_launch.threads;
     event->own = block;
-    if (event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
-    if (event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
+    block->next = running;
+    running = block;
+    shadow_new_launch(); // shared variables are not touched yet
     ++checker_stamp;
+    const emu_dim3 cluster = event->launch->cluster;
+    block->touched_all = cluster.x * cluster.y * cluster.z > 1;
+    if (block->touched_all && event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
+    if (block->touched_all && event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
+    if (!block->touched_all && !event->launch->cooperative) quick_begin(block);
     return 1;
 }
 
 static void block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)complete;
-    block_state *const block = event->own;
-    if (block) free(block->operations);
+    block_state *const block = event->own, **at = &running;
+    quick_end();
+    if (!block) return;
+    while (*at != block) at = &(*at)->next;
+    *at = block->next;
+    free(block->operations);
     free(block);
     event->own = NULL;
 }
@@ -215,6 +238,23 @@ static void thread_end(void *tool, const emu_where *at) {
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
 
+static int is_guard(const emu_block_event *block, uintptr_t address) {
+    const uintptr_t offset = address - (uintptr_t)block->statics;
+    const variable *const near = offset < block->static_bytes ? variable_near(&kernels->guards, offset) : NULL;
+    return near && offset - near->begin < near->end - near->begin;
+}
+
+// A thread that reads a volatile variable again and again waits for another one, perhaps of another block.
+static void give_way(const emu_access_event *event) {
+    static uintptr_t address;
+    static unsigned count;
+    count = event->address == address && !(event->kind & EMU_WRITES) ? count + 1 : 0;
+    address = event->address;
+    if (count < PATIENCE) return;
+    count = 0;
+    emu_yield();
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -224,7 +264,10 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
         return;
     }
     if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
-    ++accesses;
+    if (event->kind & EMU_VOLATILE) give_way(event);
+    if (event->space == EMU_SPACE_SHARED && kernels && kernels->guards.count &&
+        is_guard(block->event, event->address))
+        return;
     if (event->operation)
         async_access(block, at, event);
     else if (event->by == EMU_BY_THREAD || event->by == EMU_BY_MATRIX)
@@ -319,7 +362,14 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
                 continue;
             memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
         }
+        shadow_new_launch();
         add_interval(event->address, event->address + event->bytes, -1, IN_HEAP);
+        block_state *const block = event->at->block->own;
+        const emu_access_event access = {.address = event->address, .bytes = event->bytes, .kind = EMU_WRITES};
+        const unsigned leak = block ? findings_malloc(block, event->at, &access) : UINT32_MAX;
+        for (size_t i = 0; i < launch->memory_count; ++i)
+            if (launch->memory[i].begin == event->address && launch->memory[i].variable == IN_HEAP)
+                launch->memory[i].leak = leak;
     }
     if (!in_kernel) pthread_mutex_unlock(&lock);
 }
@@ -331,6 +381,8 @@ static void free_block(const emu_memory_event *event) {
         interval *const of = &launch->memory[i];
         if (of->begin != event->address || of->variable != IN_HEAP) continue;
         of->variable = FREED;
+        findings_freed(of->leak);
+        shadow_new_launch();
         return;
     }
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
@@ -349,7 +401,7 @@ static void on_release(void *tool, const emu_memory_event *event) {
     if (event->kind == EMU_MEMORY_DEVICE && event->bytes) {
         shadow_set(event->address, event->bytes, 1);
         if (freed_count == MOST_FREED) memmove(freed, freed + 1, --freed_count * sizeof *freed);
-        freed[freed_count++] = (interval){event->address, event->address + event->bytes, -1, FREED};
+        freed[freed_count++] = (interval){event->address, event->address + event->bytes, -1, FREED, 0};
     }
     pthread_mutex_unlock(&lock);
 }
@@ -385,7 +437,7 @@ CHECKER_API int checker_end(void) {
     if (code) return code;
     shadow_clear();
     rules_clear();
-    freed_count = 0;
+    freed_count = checker_launch.memory_count = 0;
     return code;
 }
 
@@ -404,9 +456,18 @@ CHECKER_API void checker_memory(uintptr_t address, size_t bytes, int has_value) 
     pthread_mutex_unlock(&lock);
 }
 
+// How many of these bytes have no value.
+CHECKER_API size_t checker_unwritten(uintptr_t address, size_t bytes, size_t *first) {
+    size_t count = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < bytes; ++i) {
+        if (shadow_has_value(address + i, 1)) continue;
+        if (!count++) *first = i;
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 CHECKER_API uint64_t checker_launches(void) {
     return launches;
-}
-CHECKER_API uint64_t checker_accesses(void) {
-    return accesses;
 }

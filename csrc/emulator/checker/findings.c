@@ -67,6 +67,23 @@ static void set_array(checker_finding *to, const interval *array) {
     if (array->variable) strncpy(to->variable, array->variable, sizeof to->variable - 1);
 }
 
+static checker_finding new_finding(checker_kind kind, const block_state *block, int thread,
+                                   const emu_access_event *event) {
+    const emu_launch_event *const launch = checker_launch.event;
+    checker_finding made = {.kind = (int)kind,
+                            .launch = launch->number,
+                            .address = event->address,
+                            .space = (int)event->space,
+                            .count = 1};
+    strncpy(made.kernel, launch->kernel, sizeof made.kernel - 1);
+    memcpy(made.grid, &launch->grid, sizeof made.grid);
+    memcpy(made.shape, &launch->block, sizeof made.shape);
+    made.access.kind = event->kind;
+    made.access.bytes = (unsigned)event->bytes;
+    set_position(&made.access, block->first + (uint32_t)thread);
+    return made;
+}
+
 void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *event,
                   int64_t other_who, unsigned other, const interval *array) {
     for (size_t i = 0; i < count; ++i) {
@@ -78,15 +95,7 @@ void findings_add(checker_kind kind, const block_state *block, int thread, unsig
     }
     if (count == MOST_FINDINGS) return;
     checker_finding *const to = &findings[count];
-    const emu_launch_event *const launch = checker_launch.event;
-    *to = (checker_finding){
-        .kind = kind, .launch = launch->number, .address = event->address, .space = (int)event->space, .count = 1};
-    strncpy(to->kernel, launch->kernel, sizeof to->kernel - 1);
-    memcpy(to->grid, &launch->grid, sizeof to->grid);
-    memcpy(to->shape, &launch->block, sizeof to->shape);
-    to->access.kind = event->kind;
-    to->access.bytes = (unsigned)event->bytes;
-    set_position(&to->access, block->first + (uint32_t)thread);
+    *to = new_finding(kind, block, thread, event);
     if (other_who >= 0) {
         to->other.kind = sites[other].kind;
         to->other.bytes = sites[other].bytes;
@@ -113,6 +122,44 @@ void findings_add_index(const block_state *block, const emu_where *at, int64_t i
     if (count == before) return;
     findings[before].offset = index;
     findings[before].length = 0;
+}
+
+// A finding for each place where a launch has called malloc. `count`: the blocks that are in use.
+enum { MOST_LEAKS = 256 };
+static checker_finding leaks[MOST_LEAKS];
+static unsigned leak_site[MOST_LEAKS], leak_count;
+
+unsigned findings_malloc(const block_state *block, const emu_where *at, const emu_access_event *event) {
+    const unsigned number = site_number(at, event->kind, 1);
+    unsigned i = 0;
+    while (i < leak_count && (leak_site[i] != number || leaks[i].launch != checker_launch.event->number)) ++i;
+    if (i == MOST_LEAKS) return i;
+    if (i == leak_count) {
+        ++leak_count;
+        leak_site[i] = number;
+        leaks[i] = new_finding(CHECKER_LEAK, block, at->thread, event);
+        leaks[i].count = 0;
+        leaks[i].parameter = -1;
+        leaks[i].length = event->bytes;
+    }
+    ++leaks[i].count;
+    return i;
+}
+
+void findings_freed(unsigned leak) {
+    if (leak < leak_count && leaks[leak].count) --leaks[leak].count;
+}
+
+// Adds a finding for each place from which memory is in use.
+CHECKER_API void checker_find_leaks(void) {
+    for (unsigned i = 0; i < leak_count && count < MOST_FINDINGS; ++i) {
+        if (!leaks[i].count) continue;
+        findings[count] = leaks[i];
+        keys[count].at = leak_site[i];
+        keys[count].other = 0;
+        keys[count++].is_complete = 0;
+    }
+    leak_count = 0;
 }
 
 // Looks up the lines of all new findings at once, because each look-up starts a process.
@@ -151,6 +198,7 @@ CHECKER_API size_t checker_findings(const checker_finding **all) {
 }
 
 void findings_clear(void) {
-    count = site_count = 0;
+    count = site_count = leak_count = 0;
     memset(places, 0, sizeof places);
+    quick_clear();
 }

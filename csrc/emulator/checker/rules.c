@@ -12,6 +12,7 @@
 #include "checker.h"
 
 #define FOR_ALL UINT64_MAX
+enum { MOST_OF_STRUCT = 64 }; // bytes that may be a struct
 
 uint32_t checker_stamp;
 launch_state checker_launch;
@@ -65,6 +66,7 @@ void rules_fence(block_state *block, int id, unsigned scope) {
     thread_state *const thread = &block->thread[id];
     acquire_pending(block, thread, scope);
     thread->in_block = snapshot(block, id);
+    block->has_fences = 1;
     if (scope != EMU_OF_BLOCK) thread->fenced = thread->in_block;
 }
 
@@ -99,12 +101,19 @@ static const knowledge *together(block_state *block, int first, uint32_t lanes) 
 
 void rules_block_barrier(block_state *block) {
     block->known = ++checker_stamp;
+    quick_known(block->known);
     for (int first = 0; first < block->threads; first += 32) {
         const int count = block->threads - first;
         const uint32_t lanes = count >= 32 ? UINT32_MAX : (1u << count) - 1;
         block->acquired = knowledge_join(block->acquired, together(block, first, lanes));
     }
     for (int id = 0; id < block->threads; ++id) block->thread[id].acquired = NULL;
+    // A fence of each thread, a barrier, an atomic operation of one: many programs publish their results so.
+    for (int id = 0; block->has_fences && id < block->threads; ++id) {
+        block->fenced = knowledge_join(block->fenced, block->thread[id].fenced);
+        block->in_block = knowledge_join(block->in_block, block->thread[id].in_block);
+    }
+    block->has_fences = 0;
 }
 
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
@@ -149,10 +158,12 @@ static void exchange(block_state *block, thread_state *thread, uint64_t key, uns
     }
     if (!(kind & EMU_WRITES)) return;
     const int replaces = !(kind & EMU_READS);
-    release *const all = release_at(key, FOR_ALL, thread->fenced != NULL);
-    release *const own = release_at(key, block->number, thread->in_block != NULL);
-    if (all) leave(all, thread->fenced, replaces);
-    if (own) leave(own, thread->in_block, replaces);
+    const knowledge *const fenced = knowledge_join(thread->fenced, block->fenced);
+    const knowledge *const in_block = knowledge_join(thread->in_block, block->in_block);
+    release *const all = release_at(key, FOR_ALL, fenced != NULL);
+    release *const own = release_at(key, block->number, in_block != NULL);
+    if (all) leave(all, fenced, replaces);
+    if (own) leave(own, in_block, replaces);
 }
 
 // --- Four bytes ----------------------------------------------------------------------------------------------------
@@ -166,6 +177,15 @@ typedef struct accessing { // an access, as the rules see it
 
 static int is_atomic(unsigned kind) {
     return (kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
+}
+
+// Whether an atomic operation of the thread has read what this one, which another thread made before, has left.
+static int has_observed(const cell *in, uint32_t who, uint32_t stamp) {
+    for (int r = WRITE; r < RECORDS; ++r) {
+        const unsigned kind = site_of(in->site[r])->kind;
+        if (in->stamp[r] >= stamp && in->who[r] == who && is_atomic(kind) && (kind & EMU_READS)) return 1;
+    }
+    return 0;
 }
 
 static void compare(const accessing *by, const cell *with, int record) {
@@ -185,16 +205,23 @@ static void compare(const accessing *by, const cell *with, int record) {
         if (too_small) kind = CHECKER_SCOPE;
     }
     if (is_known(by->block, by->thread, who, stamp)) return;
+    if (is_atomic(other) && !is_atomic(by->kind) && (by->kind & EMU_WRITES) && has_observed(with, by->who, stamp))
+        return;
     findings_add(kind, by->block, (int)by->thread, by->site, by->event, who, with->site[record], NULL);
 }
 
 static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
-    const int same = in->who[record] == who && in->stamp[record] == stamp;
+    const int same = stamp && in->who[record] == who && in->stamp[record] == stamp;
     if (!same) in->masks &= (uint16_t) ~(ALL_BYTES << 4 * record);
     in->who[record] = who;
     in->stamp[record] = stamp;
     in->site[record] = (uint16_t)site;
     in->masks |= (uint16_t)(mask << 4 * record);
+}
+
+static void set_unused(cell *in) {
+    for (int r = WRITE; r < RECORDS; ++r)
+        if (!in->stamp[r]) in->masks |= ALL_BYTES << 4 * r;
 }
 
 static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
@@ -214,13 +241,20 @@ static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp
     if (then > now) put(in, OTHER_READ, who, stamp, site, mask);
 }
 
+// A struct may have bytes between its members, which nobody writes: it has no value if none of its bytes has one.
+static int has_no_value(const accessing *by, const cell *in, unsigned mask) {
+    if ((~in->masks >> VALUE_SHIFT & mask) != mask) return 0;
+    return by->event->bytes > MOST_OF_STRUCT || !shadow_has_value(by->event->address, by->event->bytes);
+}
+
 static void judge(const accessing *by, cell *in, unsigned mask) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
     if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site &&
         !in->stamp[READ] && (in->masks & mask) == mask)
         return; // in a loop, say
     if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
-        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+        if (has_no_value(by, in, mask))
+            findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
         in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     }
     compare(by, in, WRITE);
@@ -232,6 +266,7 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
             if (in->stamp[r] && (site_of(in->site[r])->kind & EMU_WRITES)) compare(by, in, r);
     if (!writes) {
         remember(by, in, by->who, checker_stamp, by->site, mask);
+        set_unused(in);
         return;
     }
     if (atomic) { // others' operations that it does not know remain
@@ -246,12 +281,13 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
     }
     put(in, WRITE, by->who, checker_stamp, by->site, mask);
     in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+    set_unused(in);
 }
 
 // An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its own.
 static void judge_begin(const accessing *by, cell *in, unsigned mask, uint32_t pending) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
-    if (reads && (~in->masks >> VALUE_SHIFT & mask))
+    if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, mask))
         findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
     compare(by, in, WRITE);
     const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
@@ -286,7 +322,8 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
         const unsigned first = address % GRAIN, most = GRAIN - first;
         const unsigned count = end - address < most ? (unsigned)(end - address) : most;
         const unsigned mask = ((1u << count) - 1) << first;
-        cell *const in = shadow_cell(address);
+        permission *unused;
+        cell *const in = shadow_cell(address, &unused);
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
         for (unsigned i = first; single && i < first + count; ++i)
@@ -309,6 +346,31 @@ static int is_known_memory(uintptr_t address, const interval *near) {
     return !near || near->begin < memory.address || near->end > end; // (else the array is a part of that memory)
 }
 
+// Remembers that the launch may access these bytes, for the page of the address.
+static void permit(uintptr_t begin, uintptr_t end, uintptr_t address) {
+    permission *may;
+    shadow_cell(address, &may);
+    *may = (permission){begin, end};
+}
+
+// Shared memory has no values when a block begins, nor accesses.
+static void touch(block_state *block, const interval *of) {
+    if (block->touched_all) return;
+    for (int i = 0; i < block->touched_count; ++i)
+        if (block->touched[i].begin == of->begin) return;
+    if (block->touched_count < CHECKER_TOUCHED) {
+        block->touched[block->touched_count].begin = of->begin;
+        block->touched[block->touched_count++].end = of->end;
+    }
+    shadow_set(of->begin, of->end - of->begin, 0);
+}
+
+static int is_permitted(const emu_access_event *event) {
+    permission *may;
+    shadow_cell(event->address, &may);
+    return event->address >= may->begin && event->address + event->bytes <= may->end;
+}
+
 static int is_own_shared(const block_state *block, uintptr_t address) {
     const emu_block_event *const event = block->event;
     return address - (uintptr_t)event->shared < event->shared_bytes ||
@@ -320,7 +382,11 @@ static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
     interval of;
     const int is_shared = interval_shared(by->block, event->address, event->space, &of);
-    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) return 1;
+    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) {
+        touch(by->block, &of);
+        permit(of.begin, of.end, event->address);
+        return 1;
+    }
     if (event->space == EMU_SPACE_SHARED && !is_own_shared(by->block, event->address)) return 1; // of its cluster
     if (is_shared) {
         findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, &of);
@@ -332,7 +398,10 @@ static int is_inside(const accessing *by, int thread) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, near);
         return 0;
     }
-    if (contains && event->address + event->bytes <= near->end) return 1;
+    if (contains && event->address + event->bytes <= near->end) {
+        permit(near->begin, near->end, event->address);
+        return 1;
+    }
     const interval *const gone = contains ? NULL : interval_freed(event->address);
     if (gone) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, gone);
@@ -358,7 +427,7 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
     if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
         event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
-    if (!is_inside(&by, at->thread)) return;
+    if (!is_permitted(event) && !is_inside(&by, at->thread)) return;
     judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
 }
@@ -383,7 +452,8 @@ static void end(cell *in, uint32_t pending, uint32_t who) {
 void rules_end(block_state *block, const emu_access_event *event, uint32_t pending, uint32_t who) {
     (void)block;
     for (uintptr_t at = event->address & ~(uintptr_t)(GRAIN - 1); at < event->address + event->bytes; at += GRAIN) {
-        cell *const in = shadow_cell(at), *const single = shadow_bytes(in);
+        permission *unused;
+        cell *const in = shadow_cell(at, &unused), *const single = shadow_bytes(in);
         for (int i = 0; single && i < GRAIN; ++i) end(&single[i], pending, who);
         if (!single) end(in, pending, who);
     }

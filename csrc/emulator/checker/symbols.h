@@ -16,8 +16,8 @@ typedef struct variables { // sorted
 
 typedef struct library {
     struct library *next;
-    uintptr_t base, begin, end; // of all that is loaded
-    variables shared, others;   // shared: from the beginning of its thread-local variables
+    uintptr_t base, begin, end;       // of all that is loaded
+    variables shared, guards, others; // the first two: from the beginning of its thread-local variables
 } library;
 
 const library *library_of(uintptr_t code);                             // NULL: no library contains that address
