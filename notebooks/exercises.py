@@ -696,4 +696,17 @@ EXERCISES = {
         "15 / 3. The measured factor is lower: the passes before the product take time, and under full load the tensor "
         "cores do not run at the highest clock.",
     ),
+    # --- 10_races ----------------------------------------------------------------------------------------------------
+    "smallest total": Exercise(
+        1,
+        "What if all threads read before the first one writes?",
+        "All 60 read 0, all add 1, and all write 1. A sum between 1 and 60 is possible, and for 60 all must be lucky. (A thread "
+        "that is very late may even lose what others have added since.)",
+    ),
+    "place of the fence": Exercise(
+        "b",
+        "A fence is between what must be visible first and what announces it.",
+        "First the partial sum, then the fence, then the counting: whoever sees the count sees the sum. After the counting would "
+        "be too late, because another block may already be reading.",
+    ),
 }

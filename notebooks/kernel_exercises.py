@@ -37,14 +37,16 @@ class KernelExercise:
     why: str
     solution: str
     missing: str = ""  # what the notebook leaves out of it; "": the whole body
+    begun: str = ""  # or what the notebook has in its place
 
     def check(self, answer: object) -> tuple[bool | None, str, str]:
         """Whether the answer is right (None: not answered), a sentence, and the compiler's message if there is one."""
         if not isinstance(answer, str | None):
             return False, f"The answer is CUDA C++ in a string, not {answer!r:.60}.", ""
-        begun = self.solution.replace(self.missing, "") if self.missing else self.solution.partition("{")[0] + "{}"
-        if answer is None or _code(answer) == _code(begun):
+        body = self.solution.replace(self.missing, "") if self.missing else self.solution.partition("{")[0] + "{}"
+        if answer is None or _code(answer) == _code(self.begun or body):
             what = "Add the missing lines" if self.missing else "Write the body of the kernel between the braces"
+            what = "Mend the kernel" if self.begun else what
             return None, f"{what}, and run the cell again.", ""
         try:
             for order in ORDERS:
@@ -157,6 +159,33 @@ def times_transposed(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> None:
 
 def tiled(a: Any, b: Any, c: Any, n: int) -> None:
     c[: n * n] = (a[: n * n].reshape(n, n) @ b[: n * n].reshape(n, n)).ravel()
+
+
+# --- 10_races --------------------------------------------------------------------------------------------------------
+def total(x: Any, sums: Any, n: int) -> None:
+    sums[0] += x[:n].sum()
+
+
+def steps(x: Any, y: Any) -> None:
+    y[:] = np.diff(x, prepend=x[:1])
+
+
+def distances(x: Any, sums: Any, n: int) -> None:
+    sums[:] = np.abs(x[:, None] - x).sum(axis=1)
+
+
+def from_first(x: Any, y: Any) -> None:
+    y[:] = (x.reshape(-1, 32) - x[::32, None]).ravel()
+
+
+def smooth(x: Any, y: Any, n: int) -> None:
+    y[1:-1] = x[:-2] + x[1:-1] + x[2:]
+
+
+def sum_of_blocks(x: Any, partial: Any, done: Any, result: Any) -> None:
+    partial[:] = x.reshape(partial.size, -1).sum(axis=1)
+    done[0] = partial.size
+    result[0] = x.sum()
 
 
 KERNELS = {
@@ -356,5 +385,198 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
 }
 """,
         missing="__syncthreads();",
+    ),
+    # --- 10_races ----------------------------------------------------------------------------------------------------
+    "total": KernelExercise(
+        "total",
+        (
+            Launch(2, 32, (_whole(64, dtype=np.int32), np.zeros(1, np.int32), 60)),
+            Launch(4, 256, (_whole(1024, dtype=np.int32), np.full(1, 7, np.int32), 1000)),
+        ),
+        total,
+        "One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], x[i]).",
+        "An atomic addition is whole: additions happen one after another, in any order. For many elements, let each warp or block add "
+        "its own first, and send one atomic addition for all of them.",
+        r"""
+__global__ void total(const int *x, int *sum, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&sum[0], x[i]);
+}
+""",
+        begun=r"""
+__global__ void total(const int *x, int *sum, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) sum[0] += x[i];
+}
+""",
+    ),
+    "steps": KernelExercise(
+        "steps",
+        (Launch(1, 64, (_whole(64, 1000, np.int32), _untouched(64, np.int32))),),
+        steps,
+        "Between line 5 and line 6, all threads must wait for all others: threads 31 and 32 are in different warps, so __syncwarp() is "
+        "not enough.",
+        "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32 reads what thread 31 of "
+        "another warp writes.",
+        r"""
+__global__ void steps(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    tile[t] = x[t];
+    __syncthreads();
+    y[t] = t > 0 ? x[t] - tile[t - 1] : 0;
+}
+""",
+        begun=r"""
+__global__ void steps(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    tile[t] = x[t];
+    y[t] = t > 0 ? x[t] - tile[t - 1] : 0;
+}
+""",
+    ),
+    "distances": KernelExercise(
+        "distances",
+        (
+            Launch(2, 64, (_whole(128, 100, np.int32), _untouched(128, np.int32), 128)),
+            Launch(1, 64, (_whole(64, 100, np.int32), _untouched(64, np.int32), 64)),
+        ),
+        distances,
+        "Nobody may write to the tile again before all have read it. That takes a second barrier, within the loop, after the reading.",
+        "The first barrier separates writing from reading, the second one reading from the next writing. With two tiles in turn, one "
+        "barrier would be enough.",
+        r"""
+__global__ void distances(const int *x, int *sums, int n) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t, sum = 0;
+    for (int first = 0; first < n; first += 64) {
+        tile[t] = x[first + t];
+        __syncthreads();
+        for (int j = 0; j < 64; ++j) sum += abs(x[i] - tile[j]);
+        __syncthreads();
+    }
+    sums[i] = sum;
+}
+""",
+        begun=r"""
+__global__ void distances(const int *x, int *sums, int n) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t, sum = 0;
+    for (int first = 0; first < n; first += 64) {
+        tile[t] = x[first + t];
+        __syncthreads();
+        for (int j = 0; j < 64; ++j) sum += abs(x[i] - tile[j]);
+    }
+    sums[i] = sum;
+}
+""",
+    ),
+    "from_first": KernelExercise(
+        "from_first",
+        (Launch(1, 64, (_whole(64, 1000, np.int32), _untouched(64, np.int32))),),
+        from_first,
+        "The lanes of one warp must wait for each other between writing and reading, and all of them: not within the if.",
+        "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each other. __syncthreads() is right, "
+        "too, but makes warps wait that share nothing.",
+        r"""
+__global__ void from_first(const int *x, int *y) {
+    __shared__ int first[2];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    if (lane == 0) first[warp] = x[t];
+    __syncwarp();
+    y[t] = x[t] - first[warp];
+}
+""",
+        begun=r"""
+__global__ void from_first(const int *x, int *y) {
+    __shared__ int first[2];
+    int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    if (lane == 0) first[warp] = x[t];
+    y[t] = x[t] - first[warp];
+}
+""",
+    ),
+    "smooth": KernelExercise(
+        "smooth",
+        (
+            Launch(2, 32, (_whole(64, 100, np.int32), _whole(64, 100, np.int32), 64)),
+            Launch(1, 64, (_whole(64, 100, np.int32), _whole(64, 100, np.int32), 64)),
+        ),
+        smooth,
+        "Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with any other.",
+        "Each element of y now has one writer and no other reader, so the kernel does not even need its barrier. To smooth again, launch it "
+        "again with the arrays exchanged: a launch waits for the one before it.",
+        r"""
+__global__ void smooth(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int sum = i > 0 && i < n - 1 ? x[i - 1] + x[i] + x[i + 1] : x[i];
+    y[i] = sum;
+}
+""",
+        begun=r"""
+__global__ void smooth(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int sum = i > 0 && i < n - 1 ? y[i - 1] + y[i] + y[i + 1] : y[i];
+    __syncthreads();
+    y[i] = sum;
+}
+""",
+    ),
+    "sum_of_blocks": KernelExercise(
+        "sum_of_blocks",
+        (
+            Launch(
+                8,
+                32,
+                (
+                    _whole(256, 100, np.int32),
+                    _untouched(8, np.int32),
+                    np.zeros(1, np.int32),
+                    np.zeros(1, np.int32),
+                ),
+            ),
+        ),
+        sum_of_blocks,
+        "The same thread must write its partial sum, then call __threadfence(), and then count.",
+        "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other "
+        "threads read the partial sums, the barrier after the counting tells them.",
+        r"""
+__global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
+    __shared__ int of_block, before;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    atomicAdd(&of_block, x[blockIdx.x * blockDim.x + threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = of_block;
+        __threadfence();
+        before = atomicAdd(done, 1);
+    }
+    __syncthreads();
+    if (before == gridDim.x - 1 && threadIdx.x == 0) {
+        sum[0] = 0;
+        for (int b = 0; b < gridDim.x; ++b) sum[0] += partial[b];
+    }
+}
+""",
+        begun=r"""
+__global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
+    __shared__ int of_block, before;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    atomicAdd(&of_block, x[blockIdx.x * blockDim.x + threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = of_block;
+        before = atomicAdd(done, 1);
+    }
+    __syncthreads();
+    if (before == gridDim.x - 1 && threadIdx.x == 0) {
+        sum[0] = 0;
+        for (int b = 0; b < gridDim.x; ++b) sum[0] += partial[b];
+    }
+}
+""",
     ),
 }

@@ -153,6 +153,8 @@ MISTAKES = [
     ("times_transposed", "b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
     ("tiled", "__syncthreads();\n        for", "for", r"answer:8: .* tile_a.* in line 10.*needs a barrier"),
     ("tiled", "        __syncthreads();\n    }", "    }", r"tile_a.* between lines 8 and 11.*needs a barrier"),
+    ("distances", "        __syncthreads();\n    }", "    }", r"second barrier"),
+    ("smooth", "x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
 ]
 
 

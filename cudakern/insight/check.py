@@ -177,8 +177,7 @@ def _of_error(error: CudaError) -> Finding:
 @contextlib.contextmanager
 def _checked(raises: bool, notes: bool = False) -> Iterator[Checking]:
     with session.wanted(), use_backend("emulator"), observed(Checking(raises, notes)) as by:
-        with configured(print=False):
-            yield by
+        yield by
         by.end()
 
 

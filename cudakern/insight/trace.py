@@ -1,0 +1,146 @@
+"""What the threads of a launch did, as a list: the recorder of the emulator (csrc/emulator/checker/trace.c)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from .._backend import use_backend
+from .._errors import CudaError
+from ..calls.observer import Observed, Observer, Run, observed
+from ..emulator import configured
+from ..own.sets import package_set
+from . import checker
+from .checker import Line
+from .findings import Place
+
+_ACCESS, _BARRIER, _WARP = range(3)
+
+
+class _Record(ctypes.Structure):
+    """trace_record"""
+
+    _fields_ = (
+        ("address", ctypes.c_uint64),
+        ("code", ctypes.c_uint64),
+        ("file", ctypes.c_char_p),
+        ("launch", ctypes.c_uint64),
+        ("block", ctypes.c_uint64),
+        ("index", ctypes.c_uint * 3),
+        ("at", ctypes.c_uint * 3),
+        ("line", ctypes.c_int),
+        ("thread", ctypes.c_int),
+        ("what", ctypes.c_uint),
+        ("kind", ctypes.c_uint),
+        ("bytes", ctypes.c_uint),
+        ("space", ctypes.c_uint),
+    )
+
+
+@dataclass(frozen=True)
+class Access:
+    """A read or a write by a thread."""
+
+    launch: int
+    block: int  #: its number, and that of the thread in it
+    thread: int
+    place: Place
+    kind: int  #: of checker.READS, ...
+    address: int
+    bytes: int
+    shared: bool  #: memory of its block
+    interval: int  #: how many barriers of its block, and __syncwarps of its warp, came before
+
+    @property
+    def writes(self) -> bool:
+        return bool(self.kind & checker.WRITES)
+
+    @property
+    def atomic(self) -> bool:
+        return bool(self.kind & checker.ATOMIC)
+
+    def overlaps(self, other: Access) -> bool:
+        return self.address < other.address + other.bytes and other.address < self.address + self.bytes
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the threads of all launches did, in the order of the emulator."""
+
+    accesses: list[Access]
+    barriers: dict[tuple[int, int], str]  #: by launch and interval: what ends it, such as "__syncthreads() in line 7"
+
+
+class _Recording(Observer):
+    """Runs every call in the checked set, whose kernels report what they do."""
+
+    mode = "checked"
+
+    def kernel(self, run: Observed) -> None:
+        if isinstance(run, Run):
+            run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
+        with suppress(CudaError):  # what was recorded until then remains
+            run.execute()
+            run.native.synchronize(run.device)
+
+
+def record(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Trace:
+    """Runs a call as ``check`` does, and records what its threads do; of a long launch, only the beginning."""
+    # A check that goes on around this one pauses when it is no longer the observer: not before.
+    with use_backend("emulator"), configured(print=False), observed(_Recording()), _recording() as library:
+        function(*arguments, **keywords)
+        rows = ctypes.POINTER(_Record)()
+        count = library.trace_records(ctypes.byref(rows))
+        return _trace([rows[i] for i in range(count)], library)
+
+
+@contextmanager
+def _recording() -> Iterator[Any]:
+    library = checker._library()
+    library.trace_records.restype = ctypes.c_size_t
+    if library.trace_begin():
+        raise RuntimeError("a check, in another thread or around this recording, has not ended")
+    try:
+        yield library
+    finally:
+        library.trace_end()
+
+
+def _trace(records: list[_Record], library: Any) -> Trace:
+    places = _lines(sorted({one.code for one in records if one.code and not one.file}), library)
+    of_block, of_warp = Counter[tuple[int, int]](), Counter[tuple[int, int, int]]()
+    accesses, barriers = [], {}
+    for one in records:
+        file, line = (one.file.decode(errors="replace"), one.line) if one.file else places.get(one.code, ("", 0))
+        block, warp = (one.launch, one.block), (one.launch, one.block, max(one.thread, 0) // 32)
+        interval = of_block[block] + of_warp[warp]
+        if one.what == _ACCESS:
+            place = Place(file, line, _triple(one.index), _triple(one.at))
+            shared = one.space == checker.SHARED
+            what = one.kind, one.address, one.bytes, shared, interval
+            accesses.append(Access(one.launch, one.block, one.thread, place, *what))
+            continue
+        name = "__syncwarp()" if one.what == _WARP else "barrier"
+        barriers[one.launch, interval] = f"{name} in line {line}" if line else name
+        if one.what == _WARP:
+            of_warp[warp] += 1
+        else:
+            of_block[block] += 1
+    return Trace(accesses, barriers)
+
+
+def _lines(codes: list[int], library: Any) -> dict[int, tuple[str, int]]:
+    """The file and line of each instruction."""
+    found = (Line * len(codes))()
+    if codes:
+        library.emu_source_lines((ctypes.c_size_t * len(codes))(*codes), ctypes.c_size_t(len(codes)), found)
+    return {code: (one.file.decode(errors="replace"), one.line) for code, one in zip(codes, found, strict=True)}
+
+
+def _triple(values: Any) -> tuple[int, int, int]:
+    x, y, z = values
+    return x, y, z
