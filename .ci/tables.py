@@ -298,12 +298,10 @@ def wrongs_table():
     others = ["compute-sanitizer finds", "with the line", "false alarms"]
     ours = ["`ck.check` finds", "with the line", "false alarms"]
     refused = len(record["not_compiled"])
-    refused = (
-        f" {refused} of the kernels do not compile with NVRTC, and have no verdict of the tools." if refused else ""
-    )
     what = (
-        "compute-sanitizer counts where one of its four tools reports something, false alarms where one does so on the "
-        f"right twin.{refused} {record['chip']}, compute-sanitizer {record['sanitizer']}, driver {record.get('driver')}"
+        "compute-sanitizer finds a mistake if one of its four tools reports anything before the kernel ends or hangs; "
+        f"a false alarm is a report on the right twin. NVRTC does not compile {refused} of the kernels, so that the "
+        f"tools have no verdict on them. {record['chip']}, compute-sanitizer {record['sanitizer']}"
     )
     source = f"{what}; {dated(record)}. From `{path.relative_to(ROOT)}`."
     return markdown(["kind", "cases", *others, *ours], rows, source)

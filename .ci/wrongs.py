@@ -30,6 +30,9 @@ OTHER_LINES = re.compile(
 HANGS = json.dumps({"error": "hangs"})  #: what the driver also says, in a line with @
 #: Verdicts that say that the measurement is not complete.
 INCOMPLETE = ("no time left", "no summary")
+TWINS = ("wrong", "right")
+#: Of cudakern.check.
+HUNG, NO_TIME = ({"verdict": verdict, "kinds": "", "else": []} for verdict in ("hangs", "no time left"))
 
 
 def reports(output):
@@ -168,11 +171,13 @@ def compare(cases, run, path, python, cores, limit, variables):
         progress.add("right twins", tool)
 
     def judge_ours(case):
-        left = max(end - time.monotonic(), 1)
-        command = (python, DRIVER, "check", case.label)
-        output = run(*command, limit=min(left, ONE_S), quiet=True, CUDAKERN_BACKEND="emulator")[1]
-        ours[case] = answers(output).get(case.label, {})
-        progress.add(case.label, "cudakern", ours[case].get("wrong", {}).get("verdict", "hangs"))
+        left = end - time.monotonic()
+        ours[case] = dict.fromkeys(TWINS, NO_TIME)
+        if left > 1:
+            command = (python, DRIVER, "check", case.label)
+            output = run(*command, limit=min(left, ONE_S), quiet=True, CUDAKERN_BACKEND="emulator")[1]
+            ours[case] = answers(output).get(case.label, dict.fromkeys(TWINS, NO_TIME if left < ONE_S else HUNG))
+        progress.add(case.label, "cudakern", ours[case]["wrong"]["verdict"])
 
     # Those that may hang come first, so that no process waits for the last one.
     slow = sorted(there, key=lambda case: case.kind not in ("barrier", "warp", "scope", "race"))
@@ -190,13 +195,14 @@ def compare(cases, run, path, python, cores, limit, variables):
         for twin, of in (("wrong", wrong), ("right", right))
     }
     stops = [case.label for case in there if wrong[case, "synccheck"][2] not in ("", "hangs")]
-    others = {case.label: ours[case].get("wrong", {}).get("else", []) for case in cases}
+    others = {case.label: ours[case]["wrong"]["else"] for case in cases}
     return {
         "sanitizer": sanitizer.version,
-        "options": {tool: " ".join(sanitizer.options(tool)[2:]) for tool in TOOLS},
+        "options": {tool: " ".join(sanitizer.options(tool)[2:]) for tool in TOOLS}
+        | {f"{tool}, {kind}": " ".join(sanitizer.options(tool, kind)[2:]) for kind, tool in ON_REQUEST},
         "rows": rows,
         "not_compiled": not_compiled,
-        "error": stops,
+        "ends_with_an_error": stops,
         "reports": {name: texts for name, texts in says.items() if texts},
         "cudakern_besides": {label: texts for label, texts in others.items() if texts},
     }, sanitizer.outputs
@@ -212,8 +218,7 @@ def groups(cases, tool):
 
 def row(case, wrong, right, ours):
     """One line of the record. ``twin``: what the tools say of the right one, if they are not silent."""
-    nothing = {"verdict": "hangs", "kinds": "", "else": []}
-    mine, twin = ours.get("wrong", nothing), ours.get("right", nothing)
+    mine, twin = (ours[twin] for twin in TWINS)
     alarms = {tool: right[case, tool][0] for tool in TOOLS if (case, tool) in right}
     alarms = {tool: says if says != "clean" or not right[case, tool][2] else "fails" for tool, says in alarms.items()}
     return {
@@ -227,9 +232,8 @@ def row(case, wrong, right, ours):
 
 
 def complete(rows):
-    return not any(
-        row[tool] in INCOMPLETE or word in row["twin"] for row in rows for tool in TOOLS for word in INCOMPLETE
-    )
+    """Whether every process has come to a verdict, or has hung."""
+    return not any(word in " ".join(row.values()) for row in rows for word in INCOMPLETE)
 
 
 def totals(rows):

@@ -138,6 +138,12 @@ def checked(case, twin):
     return ck.check(run, case, twin, check=False)
 
 
+def by_mark(case, findings):
+    """(findings that name a marked line, the others)"""
+    marked = [one for one in findings if case.marks.keys() & set(one.lines)]
+    return marked, [one for one in findings if one not in marked]
+
+
 #: Seconds after which a twin on a GPU is said to hang; some wrong ones do.
 HANGS_S = 15
 
@@ -184,9 +190,9 @@ def main(how, *labels):
             for twin in reversed(TWINS):
                 try:
                     found = checked(case, twin)
-                    at = [one for one in found if case.marks.keys() & set(one.lines)]
-                    kinds = " ".join(sorted({one.kind for one in at}))
-                    texts = [str(one) for one in found if twin == "right" or one not in at]
+                    marked, others = by_mark(case, found)
+                    kinds = " ".join(sorted({one.kind for one in marked}))
+                    texts = list(map(str, found if twin == "right" else others))
                     said[twin] = {"verdict": verdict(case, [one.lines for one in found]), "kinds": kinds, "else": texts}
                 except Exception as exception:
                     said[twin] = {"verdict": "fails", "kinds": "", "else": [f"{type(exception).__name__}: {exception}"]}
