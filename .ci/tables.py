@@ -288,6 +288,25 @@ def clock_table():
     return markdown(heads, rows, f"The largest difference of steps {what}. {source.partition('. ')[2]}")
 
 
+def wrongs_table():
+    """What compute-sanitizer and cudakern.check find of the wrong kernels of tests/wrong, by kind."""
+    path = RESULTS / "gpu_wrongs.json"
+    if not path.exists():
+        return "Not measured yet: `.ci/record wrongs` does so on a GPU.\n"
+    record = records.read(path)
+    rows = [[f"`{kind}`" if kind != "all" else "all", *map(str, of.values())] for kind, of in record["totals"].items()]
+    others = ["compute-sanitizer finds", "with the line", "false alarms"]
+    ours = ["`ck.check` finds", "with the line", "false alarms"]
+    refused = len(record["not_compiled"])
+    what = (
+        "compute-sanitizer finds a mistake if one of its four tools reports anything before the kernel ends or hangs; "
+        f"a false alarm is a report on the right twin. NVRTC does not compile {refused} of the kernels, so that the "
+        f"tools have no verdict on them. {record['chip']}, compute-sanitizer {record['sanitizer']}"
+    )
+    source = f"{what}; {dated(record)}. From `{path.relative_to(ROOT)}`."
+    return markdown(["kind", "cases", *others, *ours], rows, source)
+
+
 def with_operations(text):
     """The page with the current public operations and variants in its tables of operations."""
     rows = list(LADDERS_ROW.finditer(text))

@@ -342,6 +342,33 @@ def test_records_are_read_as_they_were_written(tmp_path, monkeypatch):
     assert '[1, 0.333333333, "", null]' in (tmp_path / "a.json").read_text()
 
 
+def test_what_compute_sanitizer_says(monkeypatch):
+    """Its texts as NVIDIA's manual shows them."""
+    monkeypatch.syspath_prepend(str(CI))
+    import wrong_kernels
+    import wrongs
+
+    (case,) = (case for case in wrong_kernels.cases() if case.label == "race/reverse")
+    first, *_ = sorted(case.marks)
+    judge = wrongs.Sanitizer.verdict
+    head, ran = "========= COMPUTE-SANITIZER\n", f'\n@{{"case": "{case.label}", "error": ""}}\n'
+    race = (
+        "========= Error: Race reported between Write access at wrong(int *, int *)+0x90 in reverse.cu:{}\n"
+        "=========     and Read access at wrong(int *, int *)+0x100 in reverse.cu:1 [508 hazards]\n=========\n"
+        "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"
+    )
+    assert judge(None, case, head + ran + race.format(first))[0] == "line"
+    assert judge(None, case, head + ran + race.format(1))[0] == "found"
+    assert judge(None, case, head + ran + "========= ERROR SUMMARY: 0 errors\n") == ("clean", "", "")
+    assert judge(None, case, head + f"\n@{wrongs.HANGS}\n")[::2] == ("hangs", "hangs")
+    assert judge(None, case, head)[0] == "no summary"
+    leak = "========= Leaked 64 bytes at 0x400200200\n=========     Saved host backtrace\n{}"
+    leak += "========= ERROR SUMMARY: 2 errors\n"
+    heap = "========= Leaked 16 bytes at 0x4012ffff6 on the device heap\n"
+    assert judge(None, case, head + ran + leak.format(heap))[:2] == ("found", heap.strip("=\n "))
+    assert judge(None, case, head + ran + leak.format(""))[0] == "clean"
+
+
 @pytest.mark.full
 def test_measurements_run(tmp_path):
     """Small, on the emulator."""

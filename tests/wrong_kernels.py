@@ -1,10 +1,16 @@
 """The small wrong kernels in `wrong/`, each next to its right twin: wrong/README.md has the format."""
 
+import contextlib
+import ctypes
 import dataclasses
 import functools
 import itertools
+import json
+import os
 import pathlib
 import re
+import sys
+import threading
 
 import numpy as np
 
@@ -116,3 +122,84 @@ def _execute(case, lines, names):
     """Runs lines of the file, which stay where they are, so that errors name them."""
     text = "".join(f"{lines.get(number, '')}\n" for number in range(1, max(lines, default=0) + 1))
     exec(compile(text, str(case.path), "exec"), names)
+
+
+# --- a checker's verdict ----------------------------------------------------------------------------------------------
+def verdict(case, findings):
+    """Of a checker: "line" if one of its findings names a marked line, "found" if it reports something else, "clean".
+    ``findings``: the lines of the file that each one names."""
+    if any(case.marks.keys() & set(lines) for lines in findings):
+        return "line"
+    return "found" if findings else "clean"
+
+
+def checked(case, twin):
+    """What cudakern.check finds in a twin."""
+    return ck.check(run, case, twin, check=False)
+
+
+def by_mark(case, findings):
+    """(findings that name a marked line, the others)"""
+    marked = [one for one in findings if case.marks.keys() & set(one.lines)]
+    return marked, [one for one in findings if one not in marked]
+
+
+#: Seconds after which a twin on a GPU is said to hang; some wrong ones do.
+HANGS_S = 15
+
+
+def _hangs():
+    print('\n@{"error": "hangs"}', flush=True)
+    os._exit(0)  # nothing else ends a kernel that waits for ever
+
+
+def _run_as_a_program(case, twin):
+    """Runs a twin and reads its results, as a program does that a tool watches; returns its error."""
+    error = ""
+    program(case)
+    timer = threading.Timer(HANGS_S, _hangs)
+    timer.start()
+    try:
+        names = run(case, twin)
+        if twin == "wrong":
+            with contextlib.suppress(AssertionError):  # its results are wrong
+                _execute(case, case.checks, names)
+    except Exception as exception:
+        error = f"{type(exception).__name__}: {exception}"
+    timer.cancel()
+    if case.kind == "leak" and not ck.backend().emulated:  # a leak is reported when the context ends
+        ctypes.CDLL("libcuda.so.1").cuDevicePrimaryCtxReset_v2(0)
+        print(f"\n@{json.dumps({'case': case.label, 'error': error})}", flush=True)
+        os._exit(0)
+    return {"error": error}
+
+
+def main(how, *labels):
+    """For .ci/wrongs.py, in a process of its own: what is said of each of these cases, in a line of JSON. ``how``:
+    "compile", a twin ("wrong", "right") that is run, or "check": the verdict of cudakern.check on both twins."""
+    of = {case.label: case for case in cases()}
+    for case in map(of.__getitem__, labels):
+        if how == "compile":
+            said = {"error": ""}
+            try:
+                program(case)
+            except Exception as exception:
+                said["error"] = f"{type(exception).__name__}: {exception}"[:300]
+        elif how == "check":
+            said = {}
+            for twin in reversed(TWINS):
+                try:
+                    found = checked(case, twin)
+                    marked, others = by_mark(case, found)
+                    kinds = " ".join(sorted({one.kind for one in marked}))
+                    texts = list(map(str, found if twin == "right" else others))
+                    said[twin] = {"verdict": verdict(case, [one.lines for one in found]), "kinds": kinds, "else": texts}
+                except Exception as exception:
+                    said[twin] = {"verdict": "fails", "kinds": "", "else": [f"{type(exception).__name__}: {exception}"]}
+        else:
+            said = _run_as_a_program(case, how)
+        print(f"\n@{json.dumps({'case': case.label, **said})}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
