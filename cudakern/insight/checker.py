@@ -9,9 +9,9 @@ from typing import Any
 
 from .._installed import LIBRARY
 
-KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope", "double_free", "index")
+KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope", "double_free", "proxy", "index")
 GLOBAL, SHARED, LOCAL = range(3)
-READS, WRITES, ATOMIC, VOLATILE, OF_BLOCK = 1, 2, 4, 16, 32
+READS, WRITES, ATOMIC, PENDING, VOLATILE, OF_BLOCK = 1, 2, 4, 8, 16, 32
 
 
 class Line(ctypes.Structure):

@@ -148,7 +148,10 @@ class _Words:
     """Makes a finding of what the checker found."""
 
     def __init__(self, found: Found, parameters: Sequence[Parameter]) -> None:
-        self.found, self.kind = found, checker.KINDS[found.kind].replace("index", "bounds")
+        self.found, self.what = found, checker.KINDS[found.kind]
+        if self.what == "race" and (found.access.kind | found.other.kind) & checker.PENDING:
+            self.what = "asynchronous"
+        self.kind = {"index": "bounds", "proxy": "asynchronous"}.get(self.what, self.what)
         known = 0 <= found.parameter < len(parameters)
         self.parameter = parameters[found.parameter] if known else None
         variable = found.variable.decode(errors="replace")
@@ -172,7 +175,7 @@ class _Words:
         return f"{self.array} has {count:,} {of or 'element'}{'s' * (count != 1)}"
 
     def finding(self) -> Finding:
-        message, advice = getattr(self, f"_{self.kind}")()
+        message, advice = getattr(self, f"_{self.what}")()
         found, other = self.found, None
         if found.other.bytes:
             other = self._place(found.other)
@@ -192,10 +195,6 @@ class _Words:
 
     def _bounds(self) -> tuple[str, str]:
         found = self.found
-        if checker.KINDS[found.kind] == "index":
-            type_ = found.variable.decode(errors="replace").strip("'")
-            message = f"{_thread(found, found.access)} takes element {found.offset} of an array of the type {type_}"
-            return message, "Its elements count from 0: compare the index with the size."
         if not found.length:
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
@@ -258,6 +257,30 @@ class _Words:
                 f"The lanes of a warp do not run in step: __syncwarp() or __syncthreads() {self._between()}.",
             )
         return message, f"__syncthreads() {self._between()}."
+
+    def _asynchronous(self) -> tuple[str, str]:
+        found = self.found
+        begun, line = _thread(found, found.other), found.other.line.line
+        if found.access.kind & checker.PENDING and not found.other.kind & checker.PENDING:
+            message = (
+                f"{_thread(found, found.access)} begins an operation that {_verb(found.access.kind)} {self.element}"
+            )
+            when = f"which {begun} {_verb(found.other.kind)} in line {line}, and nothing orders the two"
+            return f"{message}, {when}", "A barrier must come between the access and the operation."
+        message = f"{self._does} {self.element}, which the operation that {begun} began in line {line}"
+        message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"
+        return message, "Wait for it first; other threads also need a barrier, or the mbarrier's phase, after the wait."
+
+    def _proxy(self) -> tuple[str, str]:
+        found = self.found
+        message = f"{_thread(found, found.access)} begins an operation that reads {self.element}"
+        when = f"which {_thread(found, found.other)} writes in line {found.other.line.line}"
+        return f"{message}, {when}, without fence_async_proxy()", "The fence belongs between the write and the barrier."
+
+    def _index(self) -> tuple[str, str]:
+        found, of = self.found, self.found.variable.decode(errors="replace").strip("'")
+        message = f"{_thread(found, found.access)} takes element {found.offset} of an array of the type {of}"
+        return message, "Its elements count from 0: compare the index with the size."
 
     def _scope(self) -> tuple[str, str]:
         found = self.found

@@ -13,9 +13,14 @@ extern "C" __attribute__((visibility("default"))) const int cudakern_reports = 1
 
 #define CALLBACK  extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
 #define CALLED_AT __builtin_return_address(0)
+static inline __attribute__((always_inline, no_sanitize("thread"))) void report(const void *address, size_t bytes,
+                                                                                unsigned kind, const void *after) {
+    const emu_direct_access direct = emu_direct;
+    direct ? direct(address, bytes, kind, after) : emu_access(address, bytes, kind, after);
+}
 #define ACCESS(name, bytes, kind)                                                                                    \
     CALLBACK __tsan_##name##bytes(const void *address) {                                                             \
-        emu_access(address, bytes, kind, CALLED_AT);                                                                 \
+        report(address, bytes, kind, CALLED_AT);                                                                 \
     }
 #define ACCESSES(bytes)                                                                                              \
     ACCESS(read, bytes, EMU_READS)                                                                                   \

@@ -1,6 +1,6 @@
 // The checker: a tool of the emulator (../include/emulator/events.h) that judges what kernels do.
 //
-//   events.c    what the core reports --> rules.c   may this access be made? --> findings.c   one per place
+//   events.c    what the core reports --> rules.c, asynchronous.c   may this access be made? --> findings.c   one per place
 //                                           |   \__ knowledge.c   what does a thread know of others' accesses?
 //                                           '-- shadow.c          who accessed these bytes last, and when?
 //
@@ -26,6 +26,7 @@ typedef enum checker_kind {
     CHECKER_RACE,
     CHECKER_SCOPE,
     CHECKER_DOUBLE_FREE,
+    CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
     CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
     CHECKER_KINDS
 } checker_kind;
@@ -57,14 +58,30 @@ typedef struct checker_finding {
 // What is known of four neighboring bytes of memory: the last write and two reads since then, as far as they may
 // matter. `masks` has four bits for each: the bytes that the write and the reads concern, and those that have a value.
 enum { WRITE, READ, OTHER_READ, RECORDS };
-enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff };
+// (Of records whose stamp is 0, they are set.)
+enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff, ALL_MASKS = 0xffff, NO_VALUE = 0xfff };
 typedef struct cell {
     uint32_t who[RECORDS], stamp[RECORDS];
     uint16_t site[RECORDS]; // IN_BYTES in site[WRITE]: there is a cell for each of the bytes (cell_of_byte)
     uint16_t masks;
 } cell;
 
-cell *shadow_cell(uintptr_t address); // of the four bytes that contain it
+// Of the four bytes that contain it. `may`: the part of the cell's page that the launch may access, as far as it is
+// known; changed by the caller, forgotten by shadow_new_launch().
+typedef struct permission {
+    uintptr_t begin, end;
+} permission;
+typedef struct cached_page {
+    uintptr_t number;
+    cell *cells;
+    permission may;
+    unsigned launch;
+} cached_page;
+enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, CACHED_PAGES = 256 };
+extern cached_page shadow_cached[CACHED_PAGES];
+extern unsigned shadow_launch;
+cell *shadow_cell(uintptr_t address, permission **may);
+void shadow_new_launch(void);
 cell *shadow_bytes(cell *whole);      // the cells of the single bytes; NULL: there are none
 cell *shadow_split(cell *whole);      // makes them
 void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets the accesses
@@ -101,12 +118,20 @@ release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, i
 
 // --- rules.c -------------------------------------------------------------------------------------------------------
 
-enum { CHECKER_PENDING = 6 };
+enum { CHECKER_PENDING = 6, CHECKER_SUMS = 32 };
+typedef struct pending_sums { // of a product that has not ended, in the memory of a thread
+    uintptr_t begin, end;
+    uint32_t pending;
+    unsigned site;
+} pending_sums;
 typedef struct thread_state {
     const knowledge *acquired;          // of others, besides what the block knows
     const knowledge *fenced, *in_block; // what it knew at its last fence, for all and for its block
     release *pending[CHECKER_PENDING];  // read by atomic operations since then
     int pending_count;
+    pending_sums sums[CHECKER_SUMS];
+    int sums_count;
+    uint32_t shown; // asynchronous operations see what it has written before this stamp: its last proxy fence
 } thread_state;
 
 typedef struct block_state {
@@ -117,7 +142,9 @@ typedef struct block_state {
     uint32_t warps[32]; // the same for threads of a warp
     uint32_t live[32];  // lanes that have begun and not ended
     const knowledge *acquired;
-    unsigned generation; // number of the grid's barriers passed
+    unsigned generation;                   // number of the grid's barriers passed
+    uint32_t *operations, operations_room; // places of its asynchronous operations (asynchronous.c)
+    struct block_state *next; // that runs
     int threads;
     thread_state thread[];
 } block_state;
@@ -153,7 +180,33 @@ void rules_block_barrier(block_state *block);
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
 void rules_clear(void);
 
+// Whose accesses records are: a thread of the grid; or, from IS_ASYNC on, an asynchronous operation that has not ended
+// (IS_PENDING, and its place in the list), or those that have ended and belong to an mbarrier or a warpgroup.
+#define IS_ASYNC    (1u << 31)
+#define IS_PENDING  (1u << 30)
+#define OF_MBARRIER (1u << 29)
+void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
+void rules_end(block_state *block, const emu_access_event *access, uint32_t pending, uint32_t who);
+void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
+
+// --- asynchronous.c ------------------------------------------------------------------------------------------------
+
+void async_event(block_state *block, const emu_where *at, const emu_async_event *event);
+void async_access(block_state *block, const emu_where *at, const emu_access_event *access);
+void async_local(block_state *block, const emu_where *at, const emu_access_event *access); // a thread's own access
+uint32_t async_thread(uint32_t who);                                                       // that began it
+void async_clear(void);
+
 // --- events.c, findings.c ------------------------------------------------------------------------------------------
+
+block_state *block_running(uint64_t number);
+
+// --- quick.c: accesses that are no mistake, as nearly all -----------------------------------------------------------
+
+void quick_begin(const block_state *block); // a block that is alone
+void quick_end(void);
+void quick_clear(void);
+void quick_known(uint32_t known); // as block_state.known, which has changed
 
 // A place in a kernel and the kind of its access.
 typedef struct site {

@@ -11,7 +11,7 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t launches, accesses;
+static uint64_t launches;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
@@ -163,6 +163,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
         }
     }
     find_arrays(event);
+    shadow_new_launch();
     if (checker_launch.reports) return;
     for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
         const interval *const of = &checker_launch.memory[i];
@@ -173,7 +174,16 @@ static void launch_begin(void *tool, emu_launch_event *event) {
 static void launch_end(void *tool, emu_launch_event *event, int code) {
     (void)tool, (void)event, (void)code;
     knowledge_clear();
+    async_clear();
     pthread_mutex_unlock(&lock);
+}
+
+static block_state *running;
+
+block_state *block_running(uint64_t number) {
+    block_state *block = running;
+    while (block->number != number) block = block->next;
+    return block;
 }
 
 static int block_begin(void *tool, emu_block_event *event) {
@@ -187,15 +197,25 @@ static int block_begin(void *tool, emu_block_event *event) {
     block->first = (uint32_t)(event->number * checker_launch.threads);
     block->threads = (int)checker_launch.threads;
     event->own = block;
+    block->next = running;
+    running = block;
     if (event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
     if (event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
     ++checker_stamp;
+    const emu_dim3 cluster = event->launch->cluster;
+    if (!event->launch->cooperative && cluster.x * cluster.y * cluster.z == 1) quick_begin(block);
     return 1;
 }
 
 static void block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)complete;
-    free(event->own);
+    block_state *const block = event->own, **at = &running;
+    quick_end();
+    if (!block) return;
+    while (*at != block) at = &(*at)->next;
+    *at = block->next;
+    free(block->operations);
+    free(block);
     event->own = NULL;
 }
 
@@ -212,17 +232,27 @@ static void thread_end(void *tool, const emu_where *at) {
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
 
+static int is_guard(const emu_block_event *block, uintptr_t address) {
+    const uintptr_t offset = address - (uintptr_t)block->statics;
+    const variable *const near = offset < block->static_bytes ? variable_near(&kernels->guards, offset) : NULL;
+    return near && offset - near->begin < near->end - near->begin;
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
-    if (!block || event->space == EMU_SPACE_LOCAL) return;
-    if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
-    if (event->by != EMU_BY_THREAD && event->by != EMU_BY_MATRIX) { // not judged yet
-        if ((event->kind & EMU_WRITES) && !(event->kind & EMU_PENDING)) shadow_set(event->address, event->bytes, 1);
+    if (!block) return;
+    if (event->by == EMU_BY_THREAD && event->space == EMU_SPACE_LOCAL) {
+        async_local(block, at, event);
         return;
     }
-    ++accesses;
-    rules_access(block, at, event);
+    if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
+    if (event->space == EMU_SPACE_SHARED && kernels && kernels->guards.count && is_guard(block->event, event->address))
+        return;
+    if (event->operation)
+        async_access(block, at, event);
+    else if (event->by == EMU_BY_THREAD || event->by == EMU_BY_MATRIX)
+        rules_access(block, at, event);
 }
 
 static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
@@ -266,6 +296,12 @@ static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event
     if (block && event->kind == EMU_SYNCWARP) rules_warp_barrier(block, at->thread / 32, event->lanes);
 }
 
+static void on_async(void *tool, const emu_where *at, const emu_async_event *event) {
+    (void)tool;
+    block_state *const block = at->block->own;
+    if (block) async_event(block, at, event);
+}
+
 static void on_fence(void *tool, const emu_where *at, unsigned scope) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -307,6 +343,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
                 continue;
             memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
         }
+        shadow_new_launch();
         add_interval(event->address, event->address + event->bytes, -1, IN_HEAP);
     }
     if (!in_kernel) pthread_mutex_unlock(&lock);
@@ -319,6 +356,7 @@ static void free_block(const emu_memory_event *event) {
         interval *const of = &launch->memory[i];
         if (of->begin != event->address || of->variable != IN_HEAP) continue;
         of->variable = FREED;
+        shadow_new_launch();
         return;
     }
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
@@ -354,6 +392,7 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .access = on_access,
                                  .barrier = on_barrier,
                                  .warp = on_warp,
+                                 .async = on_async,
                                  .copy = on_copy,
                                  .allocate = on_allocate,
                                  .release = on_release,
@@ -393,7 +432,4 @@ CHECKER_API void checker_memory(uintptr_t address, size_t bytes, int has_value) 
 
 CHECKER_API uint64_t checker_launches(void) {
     return launches;
-}
-CHECKER_API uint64_t checker_accesses(void) {
-    return accesses;
 }

@@ -45,7 +45,10 @@ static struct {
 } keys[MOST_FINDINGS];
 static size_t count;
 
-static void set_position(checker_access *to, uint64_t block, unsigned thread) {
+static void set_position(checker_access *to, uint32_t who) {
+    const uint32_t one = async_thread(who);
+    const uint64_t block = one / checker_launch.threads;
+    const unsigned thread = one % checker_launch.threads;
     const emu_dim3 grid = checker_launch.event->grid, shape = checker_launch.event->block;
     to->block[0] = (unsigned)(block % grid.x);
     to->block[1] = (unsigned)(block / grid.x % grid.y);
@@ -83,12 +86,11 @@ void findings_add(checker_kind kind, const block_state *block, int thread, unsig
     memcpy(to->shape, &launch->block, sizeof to->shape);
     to->access.kind = event->kind;
     to->access.bytes = (unsigned)event->bytes;
-    set_position(&to->access, block->number, (unsigned)thread);
+    set_position(&to->access, block->first + (uint32_t)thread);
     if (other_who >= 0) {
         to->other.kind = sites[other].kind;
         to->other.bytes = sites[other].bytes;
-        set_position(&to->other, (uint64_t)other_who / checker_launch.threads,
-                     (unsigned)(other_who % checker_launch.threads));
+        set_position(&to->other, (uint32_t)other_who);
     }
     interval found;
     int contains = 1;
@@ -151,4 +153,5 @@ CHECKER_API size_t checker_findings(const checker_finding **all) {
 void findings_clear(void) {
     count = site_count = 0;
     memset(places, 0, sizeof places);
+    quick_clear();
 }

@@ -24,6 +24,11 @@ static uint64_t warp_key(uint64_t block, unsigned thread) {
 
 static int is_known(const block_state *block, unsigned thread, uint32_t who, uint32_t stamp) {
     if (stamp < checker_launch.begin || stamp < checker_launch.grid_known) return 1;
+    if (who & IS_ASYNC) {
+        const uint64_t key = knowledge_key(OF_THREAD, who);
+        return stamp < knowledge_of(block->thread[thread].acquired, key) ||
+               stamp < knowledge_of(block->acquired, key);
+    }
     const uint32_t other_block = who / checker_launch.threads, other = who % checker_launch.threads;
     const int same_block = other_block == (uint32_t)block->number;
     if (same_block && stamp < block->known) return 1;
@@ -74,6 +79,13 @@ void rules_acquire(block_state *block, int id, uint64_t key, uint64_t for_block)
     if (at) thread->acquired = knowledge_join(thread->acquired, at->known);
 }
 
+void rules_learn(block_state *block, int id, uint32_t who) {
+    const uint64_t key = knowledge_key(OF_THREAD, who);
+    const uint32_t stamp = ++checker_stamp;
+    thread_state *const thread = &block->thread[id];
+    thread->acquired = knowledge_join(thread->acquired, knowledge_new(1, &key, &stamp));
+}
+
 // All of these threads learn what each has acquired.
 static const knowledge *together(block_state *block, int first, uint32_t lanes) {
     const knowledge *all = NULL;
@@ -87,6 +99,7 @@ static const knowledge *together(block_state *block, int first, uint32_t lanes) 
 
 void rules_block_barrier(block_state *block) {
     block->known = ++checker_stamp;
+    quick_known(block->known);
     for (int first = 0; first < block->threads; first += 32) {
         const int count = block->threads - first;
         const uint32_t lanes = count >= 32 ? UINT32_MAX : (1u << count) - 1;
@@ -164,7 +177,7 @@ static void compare(const accessing *by, const cell *with, int record) {
     checker_kind kind = CHECKER_RACE;
     if (is_atomic(by->kind) && is_atomic(other)) {
         const uint32_t other_block = who / checker_launch.threads;
-        const int same_block = other_block == (uint32_t)by->block->number;
+        const int same_block = !(who & IS_ASYNC) && other_block == (uint32_t)by->block->number;
         // The lanes of a warp do not run in step: volatile variables between them need __syncwarp.
         const int in_warp = same_block && by->event->space == EMU_SPACE_SHARED && (by->kind & other & EMU_VOLATILE) &&
                             who % checker_launch.threads / 32 == by->thread / 32;
@@ -177,7 +190,7 @@ static void compare(const accessing *by, const cell *with, int record) {
 }
 
 static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
-    const int same = in->who[record] == who && in->stamp[record] == stamp;
+    const int same = stamp && in->who[record] == who && in->stamp[record] == stamp;
     if (!same) in->masks &= (uint16_t) ~(ALL_BYTES << 4 * record);
     in->who[record] = who;
     in->stamp[record] = stamp;
@@ -185,8 +198,14 @@ static void put(cell *in, int record, uint32_t who, uint32_t stamp, unsigned sit
     in->masks |= (uint16_t)(mask << 4 * record);
 }
 
+static void set_unused(cell *in) {
+    for (int r = WRITE; r < RECORDS; ++r)
+        if (!in->stamp[r]) in->masks |= ALL_BYTES << 4 * r;
+}
+
 static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
     const uint32_t threads = checker_launch.threads;
+    if ((a | b) & IS_ASYNC) return 2;
     if (a / threads != b / threads) return 2;
     return a % threads / 32 != b % threads / 32;
 }
@@ -219,6 +238,7 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
             if (in->stamp[r] && (site_of(in->site[r])->kind & EMU_WRITES)) compare(by, in, r);
     if (!writes) {
         remember(by, in, by->who, checker_stamp, by->site, mask);
+        set_unused(in);
         return;
     }
     if (atomic) { // others' operations that it does not know remain
@@ -233,6 +253,29 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
     }
     put(in, WRITE, by->who, checker_stamp, by->site, mask);
     in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+    set_unused(in);
+}
+
+// An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its own.
+static void judge_begin(const accessing *by, cell *in, unsigned mask, uint32_t pending) {
+    const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
+    if (reads && (~in->masks >> VALUE_SHIFT & mask))
+        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+    compare(by, in, WRITE);
+    const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
+    if (reads && by->event->by != EMU_BY_COPY && by->event->space == EMU_SPACE_SHARED && !(writer & IS_ASYNC) &&
+        stamp >= checker_launch.begin && writer / checker_launch.threads == (uint32_t)by->block->number &&
+        stamp >= by->block->thread[writer % checker_launch.threads].shown &&
+        stamp >= by->block->thread[by->thread].shown)
+        findings_add(CHECKER_PROXY, by->block, (int)by->thread, by->site, by->event, writer, in->site[WRITE], NULL);
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
+    if (!writes) {
+        remember(by, in, pending, checker_stamp, by->site, mask);
+        return;
+    }
+    for (int r = READ; r <= OTHER_READ; ++r) compare(by, in, r);
+    in->stamp[READ] = in->stamp[OTHER_READ] = 0;
+    put(in, WRITE, pending, checker_stamp, by->site, mask);
 }
 
 // Whether each record concerns just these bytes, or can be extended to them.
@@ -244,20 +287,20 @@ static int fits(const cell *in, unsigned mask, uint32_t who) {
     return 1;
 }
 
-static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes) {
+// `pending`: of the asynchronous operation that begins; 0: a thread accesses the bytes itself.
+static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, uint32_t pending) {
     const uintptr_t end = address + bytes;
     while (address < end) {
         const unsigned first = address % GRAIN, most = GRAIN - first;
         const unsigned count = end - address < most ? (unsigned)(end - address) : most;
         const unsigned mask = ((1u << count) - 1) << first;
-        cell *const in = shadow_cell(address);
+        permission *unused;
+        cell *const in = shadow_cell(address, &unused);
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
-        if (single) {
-            for (unsigned i = first; i < first + count; ++i) judge(by, &single[i], 1u << i);
-        } else {
-            judge(by, in, mask);
-        }
+        for (unsigned i = first; single && i < first + count; ++i)
+            pending ? judge_begin(by, &single[i], 1u << i, pending) : judge(by, &single[i], 1u << i);
+        if (!single) pending ? judge_begin(by, in, mask, pending) : judge(by, in, mask);
         address += count;
     }
 }
@@ -275,6 +318,19 @@ static int is_known_memory(uintptr_t address, const interval *near) {
     return !near || near->begin < memory.address || near->end > end; // (else the array is a part of that memory)
 }
 
+// Remembers that the launch may access these bytes, for the page of the address.
+static void permit(uintptr_t begin, uintptr_t end, uintptr_t address) {
+    permission *may;
+    shadow_cell(address, &may);
+    *may = (permission){begin, end};
+}
+
+static int is_permitted(const emu_access_event *event) {
+    permission *may;
+    shadow_cell(event->address, &may);
+    return event->address >= may->begin && event->address + event->bytes <= may->end;
+}
+
 static int is_own_shared(const block_state *block, uintptr_t address) {
     const emu_block_event *const event = block->event;
     return address - (uintptr_t)event->shared < event->shared_bytes ||
@@ -286,7 +342,10 @@ static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
     interval of;
     const int is_shared = interval_shared(by->block, event->address, event->space, &of);
-    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) return 1;
+    if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) {
+        permit(of.begin, of.end, event->address);
+        return 1;
+    }
     if (event->space == EMU_SPACE_SHARED && !is_own_shared(by->block, event->address)) return 1; // of its cluster
     if (is_shared) {
         findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, &of);
@@ -298,7 +357,10 @@ static int is_inside(const accessing *by, int thread) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, near);
         return 0;
     }
-    if (contains && event->address + event->bytes <= near->end) return 1;
+    if (contains && event->address + event->bytes <= near->end) {
+        permit(near->begin, near->end, event->address);
+        return 1;
+    }
     const interval *const gone = contains ? NULL : interval_freed(event->address);
     if (gone) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, gone);
@@ -324,9 +386,36 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
     if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
         event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
-    if (!is_inside(&by, at->thread)) return;
-    judge_bytes(&by, event->address, bytes);
+    if (!is_permitted(event) && !is_inside(&by, at->thread)) return;
+    judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
+}
+
+// --- Asynchronous operations ---------------------------------------------------------------------------------------
+
+void rules_begin(block_state *block, const emu_where *at, const emu_access_event *event, uint32_t pending) {
+    const accessing by = {.block = block,
+                          .event = event,
+                          .thread = (unsigned)at->thread,
+                          .site = site_number(at, event->kind, event->bytes),
+                          .kind = event->kind,
+                          .who = block->first + (uint32_t)at->thread};
+    if (is_inside(&by, at->thread)) judge_bytes(&by, event->address, event->bytes, pending);
+}
+
+static void end(cell *in, uint32_t pending, uint32_t who) {
+    for (int r = WRITE; r < RECORDS; ++r)
+        if (in->stamp[r] && in->who[r] == pending) in->who[r] = who, in->stamp[r] = checker_stamp;
+}
+
+void rules_end(block_state *block, const emu_access_event *event, uint32_t pending, uint32_t who) {
+    (void)block;
+    for (uintptr_t at = event->address & ~(uintptr_t)(GRAIN - 1); at < event->address + event->bytes; at += GRAIN) {
+        permission *unused;
+        cell *const in = shadow_cell(at, &unused), *const single = shadow_bytes(in);
+        for (int i = 0; single && i < GRAIN; ++i) end(&single[i], pending, who);
+        if (!single) end(in, pending, who);
+    }
 }
 
 void rules_clear(void) {

@@ -10,7 +10,7 @@
 
 #include "checker.h"
 
-enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, CELLS = PAGE_BYTES / GRAIN, CACHED = 256 };
+enum { CELLS = PAGE_BYTES / GRAIN };
 
 typedef struct page {
     uintptr_t number; // of the page plus 1; 0: the place is free
@@ -20,10 +20,8 @@ typedef struct page {
 
 static page *table;
 static size_t room, used;
-static struct {
-    uintptr_t number;
-    cell *cells;
-} cached[CACHED];
+cached_page shadow_cached[CACHED_PAGES];
+unsigned shadow_launch;
 
 static size_t hash(uintptr_t number) {
     return number * 0x9e3779b97f4a7c15u >> 20;
@@ -63,20 +61,23 @@ static void make_cells(page *of) {
     if (of->cells) return;
     of->cells = mmap(NULL, CELLS * sizeof(cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (of->cells == MAP_FAILED) abort();
-    if (of->has_value)
-        for (int i = 0; i < CELLS; ++i) of->cells[i].masks = ALL_BYTES << VALUE_SHIFT;
+    for (int i = 0; i < CELLS; ++i) of->cells[i].masks = of->has_value ? ALL_MASKS : NO_VALUE;
 }
 
-cell *shadow_cell(uintptr_t address) {
+void shadow_new_launch(void) {
+    ++shadow_launch;
+}
+
+cell *shadow_cell(uintptr_t address, permission **may) {
     const uintptr_t number = address >> PAGE_SHIFT;
-    const size_t i = number % CACHED;
-    if (cached[i].number != number || !cached[i].cells) {
+    cached_page *const here = &shadow_cached[number % CACHED_PAGES];
+    if (here->number != number || !here->cells || here->launch != shadow_launch) {
         page *const of = page_at(number);
         make_cells(of);
-        cached[i].number = number;
-        cached[i].cells = of->cells;
+        *here = (cached_page){.number = number, .cells = of->cells, .launch = shadow_launch};
     }
-    return &cached[i].cells[address % PAGE_BYTES / GRAIN];
+    *may = &here->may;
+    return &here->cells[address % PAGE_BYTES / GRAIN];
 }
 
 cell *shadow_bytes(cell *whole) {
@@ -103,14 +104,16 @@ static void reset(cell *of, unsigned mask, int has_value, int forget) {
     cell *const bytes = shadow_bytes(of);
     if (bytes && forget && mask == ALL_BYTES) {
         free(bytes);
-        *of = (cell){.masks = 0};
+        *of = (cell){.masks = NO_VALUE};
     } else if (bytes) {
         for (int i = 0; i < GRAIN; ++i)
             if (mask >> i & 1) reset(&bytes[i], 1u << i, has_value, forget);
         return;
     }
-    if (forget && mask == ALL_BYTES) *of = (cell){.masks = 0};
-    if (forget) of->masks &= (uint16_t) ~(0x111 * mask);
+    if (forget && mask == ALL_BYTES) *of = (cell){.masks = NO_VALUE};
+    if (forget) of->masks &= (uint16_t)~(0x111 * mask);
+    for (int r = WRITE; forget && r < RECORDS; ++r)
+        if (!of->stamp[r] || !(of->masks >> 4 * r & ALL_BYTES)) of->stamp[r] = 0, of->masks |= ALL_BYTES << 4 * r;
     of->masks = (uint16_t)((of->masks & ~(mask << VALUE_SHIFT)) | (has_value ? mask << VALUE_SHIFT : 0));
 }
 
@@ -180,5 +183,5 @@ void shadow_clear(void) {
     free(table);
     table = NULL;
     room = used = 0;
-    memset(cached, 0, sizeof cached);
+    memset(shadow_cached, 0, sizeof shadow_cached);
 }

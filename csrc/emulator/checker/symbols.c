@@ -61,11 +61,14 @@ static void read_symbols(library *to, const char *image, size_t bytes) {
         for (size_t s = 0; s < sections[i].sh_size / sizeof *symbols; ++s) {
             const int type = ELF64_ST_TYPE(symbols[s].st_info);
             if (!symbols[s].st_size || symbols[s].st_shndx == SHN_UNDEF) continue;
-            if (type == STT_TLS) add(&to->shared, &symbols[s], names + symbols[s].st_name);
+            const int is_guard = !strncmp(names + symbols[s].st_name, "_ZGV", 4); // of the constructor of a variable
+            if (type == STT_TLS && is_guard) add(&to->guards, &symbols[s], names + symbols[s].st_name);
+            if (type == STT_TLS && !is_guard) add(&to->shared, &symbols[s], names + symbols[s].st_name);
             if (type == STT_OBJECT) add(&to->others, &symbols[s], names + symbols[s].st_name);
         }
     }
     if (to->shared.count) qsort(to->shared.of, to->shared.count, sizeof(variable), by_begin);
+    if (to->guards.count) qsort(to->guards.of, to->guards.count, sizeof(variable), by_begin);
     if (to->others.count) qsort(to->others.of, to->others.count, sizeof(variable), by_begin);
 }
 

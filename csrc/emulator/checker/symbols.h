@@ -17,7 +17,7 @@ typedef struct variables { // sorted
 typedef struct library {
     struct library *next;
     uintptr_t base, begin, end; // of all that is loaded
-    variables shared, others;   // shared: from the beginning of its thread-local variables
+    variables shared, guards, others; // the first two: from the beginning of its thread-local variables
 } library;
 
 const library *library_of(uintptr_t code);                             // NULL: no library contains that address

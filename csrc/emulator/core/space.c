@@ -44,6 +44,8 @@ void *emu_shared_address(size_t offset) {
     return (void *)(low + offset);
 }
 
+emu_direct_access emu_direct;
+
 static int is_watched(const emu_block *block) {
     return block && block->tool && block->inside && !block->current->quiet;
 }

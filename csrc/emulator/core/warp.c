@@ -92,9 +92,12 @@ static __attribute__((noinline)) void operate_and_tell(emu_block *block, emu_war
         const emu_where at = emu_tool_at(block, thread_of(block, warp, lane));
         emu_tool_access(&at, ((const emu_together_row *)lanes[lane])->row, 16, rows & 255, EMU_BY_MATRIX, 0);
     }
+    const emu_direct_access direct = emu_direct;
+    emu_direct = NULL;
     self->quiet = 1;
     lanes[0]->operate(lanes);
     self->quiet = 0;
+    emu_direct = direct;
 }
 
 // All 32 lanes must have come to the same operation.

@@ -213,6 +213,11 @@ EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
 // called for it.
 EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const void *after);
 
+// For a tool that takes one block at a time: while this is set, such libraries call it in place of emu_access(), which
+// it may call. The core sets it to NULL while it reports itself what a library's code does.
+typedef void (*emu_direct_access)(const void *address, size_t bytes, unsigned kind, const void *after);
+extern EMU_API emu_direct_access emu_direct;
+
 // malloc and free in kernels, for libraries that know where they are called.
 EMU_API void *emu_heap_malloc_at(size_t bytes, const void *after);
 EMU_API void emu_heap_free_at(void *pointer, const void *after);
