@@ -86,6 +86,7 @@ cell *shadow_bytes(cell *whole);      // the cells of the single bytes; NULL: th
 cell *shadow_split(cell *whole);      // makes them
 void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets the accesses
 void shadow_value(uintptr_t address, size_t bytes);              // they have values now
+int shadow_has_value(uintptr_t address, size_t bytes);           // any of them
 void shadow_copy(uintptr_t to, uintptr_t from, size_t bytes);    // whether they have values is copied
 void shadow_clear(void);
 
@@ -118,7 +119,7 @@ release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, i
 
 // --- rules.c -------------------------------------------------------------------------------------------------------
 
-enum { CHECKER_PENDING = 6, CHECKER_SUMS = 32 };
+enum { CHECKER_PENDING = 6, CHECKER_SUMS = 32, CHECKER_TOUCHED = 64 };
 typedef struct pending_sums { // of a product that has not ended, in the memory of a thread
     uintptr_t begin, end;
     uint32_t pending;
@@ -142,6 +143,12 @@ typedef struct block_state {
     uint32_t warps[32]; // the same for threads of a warp
     uint32_t live[32];  // lanes that have begun and not ended
     const knowledge *acquired;
+    const knowledge *fenced, *in_block; // of its threads' fences before the last barrier
+    int has_fences;                     // since then
+    struct {
+        uintptr_t begin, end;
+    } touched[CHECKER_TOUCHED]; // shared variables that it has accessed
+    int touched_count, touched_all; // all: of a cluster, whose blocks access each other's
     unsigned generation;                   // number of the grid's barriers passed
     uint32_t *operations, operations_room; // places of its asynchronous operations (asynchronous.c)
     struct block_state *next; // that runs

@@ -16,7 +16,7 @@ static uint64_t launches;
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
 const char IN_HEAP[] = "malloc", FREED[] = "freed";
-enum { NEAR = 1 << 16, MOST_ARRAYS = 64 };
+enum { PATIENCE = 100, NEAR = 1 << 16, MOST_ARRAYS = 64 };
 
 typedef struct array {
     uintptr_t begin;
@@ -199,11 +199,13 @@ static int block_begin(void *tool, emu_block_event *event) {
     event->own = block;
     block->next = running;
     running = block;
-    if (event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
-    if (event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
+    shadow_new_launch(); // shared variables are not touched yet
     ++checker_stamp;
     const emu_dim3 cluster = event->launch->cluster;
-    if (!event->launch->cooperative && cluster.x * cluster.y * cluster.z == 1) quick_begin(block);
+    block->touched_all = cluster.x * cluster.y * cluster.z > 1;
+    if (block->touched_all && event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
+    if (block->touched_all && event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
+    if (!block->touched_all && !event->launch->cooperative) quick_begin(block);
     return 1;
 }
 
@@ -238,6 +240,17 @@ static int is_guard(const emu_block_event *block, uintptr_t address) {
     return near && offset - near->begin < near->end - near->begin;
 }
 
+// A thread that reads a volatile variable again and again waits for another one, perhaps of another block.
+static void give_way(const emu_access_event *event) {
+    static uintptr_t address;
+    static unsigned count;
+    count = event->address == address && !(event->kind & EMU_WRITES) ? count + 1 : 0;
+    address = event->address;
+    if (count < PATIENCE) return;
+    count = 0;
+    emu_yield();
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -247,6 +260,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
         return;
     }
     if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
+    if (event->kind & EMU_VOLATILE) give_way(event);
     if (event->space == EMU_SPACE_SHARED && kernels && kernels->guards.count && is_guard(block->event, event->address))
         return;
     if (event->operation)

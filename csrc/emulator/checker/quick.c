@@ -67,9 +67,18 @@ static inline int may_write(const cell *in, uint32_t me) {
            is_before(in, READ, me) && is_before(in, OTHER_READ, me);
 }
 
-static void access(const void *pointer, size_t bytes, unsigned kind, const void *after) {
+static inline uint32_t current_thread(void) {
+    return emu_threadIdx.x + now.width * (emu_threadIdx.y + now.height * emu_threadIdx.z);
+}
+
+static inline int is_there(const cached_page *page, uintptr_t address, size_t bytes) {
+    return page->number == address >> PAGE_SHIFT && page->launch == shadow_launch && page->cells &&
+           address >= page->may.begin && address + bytes <= page->may.end && !(address & (bytes - 1));
+}
+
+static __attribute__((noinline)) void any_access(const void *pointer, size_t bytes, unsigned kind, const void *after) {
     const uintptr_t address = (uintptr_t)pointer, stack = (uintptr_t)__builtin_frame_address(0);
-    const uint32_t thread = emu_threadIdx.x + now.width * (emu_threadIdx.y + now.height * emu_threadIdx.z);
+    const uint32_t thread = current_thread();
     if (address - stack < STACK) {
         if (now.block->thread[thread].sums_count) emu_access(pointer, bytes, kind, after);
         return;
@@ -77,9 +86,7 @@ static void access(const void *pointer, size_t bytes, unsigned kind, const void 
     const cached_page *const page = &shadow_cached[(address >> PAGE_SHIFT) % CACHED_PAGES];
     const uint32_t me = now.first + thread;
     const size_t count = bytes / GRAIN;
-    int quick = page->number == address >> PAGE_SHIFT && page->launch == shadow_launch && page->cells &&
-                address >= page->may.begin && address + bytes <= page->may.end && count * GRAIN == bytes &&
-                !(address & (bytes - 1));
+    int quick = is_there(page, address, bytes) && count * GRAIN == bytes;
     if (quick) {
         cell *const cells = &page->cells[address % PAGE_BYTES / GRAIN];
         if (kind == EMU_READS) {
@@ -96,6 +103,25 @@ static void access(const void *pointer, size_t bytes, unsigned kind, const void 
         }
     }
     if (!quick) emu_access(pointer, bytes, kind, after);
+}
+
+// The most frequent access, a load of four bytes of which nothing new is to be recorded, without saving registers.
+static void access(const void *pointer, size_t bytes, unsigned kind, const void *after) {
+    const uintptr_t address = (uintptr_t)pointer;
+    const cached_page *const page = &shadow_cached[(address >> PAGE_SHIFT) % CACHED_PAGES];
+    if (bytes == GRAIN && kind == EMU_READS && is_there(page, address, GRAIN)) {
+        const cell *const in = &page->cells[address % PAGE_BYTES / GRAIN];
+        const uint32_t me = now.first + current_thread();
+        if (in->masks == ALL_MASKS && in->site[WRITE] != IN_BYTES && is_before(in, WRITE, me)) {
+            const int before = is_before(in, READ, me), other_before = is_before(in, OTHER_READ, me);
+            if (before && in->who[READ] == me && in->stamp[READ] == checker_stamp) return;
+            const uint32_t one = in->who[READ] - now.first, other = in->who[OTHER_READ] - now.first;
+            const int is_far = one < now.threads && other < now.threads && one / 32 == other / 32 &&
+                               (me - now.first) / 32 != one / 32;
+            if (!before && !other_before && !is_far) return;
+        }
+    }
+    any_access(pointer, bytes, kind, after);
 }
 
 void quick_begin(const block_state *block) {

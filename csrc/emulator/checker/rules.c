@@ -12,6 +12,7 @@
 #include "checker.h"
 
 #define FOR_ALL UINT64_MAX
+enum { MOST_OF_STRUCT = 64 }; // bytes that may be a struct
 
 uint32_t checker_stamp;
 launch_state checker_launch;
@@ -65,6 +66,7 @@ void rules_fence(block_state *block, int id, unsigned scope) {
     thread_state *const thread = &block->thread[id];
     acquire_pending(block, thread, scope);
     thread->in_block = snapshot(block, id);
+    block->has_fences = 1;
     if (scope != EMU_OF_BLOCK) thread->fenced = thread->in_block;
 }
 
@@ -106,6 +108,12 @@ void rules_block_barrier(block_state *block) {
         block->acquired = knowledge_join(block->acquired, together(block, first, lanes));
     }
     for (int id = 0; id < block->threads; ++id) block->thread[id].acquired = NULL;
+    // A fence of each thread, a barrier, an atomic operation of one: many programs publish their results so.
+    for (int id = 0; block->has_fences && id < block->threads; ++id) {
+        block->fenced = knowledge_join(block->fenced, block->thread[id].fenced);
+        block->in_block = knowledge_join(block->in_block, block->thread[id].in_block);
+    }
+    block->has_fences = 0;
 }
 
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
@@ -150,10 +158,12 @@ static void exchange(block_state *block, thread_state *thread, uint64_t key, uns
     }
     if (!(kind & EMU_WRITES)) return;
     const int replaces = !(kind & EMU_READS);
-    release *const all = release_at(key, FOR_ALL, thread->fenced != NULL);
-    release *const own = release_at(key, block->number, thread->in_block != NULL);
-    if (all) leave(all, thread->fenced, replaces);
-    if (own) leave(own, thread->in_block, replaces);
+    const knowledge *const fenced = knowledge_join(thread->fenced, block->fenced);
+    const knowledge *const in_block = knowledge_join(thread->in_block, block->in_block);
+    release *const all = release_at(key, FOR_ALL, fenced != NULL);
+    release *const own = release_at(key, block->number, in_block != NULL);
+    if (all) leave(all, fenced, replaces);
+    if (own) leave(own, in_block, replaces);
 }
 
 // --- Four bytes ----------------------------------------------------------------------------------------------------
@@ -167,6 +177,15 @@ typedef struct accessing { // an access, as the rules see it
 
 static int is_atomic(unsigned kind) {
     return (kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
+}
+
+// Whether an atomic operation of the thread has read what this one, which another thread made before, has left.
+static int has_observed(const cell *in, uint32_t who, uint32_t stamp) {
+    for (int r = WRITE; r < RECORDS; ++r) {
+        const unsigned kind = site_of(in->site[r])->kind;
+        if (in->stamp[r] >= stamp && in->who[r] == who && is_atomic(kind) && (kind & EMU_READS)) return 1;
+    }
+    return 0;
 }
 
 static void compare(const accessing *by, const cell *with, int record) {
@@ -186,6 +205,7 @@ static void compare(const accessing *by, const cell *with, int record) {
         if (too_small) kind = CHECKER_SCOPE;
     }
     if (is_known(by->block, by->thread, who, stamp)) return;
+    if (is_atomic(other) && !is_atomic(by->kind) && (by->kind & EMU_WRITES) && has_observed(with, by->who, stamp)) return;
     findings_add(kind, by->block, (int)by->thread, by->site, by->event, who, with->site[record], NULL);
 }
 
@@ -220,13 +240,20 @@ static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp
     if (then > now) put(in, OTHER_READ, who, stamp, site, mask);
 }
 
+// A struct may have bytes between its members, which nobody writes: it has no value if none of its bytes has one.
+static int has_no_value(const accessing *by, const cell *in, unsigned mask) {
+    if ((~in->masks >> VALUE_SHIFT & mask) != mask) return 0;
+    return by->event->bytes > MOST_OF_STRUCT || !shadow_has_value(by->event->address, by->event->bytes);
+}
+
 static void judge(const accessing *by, cell *in, unsigned mask) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
     if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site &&
         !in->stamp[READ] && (in->masks & mask) == mask)
         return; // in a loop, say
     if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
-        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+        if (has_no_value(by, in, mask))
+            findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
         in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     }
     compare(by, in, WRITE);
@@ -259,7 +286,7 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
 // An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its own.
 static void judge_begin(const accessing *by, cell *in, unsigned mask, uint32_t pending) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
-    if (reads && (~in->masks >> VALUE_SHIFT & mask))
+    if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, mask))
         findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
     compare(by, in, WRITE);
     const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
@@ -325,6 +352,18 @@ static void permit(uintptr_t begin, uintptr_t end, uintptr_t address) {
     *may = (permission){begin, end};
 }
 
+// Shared memory has no values when a block begins, nor accesses.
+static void touch(block_state *block, const interval *of) {
+    if (block->touched_all) return;
+    for (int i = 0; i < block->touched_count; ++i)
+        if (block->touched[i].begin == of->begin) return;
+    if (block->touched_count < CHECKER_TOUCHED) {
+        block->touched[block->touched_count].begin = of->begin;
+        block->touched[block->touched_count++].end = of->end;
+    }
+    shadow_set(of->begin, of->end - of->begin, 0);
+}
+
 static int is_permitted(const emu_access_event *event) {
     permission *may;
     shadow_cell(event->address, &may);
@@ -343,6 +382,7 @@ static int is_inside(const accessing *by, int thread) {
     interval of;
     const int is_shared = interval_shared(by->block, event->address, event->space, &of);
     if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) {
+        touch(by->block, &of);
         permit(of.begin, of.end, event->address);
         return 1;
     }

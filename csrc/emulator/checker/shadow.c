@@ -128,6 +128,12 @@ static void each(uintptr_t address, size_t bytes, int has_value, int forget) {
         } else if (of->cells || of->has_value != has_value) {
             make_cells(of);
             for (uintptr_t at = address; at < stop;) {
+                cell *const whole = &of->cells[at % PAGE_BYTES / GRAIN];
+                if (forget && at % GRAIN == 0 && stop - at >= GRAIN && whole->site[WRITE] != IN_BYTES) {
+                    *whole = (cell){.masks = has_value ? ALL_MASKS : NO_VALUE};
+                    at += GRAIN;
+                    continue;
+                }
                 const unsigned first = at % GRAIN, most = GRAIN - first;
                 const unsigned count = stop - at < most ? (unsigned)(stop - at) : most;
                 reset(&of->cells[at % PAGE_BYTES / GRAIN], ((1u << count) - 1) << first, has_value, forget);
@@ -150,6 +156,12 @@ static int has_value(uintptr_t address) {
     if (!of || !of->cells) return !of || of->has_value;
     cell *const whole = &of->cells[address % PAGE_BYTES / GRAIN], *const bytes = shadow_bytes(whole);
     return (bytes ? &bytes[address % GRAIN] : whole)->masks >> (VALUE_SHIFT + address % GRAIN) & 1;
+}
+
+int shadow_has_value(uintptr_t address, size_t bytes) {
+    for (size_t i = 0; i < bytes; ++i)
+        if (has_value(address + i)) return 1;
+    return 0;
 }
 
 void shadow_copy(uintptr_t to, uintptr_t from, size_t bytes) {
