@@ -234,6 +234,7 @@ static void thread_end(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
     block->live[at->thread / 32] &= ~(1u << at->thread % 32);
+    rules_thread_ends(block, at->thread);
 }
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
