@@ -143,7 +143,8 @@ def test_headers_from_anywhere(tmp_path):
     def header(where, name, others=()):
         lines = ["#pragma once", *(f"#include {other}" for other in others)]
         function = (
-            "__device__ void NAME(float *x) {\n extern __shared__ float t[];\n static __shared__ int n;\n n = 31;\n"
+            "__device__ void NAME(float *x) {\n extern __shared__ float t[];\n static __shared__ int n;\n"
+            " if (threadIdx.x == 0) n = 31;\n"
         )
         function += " t[threadIdx.x] = x[threadIdx.x];\n __syncthreads();\n x[n - threadIdx.x] = t[threadIdx.x]; }\n"
         (tmp_path / where).write_text("\n".join([*lines, function.replace("NAME", name)]))

@@ -144,7 +144,7 @@ __global__ void vector_sums(float2 *two, float4 *four, unsigned short *most) {
     if (before.x < 0) two->y = -1;
     atomicAdd(four, make_float4(1, t, -t, 2));
     const unsigned short mine = (unsigned short)(threadIdx.x * 37 % 251);
-    unsigned short seen = *most, expected;
+    unsigned short seen = *(volatile unsigned short *)most, expected;
     do {
         expected = seen;
         if (expected >= mine) break;
