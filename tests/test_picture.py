@@ -86,7 +86,7 @@ def test_one_access_has_one_ring(program):
 
 def test_what_was_not_recorded_is_an_error(program):
     (finding,) = ck.check(program.smooth[2, 32], numbers())
-    with pytest.raises(ValueError, match="has not reached what smooth does in line"):
+    with pytest.raises(ValueError, match="no such access of smooth in line 1"):
         picture(finding, record(program.reverse[1, 64], numbers(), numbers()))
 
 

@@ -27,7 +27,8 @@ def picture(finding: Finding, trace: Trace, source: str = "") -> Figure:
 
     pair = _pair(finding, trace.accesses)
     if not pair:
-        raise ValueError(f"the recording has not reached what {finding.kernel} does in {finding.place}")
+        what = f"the recording has no such access of {finding.kernel} in {finding.place}"
+        raise ValueError(f"{what}: record the same call with the same arguments as when it was checked")
     return _Drawing(finding, trace, pair, source).draw(Picture)
 
 
