@@ -27,6 +27,8 @@ OTHER_LINES = re.compile(
     r"COMPUTE-SANITIZER|(ERROR|RACECHECK|LEAK) SUMMARY|Target application|Error: (process|No|Target)|Internal|"
     r"Warning: (Detected overflow|Failed|No)|Saved host|Process|Unable|The following|Leaked (?!.* on the device heap)"
 )
+#: What the record has besides rows, by case.
+BY_CASE = ("not_compiled", "ends_with_an_error", "reports", "cudakern_besides")
 HANGS = json.dumps({"error": "hangs"})  #: what the driver also says, in a line with @
 #: Verdicts that say that the measurement is not complete.
 INCOMPLETE = ("no time left", "no summary")
@@ -194,7 +196,7 @@ def compare(cases, run, path, python, cores, limit, variables):
         for case in cases
         for twin, of in (("wrong", wrong), ("right", right))
     }
-    stops = [case.label for case in there if wrong[case, "synccheck"][2] not in ("", "hangs")]
+    ends = {case.label: wrong[case, "synccheck"][2] for case in there}
     others = {case.label: ours[case]["wrong"]["else"] for case in cases}
     return {
         "sanitizer": sanitizer.version,
@@ -202,7 +204,7 @@ def compare(cases, run, path, python, cores, limit, variables):
         | {f"{tool}, {kind}": " ".join(sanitizer.options(tool, kind)[2:]) for kind, tool in ON_REQUEST},
         "rows": rows,
         "not_compiled": not_compiled,
-        "ends_with_an_error": stops,
+        "ends_with_an_error": {label: error[:200] for label, error in ends.items() if error},
         "reports": {name: texts for name, texts in says.items() if texts},
         "cudakern_besides": {label: texts for label, texts in others.items() if texts},
     }, sanitizer.outputs

@@ -12,6 +12,7 @@ Variants     variants(op) lists them, source(op, variant) shows a kernel
 Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...) launches a kernel
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
              random_matrix help
+Checking     check(op, ...) finds races and other mistakes in kernels; inside checking(), they are errors
 Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
 Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
 Memory       memory_limit("8G") limits the device memory of matmul and sum_of_squares of NumPy arrays

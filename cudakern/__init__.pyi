@@ -17,6 +17,8 @@ from .arrays.streams import Event, Stream, synchronize
 from .arrays.transfer import Array
 from .calls.table import Parameter, Variant, Variants
 from .chips.device_query import DeviceQuery, device_query
+from .insight.check import check, checking
+from .insight.findings import Finding, Findings
 from .measure.bench import Bench
 from .measure.compare import Comparison, compare, random_matrix
 from .measure.occupancy import Occupancy, PotentialBlockSize, max_potential_block_size
@@ -590,6 +592,8 @@ __all__ = [
     "DeviceArray",
     "DeviceQuery",
     "Event",
+    "Finding",
+    "Findings",
     "Kernel",
     "KernelResources",
     "KernelTable",
@@ -610,6 +614,8 @@ __all__ = [
     "backend",
     "bench",
     "bincount",
+    "check",
+    "checking",
     "compare",
     "compile",
     "device",

@@ -15,19 +15,15 @@ BESIDES = {
     "barrier/in_a_loop": {"race": "where the threads do not wait for each other, their accesses are not ordered"}
 }
 #: Kinds that it does not find yet, or by another name.
-NOT_YET = ("streams", "leak", "unwritten")
-#: Found with most of its random inputs: not if the thread that reads the count has itself counted just before, since
-#: its own atomic operation hides those of the others.
-AT_TIMES = ("race/count_read_early",)
+NOT_YET = ("streams",)
 
 
 def twins():
     """Each next to the other, so that one process compiles both."""
     for case in wrong_kernels.cases():
         for twin in wrong_kernels.TWINS:
-            missing = twin == "wrong" and (case.kind in NOT_YET or case.label in AT_TIMES)
-            strict = case.label not in AT_TIMES
-            marks = [pytest.mark.xfail(strict=strict, reason="not found yet")] if missing else []
+            missing = twin == "wrong" and case.kind in NOT_YET
+            marks = [pytest.mark.xfail(strict=True, reason="not found yet")] if missing else []
             yield pytest.param(case, twin, marks=marks, id=f"{case.label}-{twin}")
 
 

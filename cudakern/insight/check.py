@@ -185,6 +185,11 @@ def _checked(raises: bool, notes: bool = False) -> Iterator[Checking]:
 def checking() -> Iterator[None]:
     """Inside ``with``, every launch is checked on the emulator, and the first mistake raises a CudaError.
 
+    This concerns calls of this context (thread or task). A ``check`` inside returns its findings as always, and what
+    ``profile``, ``ladder``, ``bench`` and ``lab`` measure is not checked. With the environment variable
+    CUDAKERN_CHECK=1, set before cudakern is imported, all launches of the process are checked that run on the emulator;
+    those on a GPU run there as usual, with a warning (CUDAKERN_BACKEND=emulator takes them to the emulator).
+
     Examples
     --------
     >>> import numpy as np, cudakern as ck

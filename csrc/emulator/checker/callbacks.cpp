@@ -20,7 +20,7 @@ static inline __attribute__((always_inline, no_sanitize("thread"))) void report(
 }
 #define ACCESS(name, bytes, kind)                                                                                    \
     CALLBACK __tsan_##name##bytes(const void *address) {                                                             \
-        report(address, bytes, kind, CALLED_AT);                                                                 \
+        report(address, bytes, kind, CALLED_AT);                                                                     \
     }
 #define ACCESSES(bytes)                                                                                              \
     ACCESS(read, bytes, EMU_READS)                                                                                   \
@@ -40,8 +40,12 @@ CALLBACK __tsan_read_range(const void *address, size_t bytes) {
 CALLBACK __tsan_write_range(const void *address, size_t bytes) {
     emu_access(address, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
 }
-CALLBACK __tsan_vptr_update(const void *, const void *) {}
-CALLBACK __tsan_vptr_read(const void *) {}
+CALLBACK __tsan_vptr_update(const void *address, const void *) {
+    report(address, sizeof(void *), EMU_WRITES, CALLED_AT);
+}
+CALLBACK __tsan_vptr_read(const void *address) {
+    report(address, sizeof(void *), EMU_READS, CALLED_AT);
+}
 CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(const void *) {}
 CALLBACK __tsan_func_exit() {}

@@ -131,6 +131,12 @@ typedef struct thread_state {
     const knowledge *fenced, *in_block; // what it knew at its last fence, for all and for its block
     release *pending[CHECKER_PENDING];  // read by atomic operations since then
     int pending_count;
+    struct { // a plain read next to atomic operations of others, until the thread's next access there (rules.c)
+        emu_access_event event;
+        unsigned site, other_site;
+        uint32_t other_who;
+        int is_held;
+    } held;
     pending_sums sums[CHECKER_SUMS];
     int sums_count;
     uint32_t shown; // asynchronous operations see what it has written before this stamp: its last proxy fence
@@ -164,6 +170,7 @@ typedef struct interval { // memory that the launch may access
     unsigned leak; // of memory from malloc: the number of its place (findings.c)
 } interval;
 
+extern int checker_heap_is_older; // some of it was in use when the check began
 extern const char IN_HEAP[], FREED[]; // "variables" of memory from malloc in a kernel, and of freed memory
 
 typedef struct launch_state {
@@ -187,6 +194,7 @@ void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_bl
 void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_block);
 void rules_block_barrier(block_state *block);
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
+void rules_thread_ends(block_state *block, int thread);
 void rules_clear(void);
 
 // Whose accesses records are: a thread of the grid; or, from IS_ASYNC on, an asynchronous operation that has not ended

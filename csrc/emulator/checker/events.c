@@ -12,6 +12,7 @@
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches;
+int checker_heap_is_older;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
@@ -234,6 +235,7 @@ static void thread_end(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
     block->live[at->thread / 32] &= ~(1u << at->thread % 32);
+    rules_thread_ends(block, at->thread);
 }
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
@@ -385,6 +387,7 @@ static void free_block(const emu_memory_event *event) {
         shadow_new_launch();
         return;
     }
+    if (checker_heap_is_older) return;
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
     block_state *const block = event->at->block->own;
     const unsigned site = site_number(event->at, EMU_WRITES, 1);
@@ -428,7 +431,9 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
 
 CHECKER_API int checker_begin(void) {
     const int code = emu_subscribe(&TABLE, &lock);
-    if (!code) findings_clear();
+    if (code) return code;
+    findings_clear();
+    checker_heap_is_older = emu_heap_in_use();
     return code;
 }
 

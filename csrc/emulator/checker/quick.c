@@ -1,6 +1,6 @@
 // Nearly all accesses are no mistakes: these are recognized here, without the events of the core.
 //
-//   a load or store --> on the thread's stack? in a page that is known, of bytes that the launch may access?
+//   a load or store --> in a page that is known, of bytes that the launch may access? (else: on the thread's stack?)
 //                       do its four bytes have values, and did those who accessed them last come before a barrier?
 //                             |                                        |
 //                            yes: recorded                            no, or a rare case: emu_access(), rules.c
@@ -13,7 +13,7 @@
 
 extern __thread emu_dim3 emu_threadIdx __attribute__((tls_model("initial-exec")));
 
-enum { STACK = 128 << 10, SITES = 1 << 12 };
+enum { SITES = 1 << 12 };
 
 static struct {
     uint32_t first, threads, known, begin; // of the block; stamps before `begin` are of earlier launches
@@ -78,16 +78,13 @@ static inline int is_there(const cached_page *page, uintptr_t address, size_t by
 
 static __attribute__((noinline)) void any_access(const void *pointer, size_t bytes, unsigned kind,
                                                  const void *after) {
-    const uintptr_t address = (uintptr_t)pointer, stack = (uintptr_t)__builtin_frame_address(0);
+    const uintptr_t address = (uintptr_t)pointer;
     const uint32_t thread = current_thread();
-    if (address - stack < STACK) {
-        if (now.block->thread[thread].sums_count) emu_access(pointer, bytes, kind, after);
-        return;
-    }
     const cached_page *const page = &shadow_cached[(address >> PAGE_SHIFT) % CACHED_PAGES];
     const uint32_t me = now.first + thread;
     const size_t count = bytes / GRAIN;
     int quick = is_there(page, address, bytes) && count * GRAIN == bytes;
+    if (!quick && emu_is_local(pointer) && !now.block->thread[thread].sums_count) return;
     if (quick) {
         cell *const cells = &page->cells[address % PAGE_BYTES / GRAIN];
         if (kind == EMU_READS) {

@@ -188,6 +188,41 @@ static int has_observed(const cell *in, uint32_t who, uint32_t stamp) {
     return 0;
 }
 
+// A loop of atomicCAS may begin with a plain read, whose value the operation checks: `old = *x; do { ... old =
+// atomicCAS(x, seen, ...) } while (old != seen);`. So such a read is a mistake only if no atomic operation follows.
+static void release_held(block_state *block, int id) {
+    thread_state *const thread = &block->thread[id];
+    if (!thread->held.is_held) return;
+    thread->held.is_held = 0;
+    findings_add(CHECKER_RACE, block, id, thread->held.site, &thread->held.event, thread->held.other_who,
+                 thread->held.other_site, NULL);
+}
+
+static void hold(const accessing *by, uint32_t other_who, unsigned other_site) {
+    thread_state *const thread = &by->block->thread[by->thread];
+    if (thread->held.is_held && thread->held.event.address == by->event->address) return;
+    release_held(by->block, (int)by->thread);
+    thread->held.event = *by->event;
+    thread->held.site = by->site;
+    thread->held.other_who = other_who;
+    thread->held.other_site = other_site;
+    thread->held.is_held = 1;
+}
+
+static void judge_held(block_state *block, int id, const emu_access_event *event) {
+    thread_state *const thread = &block->thread[id];
+    if (!thread->held.is_held || thread->held.event.address != event->address) return;
+    const int is_update = is_atomic(event->kind) && (event->kind & EMU_READS) && (event->kind & EMU_WRITES);
+    if (is_update)
+        thread->held.is_held = 0;
+    else if (event->kind & EMU_WRITES)
+        release_held(block, id);
+}
+
+void rules_thread_ends(block_state *block, int id) {
+    release_held(block, id);
+}
+
 static void compare(const accessing *by, const cell *with, int record) {
     const uint32_t who = with->who[record], stamp = with->stamp[record];
     if (!stamp || who == by->who) return;
@@ -205,6 +240,10 @@ static void compare(const accessing *by, const cell *with, int record) {
         if (too_small) kind = CHECKER_SCOPE;
     }
     if (is_known(by->block, by->thread, who, stamp)) return;
+    if (kind == CHECKER_RACE && is_atomic(other) && !is_atomic(by->kind) && !(by->kind & EMU_WRITES)) {
+        hold(by, who, with->site[record]);
+        return;
+    }
     if (is_atomic(other) && !is_atomic(by->kind) && (by->kind & EMU_WRITES) && has_observed(with, by->who, stamp))
         return;
     findings_add(kind, by->block, (int)by->thread, by->site, by->event, who, with->site[record], NULL);
@@ -271,8 +310,11 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
     }
     if (atomic) { // others' operations that it does not know remain
         const uint32_t who = in->who[WRITE], stamp = in->stamp[WRITE];
-        for (int r = READ; r <= OTHER_READ; ++r)
-            if (in->stamp[r] && is_known(by->block, by->thread, in->who[r], in->stamp[r])) in->stamp[r] = 0;
+        for (int r = READ; r <= OTHER_READ; ++r) {
+            const int own_read = in->who[r] == by->who && !(site_of(in->site[r])->kind & EMU_WRITES);
+            if (in->stamp[r] && (own_read || is_known(by->block, by->thread, in->who[r], in->stamp[r])))
+                in->stamp[r] = 0;
+        }
         const int was_atomic = is_atomic(site_of(in->site[WRITE])->kind);
         if (stamp && (who != by->who || !was_atomic) && !is_known(by->block, by->thread, who, stamp))
             remember(by, in, who, stamp, in->site[WRITE], mask);
@@ -340,6 +382,7 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
 static int is_known_memory(uintptr_t address, const interval *near) {
     const launch_state *const launch = &checker_launch;
     if (address - launch->image < launch->image_end - launch->image) return !near || near->begin > address;
+    if (checker_heap_is_older && emu_heap_contains((const void *)address)) return 1;
     emu_memory_event memory;
     if (!emu_memory_at((const void *)address, &memory)) return 0;
     const uintptr_t end = memory.address + memory.bytes;
@@ -428,6 +471,7 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
         event->address % bytes)
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
     if (!is_permitted(event) && !is_inside(&by, at->thread)) return;
+    judge_held(block, at->thread, event);
     judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
 }

@@ -116,6 +116,13 @@ int emu_heap_contains(const void *pointer) {
     return heap.memory && (uintptr_t)pointer - (uintptr_t)heap.memory < limit;
 }
 
+int emu_heap_in_use(void) {
+    pthread_mutex_lock(&lock);
+    const int in_use = heap.memory && heap.size[0] != -(int32_t)heap.units;
+    pthread_mutex_unlock(&lock);
+    return in_use;
+}
+
 // Reports that the current thread has allocated the block, or frees it.
 static void tell(const void *block, size_t bytes, int is_new, const void *after) {
     if (!emu_current->tool) return;
