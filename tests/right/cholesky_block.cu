@@ -1,5 +1,6 @@
 // Cholesky of a block in shared memory: a barrier after the root, after the column and after the update.
-//> b = floats(24 * 24).reshape(24, 24); h = b @ b.T + 24 * np.eye(24, dtype="f4"); a = ck.asarray(h); kernel[1, 24](a, 24)
+//> b = floats(24 * 24).reshape(24, 24); h = b @ b.T + 24 * np.eye(24, dtype="f4")
+//> a = ck.asarray(h); kernel[1, 24](a, 24)
 //= np.testing.assert_allclose(np.tril(a.get()), np.linalg.cholesky(h.astype("f8")), rtol=1e-3, atol=1e-3)
 __global__ void right(float *a, int n) {
     __shared__ float s[32][33];

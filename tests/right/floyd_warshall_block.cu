@@ -1,4 +1,5 @@
-// All shortest paths of a small graph in one block: row and column k do not change in step k, so reads need a barrier only.
+// All shortest paths of a small graph in one block: row and column k do not change in step k, so one barrier per
+// step is enough.
 //> h = (ints(256) + 1).reshape(16, 16); np.fill_diagonal(h, 0); d = ck.asarray(h); kernel[1, (16, 16)](d)
 //= e = h.copy()
 //= for k in range(16): e = np.minimum(e, e[:, k : k + 1] + e[k : k + 1])

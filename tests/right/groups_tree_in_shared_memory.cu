@@ -1,4 +1,5 @@
-// A function that adds up the values of any group in shared memory, with the group's own barrier: for a tile and a block.
+// A function that adds up the values of any group in shared memory, with the group's own barrier: for a tile, and
+// for a block.
 //> x = ck.asarray(ints(128)); y = ck.empty(8, "i4"); z = ck.empty(1, "i4"); kernel[1, 128, 512](x, y, z)
 //= np.testing.assert_array_equal(y.get(), x.get().reshape(8, 16).sum(1))
 //= assert z[0].get() == x.get().sum()

@@ -1,5 +1,6 @@
 // One step of k-means: the nearest center, sums in shared memory, then in global memory; another kernel divides.
-//> p = ck.asarray(floats(600).reshape(300, 2)); c = ck.asarray(p.get()[:5]); s = ck.zeros((5, 2), "f4"); n = ck.zeros(5, "i4")
+//> p = ck.asarray(floats(600).reshape(300, 2)); c = ck.asarray(p.get()[:5])
+//> s = ck.zeros((5, 2), "f4"); n = ck.zeros(5, "i4")
 //> start = c.get(); kernel[3, 128](p, c, s, n, 300); program.divide[1, 32](c, s, n)
 //= h = p.get(); near = ((h[:, None] - start[None]) ** 2).sum(2).argmin(1)
 //= np.testing.assert_allclose(c.get(), [h[near == i].mean(0) for i in range(5)], rtol=1e-2)

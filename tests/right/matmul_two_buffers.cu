@@ -1,4 +1,5 @@
-// A tiled product: the next pair of tiles is loaded into the other buffer while this one is used; one barrier per step.
+// A tiled product: the next pair of tiles is loaded into the other buffer while this one is used, so one barrier per
+// step is enough.
 //> a = ck.asarray(floats(40 * 56).reshape(40, 56)); b = ck.asarray(floats(56 * 24).reshape(56, 24))
 //> c = ck.empty((40, 24), "f4"); kernel[(2, 3), (16, 16)](a, b, c, 40, 24, 56)
 //= np.testing.assert_allclose(c.get(), a.get() @ b.get(), rtol=1e-4)

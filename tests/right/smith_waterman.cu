@@ -3,7 +3,9 @@
 //> kernel[1, 64](a, b, best, 40, 50)
 //= h = np.zeros((41, 51), int); p, q = a.get(), b.get()
 //= for i in range(40):
-//=     for j in range(50): h[i + 1, j + 1] = max(0, h[i, j] + (2 if p[i] == q[j] else -1), h[i, j + 1] - 2, h[i + 1, j] - 2)
+//=     for j in range(50):
+//=         same = h[i, j] + (2 if p[i] == q[j] else -1)
+//=         h[i + 1, j + 1] = max(0, same, h[i, j + 1] - 2, h[i + 1, j] - 2)
 //= assert best[0].get() == h.max()
 __global__ void right(const unsigned char *a, const unsigned char *b, int *best, int m, int n) {
     __shared__ int diagonals[3][65];

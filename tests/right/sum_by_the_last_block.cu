@@ -1,5 +1,6 @@
-// Each block writes its partial sum, makes it visible and draws a ticket; the block with the last ticket adds them up.
-//> x = ck.asarray(ints(2000)); partial = ck.empty(16, "i4"); count = ck.zeros(1, "u4"); y = ck.empty(1, "i4")
+// Each block writes its partial sum, makes it visible and draws a ticket; the block with the last ticket adds them.
+//> x = ck.asarray(ints(2000)); partial = ck.empty(16, "i4"); count = ck.zeros(1, "u4")
+//> y = ck.empty(1, "i4")
 //> for _ in range(2): kernel[16, 128](x, partial, count, y, 2000)
 //= assert y[0].get() == x.get().sum()
 __device__ int sum_of_block(int value) {

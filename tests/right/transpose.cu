@@ -1,5 +1,6 @@
 // A transpose through a padded tile, with more rows per thread and edges.
-//> a = ck.asarray(floats(50 * 70).reshape(50, 70)); b = ck.empty((70, 50), "f4"); kernel[(3, 2), (32, 8)](a, b, 50, 70)
+//> a = ck.asarray(floats(50 * 70).reshape(50, 70)); b = ck.empty((70, 50), "f4")
+//> kernel[(3, 2), (32, 8)](a, b, 50, 70)
 //= np.testing.assert_array_equal(b.get(), a.get().T)
 __global__ void right(const float *a, float *b, int rows, int columns) {
     __shared__ float tile[32][33];
