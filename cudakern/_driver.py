@@ -28,10 +28,12 @@ MODES: Mapping[str, list[str]] = {
         "-fsanitize=thread",
         "-fsanitize=bounds,alignment",
         "-fno-builtin-memset",
+        "-U_FORTIFY_SOURCE",
         "-fno-optimize-sibling-calls",
         "-fno-omit-frame-pointer",
     ],
 }
+_OF_CLANG = {"checked": [f"-mllvm=-tsan-{what}" for what in ("instrument-read-before-write", "distinguish-volatile")]}
 _OF_GCC = {"checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1"]}
 REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode
 
@@ -71,8 +73,8 @@ def options(compiler: str, mode: str = "plain") -> list[str]:
     unique = [] if is_clang(compiler) else ["-fno-gnu-unique"]
     # -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
     # `#pragma unroll` is nvcc's.
-    of_gcc = [] if is_clang(compiler) else _OF_GCC.get(mode, [])
-    code = [*MODES[mode], *of_gcc, "-fPIC", "-pthread", *unique, "-ffp-contract=off"]
+    own = (_OF_CLANG if is_clang(compiler) else _OF_GCC).get(mode, [])
+    code = [*MODES[mode], *own, "-fPIC", "-pthread", *unique, "-ffp-contract=off"]
     return ["-std=c++17", "-x", "c++", *code, "-Wno-unknown-pragmas"]
 
 

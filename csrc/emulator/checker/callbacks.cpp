@@ -59,16 +59,22 @@ extern "C" void *__memset_chk(void *, int, size_t, size_t);
 FUNCTION __wrap_memcpy(void *to, const void *from, size_t bytes) {
     emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
-    return __memcpy_chk(to, from, bytes, bytes);
+    size_t room = bytes;
+    asm("" : "+r"(room));
+    return __memcpy_chk(to, from, bytes, room);
 }
 FUNCTION __wrap_memmove(void *to, const void *from, size_t bytes) {
     emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
-    return __memmove_chk(to, from, bytes, bytes);
+    size_t room = bytes;
+    asm("" : "+r"(room));
+    return __memmove_chk(to, from, bytes, room);
 }
 FUNCTION __wrap_memset(void *to, int value, size_t bytes) {
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
-    return __memset_chk(to, value, bytes, bytes);
+    size_t room = bytes;
+    asm("" : "+r"(room));
+    return __memset_chk(to, value, bytes, room);
 }
 
 // --- Indices of arrays whose size is known: -fsanitize=bounds ------------------------------------------------------
