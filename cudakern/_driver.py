@@ -33,7 +33,7 @@ MODES: Mapping[str, list[str]] = {
         "-fno-omit-frame-pointer",
     ],
 }
-_OF_CLANG = {"checked": [f"-mllvm=-tsan-{what}" for what in ("instrument-read-before-write", "distinguish-volatile")]}
+_OF_CLANG = {"checked": ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]}
 _OF_GCC = {"checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1"]}
 REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode
 
