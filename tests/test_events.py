@@ -269,7 +269,7 @@ def test_a_launch_that_began_before(tool, reported):
     start()
     events = tool.watch(finish)
     assert not events["all"]
-    assert tool.raw.log_begin(-1, -1, 0) == 0
+    assert tool.raw.log_begin(-1, -1, 0, 0) == 0
     start()
     unsubscribing = threading.Thread(target=tool.raw.log_end)
     unsubscribing.start()
@@ -289,7 +289,7 @@ def test_a_fork_while_a_launch_is_reported(tool, reported):
     reported.check("api_malloc_host", ctypes.byref(flags), ctypes.c_size_t(8))
     begun, go = (ctypes.c_int * 2).from_address(flags.value), ctypes.c_void_p(flags.value + 4)
     begun[0] = begun[1] = 0
-    assert tool.raw.log_begin(-1, -1, 0) == 0
+    assert tool.raw.log_begin(-1, -1, 0, 0) == 0
     reported.start("run_meet_the_host", flags, go)
     while not begun[0]:
         time.sleep(0.001)
