@@ -44,9 +44,9 @@ class Tool:
     def events(self):
         return [Event(line) for line in self.raw.log_text().decode().splitlines()]
 
-    def watch(self, run, skipped_block=-1, failing_thread=-1, yields=0):
+    def watch(self, run, skipped_block=-1, failing_thread=-1, yields=0, one_at_a_time=0):
         """The events while `run` is called, by name."""
-        assert self.raw.log_begin(skipped_block, failing_thread, yields) == 0
+        assert self.raw.log_begin(skipped_block, failing_thread, yields, one_at_a_time) == 0
         try:
             run()
         finally:
@@ -81,7 +81,8 @@ def reported(tmp_path_factory):
     flags = cudakern.emulator.compile_flags(os.environ.get("CXX", "c++"))
     includes = [f"-I{cuda_api.SOURCES}", f"-I{cuda_api.ROOT / 'csrc'}"]
     once = [flag for flag in flags if flag != "-shared"]
-    compile("-c", "-x", "c++", HERE / "reported.cu", "-o", code, *once, *includes, "-g1", "-O1", "-fsanitize=thread")
+    reports = ["-DEMULATOR_REPORTS", "-g1", "-O1", "-fsanitize=thread"]
+    compile("-c", "-x", "c++", HERE / "reported.cu", "-o", code, *once, *includes, *reports)
     compile(code, "-o", target, *(flag for flag in flags if flag not in ("-x", "c++")))
     library = cuda_api.Library("emulator", "blocks", target)
     library.source = HERE / "reported.cu"
@@ -219,6 +220,36 @@ def test_the_barrier_of_a_grid(tool):
     assert {e.block for e in events["barrier"] if e.stage == "opens"} == {0, 1}
 
 
+def is_in_turn(events):
+    """Whether each block's events from block_begin to block_end are in one piece, and the blocks in their order."""
+    blocks = [e.block for e in events["all"] if hasattr(e, "block") and e.name not in ("launch_begin", "launch_end")]
+    return [block for block, _ in itertools.groupby(blocks)] == sorted(set(blocks))
+
+
+def test_one_block_at_a_time(tool, reported):
+    source, out = reported.buffer(np.arange(32, dtype=np.int32)), reported.buffer(np.zeros(64 * 32, np.int32))
+    for yields in (0, 1):
+        events = tool.watch(
+            lambda: reported.launch("run_neighbors", source, out, grid=64, block=32), yields=yields, one_at_a_time=1
+        )
+        assert len(events["block_end"]) == 64
+        assert is_in_turn(events)
+
+
+def test_blocks_of_a_cooperative_grid_take_turns(tool):
+    """From one barrier of the grid to the next, each block's events are in one piece, and the blocks in their order."""
+    library = cuda_api.load("emulator", "groups")
+    cells, out = library.buffer(np.zeros(8, np.int64)), library.buffer(np.zeros(8 * 32, np.int64))
+    events = tool.watch(
+        lambda: library.launch("run_grid_rounds", cells, out, 5, grid=8, block=32, cooperative=True), one_at_a_time=1
+    )
+    blocks = [e.block for e in events["all"] if hasattr(e, "block") and e.name not in ("launch_begin", "launch_end")]
+    openings = len([e for e in events["barrier"] if e.kind == "grid" and e.stage == "opens"]) // 8
+    turns = [block for block, _ in itertools.groupby(blocks)]
+    assert openings == 2 * 5
+    assert turns == [*range(8)] * (openings + 1)
+
+
 def test_a_launch_that_began_before(tool, reported):
     """It is not reported; and who unsubscribes waits for the launches that are."""
     flags = ctypes.c_void_p()
@@ -238,7 +269,7 @@ def test_a_launch_that_began_before(tool, reported):
     start()
     events = tool.watch(finish)
     assert not events["all"]
-    assert tool.raw.log_begin(-1, -1, 0) == 0
+    assert tool.raw.log_begin(-1, -1, 0, 0) == 0
     start()
     unsubscribing = threading.Thread(target=tool.raw.log_end)
     unsubscribing.start()
@@ -258,7 +289,7 @@ def test_a_fork_while_a_launch_is_reported(tool, reported):
     reported.check("api_malloc_host", ctypes.byref(flags), ctypes.c_size_t(8))
     begun, go = (ctypes.c_int * 2).from_address(flags.value), ctypes.c_void_p(flags.value + 4)
     begun[0] = begun[1] = 0
-    assert tool.raw.log_begin(-1, -1, 0) == 0
+    assert tool.raw.log_begin(-1, -1, 0, 0) == 0
     reported.start("run_meet_the_host", flags, go)
     while not begun[0]:
         time.sleep(0.001)
@@ -276,9 +307,11 @@ def test_a_fork_while_a_launch_is_reported(tool, reported):
 
 def test_subscribing(tool):
     """One tool at a time, with a table that this core knows."""
-    size = 8 * 14
+    size, older = 8 * 17, 8 * 14  # without fence, index, one_at_a_time
+    assert tool.raw.log_other(ctypes.c_size_t(older)) == 0
+    assert tool.raw.log_other_ends() == 0
     assert tool.raw.log_other(ctypes.c_size_t(size)) == 0
-    assert tool.raw.log_begin(-1, -1, 0) == NOT_PERMITTED
+    assert tool.raw.log_begin(-1, -1, 0, 0) == NOT_PERMITTED
     assert tool.raw.log_end() == INVALID_VALUE
     assert tool.raw.log_other_ends() == 0
     assert tool.raw.log_other_ends() == INVALID_VALUE
@@ -572,6 +605,28 @@ def test_what_the_core_does_for_a_warp_is_reported_once(tool, reported):
     assert shared == writes + [(lane, 16, "r", "matrix") for lane in range(8)]
 
 
+def test_fences(tool, reported):
+    out = reported.buffer(np.zeros(32, np.int32))
+    events = tool.watch(lambda: reported.launch("run_fences", out, block=32))
+    scopes = ["block", "device", "system"]
+    assert [(e.thread, e.scope) for e in events["fence"]] == list(itertools.product(range(32), scopes))
+    lines = [line for _, line in source_lines([e.code for e in events["fence"][:3]])]
+    assert [[line] for line in lines] == [reported.lines(scope) for scope in scopes]
+
+
+def test_an_index_that_fails(tool, reported):
+    out = reported.buffer(np.zeros(32, np.int32))
+
+    def run():
+        with pytest.raises(cuda_api.CudaFailure, match=r"the index -2 is outside of an array of the type int \[8\]"):
+            reported.launch("run_bad_index", out, -2, block=32)
+
+    events = tool.watch(run)
+    (event,) = events["index"]
+    assert (event.thread, event.index, event.type) == (3, -2, "int_[8]")
+    assert [event.line] == reported.lines("index")
+
+
 def test_a_block_of_the_heap(tool, reported):
     out = reported.buffer(np.zeros(3, np.int32))
     events = tool.watch(lambda: reported.launch("run_heap", out, block=3))
@@ -646,6 +701,7 @@ def test_there_is_an_event_of_every_kind(tool, reported):
     count(library, "run_pipeline", library.buffer(np.zeros(64, np.float32)), 1, out, block=64)
     library = cuda_api.load("emulator", "warps")
     count(library, "run_warp_barrier", out, 1, block=32)
+    count(reported, "run_fences", out, block=32)
     for event in tool.watch(out.get)["all"]:
         seen[event.name] += 1
     names = [
@@ -658,6 +714,6 @@ def test_there_is_an_event_of_every_kind(tool, reported):
         "access",
         "barrier",
     ]
-    names += ["warp", "async", "copy", "allocate", "release"]
+    names += ["warp", "async", "copy", "allocate", "release", "fence"]
     assert all(seen[name] for name in names)
     assert set(seen) == set(names)

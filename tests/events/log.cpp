@@ -121,19 +121,30 @@ void allocate(void *, const emu_memory_event *m) {
 void release(void *, const emu_memory_event *m) {
     memory("release", m);
 }
+void fence(void *, const emu_where *at, unsigned scope) {
+    add("fence %s scope=%s\n", Place(at).text,
+        scope & EMU_OF_BLOCK    ? "block"
+        : scope & EMU_OF_SYSTEM ? "system"
+                                : "device");
+}
+void index(void *, const emu_where *at, int64_t index, const char *type) {
+    add("index %s index=%lld type=%s\n", Place(at).text, (long long)index, without_spaces(type).c_str());
+}
 
 const emu_events TABLE = {sizeof(emu_events), launch_begin, launch_end, block_begin, block_end, thread_begin,
                           thread_end,         access,       barrier,    warp,        async,     copy,
-                          allocate,           release};
+                          allocate,           release,      fence,      index,       0};
 
 } // namespace
 
-ENTRY int log_begin(int skipped_block, int failing_thread, int yields) {
+ENTRY int log_begin(int skipped_block, int failing_thread, int yields, int one_at_a_time) {
     shared.text.clear();
     shared.skipped_block = skipped_block;
     shared.failing_thread = failing_thread;
     shared.yields = yields;
-    return emu_subscribe(&TABLE, &shared);
+    emu_events table = TABLE;
+    table.one_at_a_time = one_at_a_time != 0;
+    return emu_subscribe(&table, &shared);
 }
 ENTRY int log_end() {
     return emu_unsubscribe(&shared);

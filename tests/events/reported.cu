@@ -28,6 +28,12 @@ CALLBACK __tsan_read_range(void *address, size_t bytes) {
 CALLBACK __tsan_write_range(void *address, size_t bytes) {
     emu_access(address, bytes, EMU_WRITES, __builtin_return_address(0));
 }
+CALLBACK __tsan_atomic_thread_fence(int) { // (__threadfence reports itself)
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+CALLBACK __tsan_atomic_signal_fence(int) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
 CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(void *) {}
 CALLBACK __tsan_func_exit() {}
@@ -64,6 +70,25 @@ __global__ void blocks_of_the_heap(int *out) {
 }
 ENTRY run_heap(const Shape *shape, int *out) {
     return launch(shape, blocks_of_the_heap, out);
+}
+
+__global__ void fences(int *out) {
+    out[threadIdx.x] = 1;
+    __threadfence_block();  // HERE: block
+    __threadfence();        // HERE: device
+    __threadfence_system(); // HERE: system
+}
+ENTRY run_fences(const Shape *shape, int *out) {
+    return launch(shape, fences, out);
+}
+
+// What a compiler's check of an index calls (-fsanitize=bounds).
+__global__ void bad_index(int *out, int index) {
+    if (threadIdx.x == 3) emu_index_fails(index, "int [8]", __FILE__, __LINE__); // HERE: index
+    out[threadIdx.x] = 1;
+}
+ENTRY run_bad_index(const Shape *shape, int *out, int index) {
+    return launch(shape, bad_index, out, index);
 }
 
 // Runs until the host says so.

@@ -1,8 +1,11 @@
 // The checker: a tool of the emulator (../include/emulator/events.h) that judges what kernels do.
 //
 //   events.c    what the core reports --> rules.c, asynchronous.c   may this access be made? --> findings.c   one per place
-//                                           |   \__ knowledge.c   what does a thread know of others' accesses?
-//                                           '-- shadow.c          who accessed these bytes last, and when?
+//                                           |\  \__ knowledge.c    what does a thread know of others' accesses?
+//                                           | '---- launch.c       which memory may the launch access?
+//                                           '------ shadow.c       who accessed these bytes last, and when?
+//
+// A file uses only those whose section is above its own one, and symbols.h.
 //
 // One block runs at a time, and one launch, so one lock protects everything. Time is a counter, the stamp, that grows
 // whenever threads synchronize: an access happened before another one if the accessing thread knows its stamp.
@@ -15,44 +18,6 @@
 #include "emulator/events.h"
 
 #define CHECKER_API __attribute__((visibility("default")))
-
-// --- findings.c ----------------------------------------------------------------------------------------------------
-
-typedef enum checker_kind {
-    CHECKER_BOUNDS,
-    CHECKER_MISALIGNED,
-    CHECKER_FREED,
-    CHECKER_UNINITIALISED,
-    CHECKER_RACE,
-    CHECKER_SCOPE,
-    CHECKER_DOUBLE_FREE,
-    CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
-    CHECKER_LEAK,  // on request
-    CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
-    CHECKER_KINDS
-} checker_kind;
-
-typedef struct checker_access { // one side of a finding
-    emu_line line;              // where in the source
-    unsigned kind;              // emu_access_kind
-    unsigned bytes;
-    unsigned block[3], thread[3];
-} checker_access;
-
-typedef struct checker_finding {
-    int kind;
-    uint64_t launch; // its number
-    char kernel[256];
-    unsigned grid[3], shape[3];   // of the launch: blocks, and threads per block
-    checker_access access, other; // other: of a race; with no bytes elsewhere
-    uint64_t address;
-    int space;          // emu_space
-    int parameter;      // of the kernel, whose array it is (or nearly); -1: none
-    char variable[128]; // the shared or constant variable; "" for others
-    int64_t offset;     // of the address in that array or variable, which ...
-    uint64_t length;    // ... has so many bytes; 0: unknown
-    uint64_t count;     // of such accesses at this place
-} checker_finding;
 
 // --- shadow.c ------------------------------------------------------------------------------------------------------
 
@@ -118,7 +83,7 @@ typedef struct release {
 } release;
 release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, if `make` is 0
 
-// --- rules.c -------------------------------------------------------------------------------------------------------
+// --- launch.c ------------------------------------------------------------------------------------------------------
 
 enum { CHECKER_PENDING = 6, CHECKER_SUMS = 32, CHECKER_TOUCHED = 64 };
 typedef struct pending_sums { // of a product that has not ended, in the memory of a thread
@@ -157,7 +122,7 @@ typedef struct block_state {
     } touched[CHECKER_TOUCHED];            // shared variables that it has accessed
     int touched_count, touched_all;        // all: of a cluster, whose blocks access each other's
     unsigned generation;                   // number of the grid's barriers passed
-    uint32_t *operations, operations_room; // places of its asynchronous operations (asynchronous.c)
+    uint32_t *operations, operations_room; // places of its asynchronous operations (operations.c)
     struct block_state *next;              // that runs
     int threads;
     thread_state thread[];
@@ -170,7 +135,7 @@ typedef struct interval { // memory that the launch may access
     unsigned leak; // of memory from malloc: the number of its place (findings.c)
 } interval;
 
-extern int checker_heap_is_older; // some of it was in use when the check began
+extern int checker_heap_is_older;     // some of it was in use when the check began
 extern const char IN_HEAP[], FREED[]; // "variables" of memory from malloc in a kernel, and of freed memory
 
 typedef struct launch_state {
@@ -188,42 +153,79 @@ typedef struct launch_state {
 extern uint32_t checker_stamp;
 extern launch_state checker_launch;
 
-void rules_access(block_state *block, const emu_where *at, const emu_access_event *access);
-void rules_fence(block_state *block, int thread, unsigned scope);
-void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_block);
-void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_block);
-void rules_block_barrier(block_state *block);
-void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
-void rules_thread_ends(block_state *block, int thread);
-void rules_clear(void);
+void launch_start(emu_launch_event *event);     // fills checker_launch
+block_state *block_new(emu_block_event *event); // of that launch; sets event->own
+block_state *block_running(uint64_t number);
+void block_free(block_state *block);
+
+const interval *interval_near(uintptr_t address, int *contains); // of the launch
+const interval *interval_freed(uintptr_t address);               // device memory; NULL: it is not freed
+// Of a block's shared memory: the array that contains the address, or the one nearest to it. 0: it is far from both.
+int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found);
+// Whether the address belongs to a flag of the compiler: has a shared variable with a constructor been initialized?
+int interval_is_guard(const emu_block_event *block, uintptr_t address);
+void interval_add(uintptr_t begin, uintptr_t end, int parameter, const char *variable); // to the launch
+void interval_add_freed(uintptr_t begin, uintptr_t end);                                // device memory
+void interval_forget_freed(uintptr_t begin, uintptr_t end);
+void intervals_announce(size_t count, const uintptr_t *begins, const size_t *bytes); // arrays for the next launches
+void intervals_clear(void);
+
+// --- operations.c --------------------------------------------------------------------------------------------------
 
 // Whose accesses records are: a thread of the grid; or, from IS_ASYNC on, an asynchronous operation that has not ended
 // (IS_PENDING, and its place in the list), or those that have ended and belong to an mbarrier or a warpgroup.
 #define IS_ASYNC    (1u << 31)
 #define IS_PENDING  (1u << 30)
 #define OF_MBARRIER (1u << 29)
-void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
-void rules_end(block_state *block, const emu_access_event *access, uint32_t pending, uint32_t who);
-void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
+typedef struct operation {
+    uint32_t thread; // that began it
+    uint32_t next;   // in the list of free places, where 0 is the end
+    uintptr_t mbarrier;
+} operation;
+void operation_begin(block_state *block, int thread, const emu_async_event *event);
+uint32_t operation_find(block_state *block, uint64_t number); // IS_PENDING; 0: it has not begun, or has ended
+operation *operation_of(uint32_t pending);
+void operation_end(block_state *block, uint64_t number); // that has been found
+uint32_t operation_thread(uint32_t who);                 // that began it; of an ordinary access: `who`
+void operations_clear(void);
 
-// --- asynchronous.c ------------------------------------------------------------------------------------------------
+// --- findings.c ----------------------------------------------------------------------------------------------------
 
-void async_event(block_state *block, const emu_where *at, const emu_async_event *event);
-void async_access(block_state *block, const emu_where *at, const emu_access_event *access);
-void async_local(block_state *block, const emu_where *at, const emu_access_event *access); // a thread's own access
-uint32_t async_thread(uint32_t who);                                                       // that began it
-void async_clear(void);
+typedef enum checker_kind {
+    CHECKER_BOUNDS,
+    CHECKER_MISALIGNED,
+    CHECKER_FREED,
+    CHECKER_UNINITIALISED,
+    CHECKER_RACE,
+    CHECKER_SCOPE,
+    CHECKER_DOUBLE_FREE,
+    CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
+    CHECKER_LEAK,  // on request
+    CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
+    CHECKER_KINDS
+} checker_kind;
 
-// --- events.c, findings.c ------------------------------------------------------------------------------------------
+typedef struct checker_access { // one side of a finding
+    emu_line line;              // where in the source
+    unsigned kind;              // emu_access_kind
+    unsigned bytes;
+    unsigned block[3], thread[3];
+} checker_access;
 
-block_state *block_running(uint64_t number);
-
-// --- quick.c: accesses that are no mistake, as nearly all -----------------------------------------------------------
-
-void quick_begin(const block_state *block); // a block that is alone
-void quick_end(void);
-void quick_clear(void);
-void quick_known(uint32_t known); // as block_state.known, which has changed
+typedef struct checker_finding {
+    int kind;
+    uint64_t launch; // its number
+    char kernel[256];
+    unsigned grid[3], shape[3];   // of the launch: blocks, and threads per block
+    checker_access access, other; // other: of a race; with no bytes elsewhere
+    uint64_t address;
+    int space;          // emu_space
+    int parameter;      // of the kernel, whose array it is (or nearly); -1: none
+    char variable[128]; // the shared or constant variable; "" for others
+    int64_t offset;     // of the address in that array or variable, which ...
+    uint64_t length;    // ... has so many bytes; 0: unknown
+    uint64_t count;     // of such accesses at this place
+} checker_finding;
 
 // A place in a kernel and the kind of its access.
 typedef struct site {
@@ -235,11 +237,6 @@ typedef struct site {
 unsigned site_number(const emu_where *at, unsigned kind, size_t bytes);
 const site *site_of(unsigned number);
 
-const interval *interval_near(uintptr_t address, int *contains); // of the launch
-const interval *interval_freed(uintptr_t address);               // device memory; NULL: it is not freed
-// Of a block's shared memory: the array that contains the address, or the one nearest to it. 0: it is far from both.
-int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found);
-
 // `other` < 0: no other access.
 void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
                   const emu_access_event *access, int64_t other_who, unsigned other_site, const interval *array);
@@ -248,5 +245,34 @@ unsigned findings_malloc(const block_state *block, const emu_where *at, const em
 void findings_freed(unsigned leak);
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type);
 void findings_clear(void);
+
+// --- quick.c: accesses that are no mistake, as nearly all ----------------------------------------------------------
+
+void quick_begin(const block_state *block); // a block that is alone
+void quick_end(void);
+void quick_clear(void);
+void quick_known(uint32_t known); // as block_state.known, which has changed
+
+// --- rules.c -------------------------------------------------------------------------------------------------------
+
+void rules_access(block_state *block, const emu_where *at, const emu_access_event *access);
+void rules_fence(block_state *block, int thread, unsigned scope);
+void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_block);
+void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_block);
+void rules_block_barrier(block_state *block);
+void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
+void rules_thread_ends(block_state *block, int thread);
+void rules_clear(void);
+
+// Of asynchronous operations.
+void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
+void rules_end(block_state *block, const emu_access_event *access, uint32_t pending, uint32_t who);
+void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
+
+// --- asynchronous.c ------------------------------------------------------------------------------------------------
+
+void async_event(block_state *block, const emu_where *at, const emu_async_event *event);
+void async_access(block_state *block, const emu_where *at, const emu_access_event *access);
+void async_local(block_state *block, const emu_where *at, const emu_access_event *access); // a thread's own access
 
 #endif

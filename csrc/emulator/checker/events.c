@@ -1,128 +1,15 @@
 // What the core reports, sorted to the rules; and the functions for the host.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "checker.h"
-#include "symbols.h"
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t launches;
-int checker_heap_is_older;
-
-// --- Memory that a launch may access -------------------------------------------------------------------------------
-
-const char IN_HEAP[] = "malloc", FREED[] = "freed";
-enum { PATIENCE = 100, NEAR = 1 << 16, MOST_ARRAYS = 64 };
-
-typedef struct array {
-    uintptr_t begin;
-    size_t bytes;
-} array;
-static array announced[MOST_ARRAYS]; // of the next launches
-static size_t announced_count;
-static const library *kernels; // the launch's
-
-// Device memory that has been freed, the last ones, until it is allocated again.
-enum { MOST_FREED = 256 };
-static interval freed[MOST_FREED];
-static size_t freed_count;
-
-const interval *interval_freed(uintptr_t address) {
-    for (size_t i = 0; i < freed_count; ++i)
-        if (address - freed[i].begin < freed[i].end - freed[i].begin) return &freed[i];
-    return NULL;
-}
-
-static void forget_freed(uintptr_t begin, uintptr_t end) {
-    for (size_t i = freed_count; i-- > 0;)
-        if (freed[i].begin < end && begin < freed[i].end) freed[i] = freed[--freed_count];
-}
-
-static void add_interval(uintptr_t begin, uintptr_t end, int parameter, const char *variable) {
-    launch_state *const launch = &checker_launch;
-    size_t i = launch->memory_count++;
-    launch->memory = realloc(launch->memory, launch->memory_count * sizeof *launch->memory);
-    if (!launch->memory) abort();
-    for (; i && launch->memory[i - 1].begin > begin; --i) launch->memory[i] = launch->memory[i - 1];
-    launch->memory[i] = (interval){.begin = begin, .end = end, .parameter = parameter, .variable = variable};
-}
-
-static int is_announced(uintptr_t pointer, int parameter) {
-    for (size_t i = 0; i < announced_count; ++i)
-        if (pointer - announced[i].begin < announced[i].bytes || pointer == announced[i].begin) {
-            add_interval(announced[i].begin, announced[i].begin + announced[i].bytes, parameter, NULL);
-            return 1;
-        }
-    return 0;
-}
-
-// The arrays to which the launch's arguments point.
-static void find_arrays(const emu_launch_event *event) {
-    size_t kept = 0; // blocks from malloc live longer than a launch
-    for (size_t i = 0; i < checker_launch.memory_count; ++i)
-        if (checker_launch.memory[i].variable == IN_HEAP || checker_launch.memory[i].variable == FREED)
-            checker_launch.memory[kept++] = checker_launch.memory[i];
-    checker_launch.memory_count = kept;
-    for (unsigned i = 0; i < event->parameter_count; ++i) {
-        const emu_parameter at = event->parameters[i];
-        add_interval((uintptr_t)event->arguments + at.offset, (uintptr_t)event->arguments + at.offset + at.size, -1,
-                     "");
-        for (size_t offset = 0; offset + 8 <= at.size; offset += 8) { // also pointers in structs
-            uintptr_t pointer;
-            memcpy(&pointer, (const char *)event->arguments + at.offset + offset, sizeof pointer);
-            emu_memory_event memory;
-            if (is_announced(pointer, (int)i)) continue;
-            if (emu_memory_at((const void *)pointer, &memory))
-                add_interval(memory.address, memory.address + memory.bytes, (int)i, NULL);
-        }
-    }
-    for (size_t i = 0; kernels && i < kernels->others.count; ++i) {
-        const variable *const of = &kernels->others.of[i];
-        add_interval(kernels->base + of->begin, kernels->base + of->end, -1, of->name);
-    }
-}
-
-static uintptr_t away(const interval *from, uintptr_t address) {
-    return address < from->begin ? from->begin - address : address >= from->end ? address - from->end + 1 : 0;
-}
-
-const interval *interval_near(uintptr_t address, int *contains) {
-    static const interval *last; // of one launch: kernels access the same array many times
-    const launch_state *const launch = &checker_launch;
-    if (last && last < launch->memory + launch->memory_count && last >= launch->memory && !away(last, address)) {
-        *contains = 1;
-        return last;
-    }
-    const interval *near = NULL;
-    for (size_t i = 0; i < launch->memory_count; ++i) {
-        const interval *const one = &launch->memory[i];
-        if (!near || away(one, address) < away(near, address)) near = one;
-    }
-    *contains = near && !away(near, address);
-    if (*contains) last = near;
-    return near && away(near, address) < (uintptr_t)1 << 40 ? near : NULL;
-}
-
-int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found) {
-    const emu_block_event *const event = block->event;
-    const uintptr_t dynamic = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
-    if (event->shared_bytes && address - dynamic + NEAR < event->shared_bytes + 2 * NEAR) {
-        *found = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory", 0};
-        if (space == EMU_SPACE_SHARED || away(found, address)) return 1;
-    }
-    if (!event->static_bytes || address - statics + NEAR >= event->static_bytes + 2 * NEAR) return 0;
-    const variable *const near = kernels ? variable_near(&kernels->shared, address - statics) : NULL;
-    if (near)
-        *found = (interval){statics + near->begin, statics + near->end, -1, near->name, 0};
-    else
-        *found = (interval){statics, statics + event->static_bytes, -1, "static shared memory", 0};
-    return 1;
-}
+enum { PATIENCE = 100 };
 
 // --- What belongs to the emulator, not to the kernel ---------------------------------------------------------------
 
@@ -151,23 +38,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
     (void)tool;
     pthread_mutex_lock(&lock);
     ++launches;
-    kernels = library_of((uintptr_t)event->function);
-    checker_launch.image = kernels ? kernels->begin : 0;
-    checker_launch.image_end = kernels ? kernels->end : 0;
-    checker_launch.event = event;
-    checker_launch.begin = checker_launch.grid_known = ++checker_stamp;
-    checker_launch.generation = 0;
-    checker_launch.threads = event->block.x * event->block.y * event->block.z;
-    Dl_info info;
-    checker_launch.reports = 0;
-    if (dladdr(event->function, &info)) {
-        void *const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-        if (library) {
-            checker_launch.reports = dlsym(library, "cudakern_reports") != NULL;
-            dlclose(library);
-        }
-    }
-    find_arrays(event);
+    launch_start(event);
     shadow_new_launch();
     if (checker_launch.reports) return;
     for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
@@ -179,31 +50,15 @@ static void launch_begin(void *tool, emu_launch_event *event) {
 static void launch_end(void *tool, emu_launch_event *event, int code) {
     (void)tool, (void)event, (void)code;
     knowledge_clear();
-    async_clear();
+    operations_clear();
     pthread_mutex_unlock(&lock);
-}
-
-static block_state *running;
-
-block_state *block_running(uint64_t number) {
-    block_state *block = running;
-    while (block->number != number) block = block->next;
-    return block;
 }
 
 static int block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     if (!checker_launch.reports) return 0;
     if (!core_variables.end) dl_iterate_phdr(find_core, NULL);
-    block_state *const block = calloc(1, sizeof *block + checker_launch.threads * sizeof *block->thread);
-    if (!block) abort();
-    block->event = event;
-    block->number = event->number;
-    block->first = (uint32_t)(event->number * checker_launch.threads);
-    block->threads = (int)checker_launch.threads;
-    event->own = block;
-    block->next = running;
-    running = block;
+    block_state *const block = block_new(event);
     shadow_new_launch(); // shared variables are not touched yet
     ++checker_stamp;
     const emu_dim3 cluster = event->launch->cluster;
@@ -216,13 +71,10 @@ static int block_begin(void *tool, emu_block_event *event) {
 
 static void block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)complete;
-    block_state *const block = event->own, **at = &running;
+    block_state *const block = event->own;
     quick_end();
     if (!block) return;
-    while (*at != block) at = &(*at)->next;
-    *at = block->next;
-    free(block->operations);
-    free(block);
+    block_free(block);
     event->own = NULL;
 }
 
@@ -239,12 +91,6 @@ static void thread_end(void *tool, const emu_where *at) {
 }
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
-
-static int is_guard(const emu_block_event *block, uintptr_t address) {
-    const uintptr_t offset = address - (uintptr_t)block->statics;
-    const variable *const near = offset < block->static_bytes ? variable_near(&kernels->guards, offset) : NULL;
-    return near && offset - near->begin < near->end - near->begin;
-}
 
 // A thread that reads a volatile variable again and again waits for another one, perhaps of another block.
 static void give_way(const emu_access_event *event) {
@@ -267,9 +113,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     }
     if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
     if (event->kind & EMU_VOLATILE) give_way(event);
-    if (event->space == EMU_SPACE_SHARED && kernels && kernels->guards.count &&
-        is_guard(block->event, event->address))
-        return;
+    if (event->space == EMU_SPACE_SHARED && interval_is_guard(block->event, event->address)) return;
     if (event->operation)
         async_access(block, at, event);
     else if (event->by == EMU_BY_THREAD || event->by == EMU_BY_MATRIX)
@@ -355,7 +199,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
     const int in_kernel = event->kind == EMU_MEMORY_HEAP; // whose launch holds the lock
     if (!in_kernel) pthread_mutex_lock(&lock);
     if (event->kind == EMU_MEMORY_DEVICE || in_kernel) shadow_set(event->address, event->bytes, 0);
-    if (!in_kernel) forget_freed(event->address, event->address + event->bytes);
+    if (!in_kernel) interval_forget_freed(event->address, event->address + event->bytes);
     if (in_kernel) {
         launch_state *const launch = &checker_launch;
         for (size_t i = launch->memory_count; i-- > 0;) { // freed blocks that it contains, or parts of them
@@ -365,7 +209,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
             memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
         }
         shadow_new_launch();
-        add_interval(event->address, event->address + event->bytes, -1, IN_HEAP);
+        interval_add(event->address, event->address + event->bytes, -1, IN_HEAP);
         block_state *const block = event->at->block->own;
         const emu_access_event access = {.address = event->address, .bytes = event->bytes, .kind = EMU_WRITES};
         const unsigned leak = block ? findings_malloc(block, event->at, &access) : UINT32_MAX;
@@ -403,8 +247,7 @@ static void on_release(void *tool, const emu_memory_event *event) {
     pthread_mutex_lock(&lock);
     if (event->kind == EMU_MEMORY_DEVICE && event->bytes) {
         shadow_set(event->address, event->bytes, 1);
-        if (freed_count == MOST_FREED) memmove(freed, freed + 1, --freed_count * sizeof *freed);
-        freed[freed_count++] = (interval){event->address, event->address + event->bytes, -1, FREED, 0};
+        interval_add_freed(event->address, event->address + event->bytes);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -433,6 +276,7 @@ CHECKER_API int checker_begin(void) {
     const int code = emu_subscribe(&TABLE, &lock);
     if (code) return code;
     findings_clear();
+    quick_clear();
     checker_heap_is_older = emu_heap_in_use();
     return code;
 }
@@ -442,15 +286,14 @@ CHECKER_API int checker_end(void) {
     if (code) return code;
     shadow_clear();
     rules_clear();
-    freed_count = checker_launch.memory_count = 0;
+    intervals_clear();
     return code;
 }
 
 // The arrays that the next launches may access, where their arguments point into one; others by their allocations.
 CHECKER_API void checker_arrays(size_t count, const uintptr_t *begins, const size_t *bytes) {
     pthread_mutex_lock(&lock);
-    announced_count = count < MOST_ARRAYS ? count : MOST_ARRAYS;
-    for (size_t i = 0; i < announced_count; ++i) announced[i] = (array){begins[i], bytes[i]};
+    intervals_announce(count, begins, bytes);
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,4 +1,7 @@
 // Findings: one for each place in the source, and the places.
+//
+//   a mistake at a place --> the same kind at the same place (and other place) in this launch? --> it counts once more
+//                                 no --> a new finding; its lines are looked up when the host asks for the findings
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +49,7 @@ static struct {
 static size_t count;
 
 static void set_position(checker_access *to, uint32_t who) {
-    const uint32_t one = async_thread(who);
+    const uint32_t one = operation_thread(who);
     const uint64_t block = one / checker_launch.threads;
     const unsigned thread = one % checker_launch.threads;
     const emu_dim3 grid = checker_launch.event->grid, shape = checker_launch.event->block;
@@ -200,5 +203,4 @@ CHECKER_API size_t checker_findings(const checker_finding **all) {
 void findings_clear(void) {
     count = site_count = leak_count = 0;
     memset(places, 0, sizeof places);
-    quick_clear();
 }

@@ -14,9 +14,6 @@
 #define FOR_ALL UINT64_MAX
 enum { MOST_OF_STRUCT = 64 }; // bytes that may be a struct
 
-uint32_t checker_stamp;
-launch_state checker_launch;
-
 // --- What a thread knows -------------------------------------------------------------------------------------------
 
 static uint64_t warp_key(uint64_t block, unsigned thread) {

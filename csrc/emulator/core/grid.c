@@ -97,41 +97,6 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     return position;
 }
 
-// --- Turns ---------------------------------------------------------------------------------------------------------
-//
-// A tool may want one block at a time. Blocks of a cooperative grid have an OS thread each and take turns: a block's
-// ends at the grid's barrier, where it waits for others (emu_yield), and when it has ended.
-
-void emu_turn_give(emu_block *block, int can_run) {
-    emu_grid *grid = block->grid;
-    if (!grid->can_run) return;
-    grid->can_run[block->position] = (unsigned char)can_run;
-    for (uint64_t i = 1; i <= grid->total; ++i) {
-        const uint64_t next = (block->position + i) % grid->total;
-        if (!grid->can_run[next]) continue;
-        grid->turn = next;
-        break;
-    }
-    pthread_cond_broadcast(&grid->all_here);
-}
-
-void emu_turn_all_ready(emu_grid *grid) {
-    if (!grid->can_run) return;
-    memset(grid->can_run, 1, grid->total); // no block has ended, or the barrier would not open
-    grid->turn = 0;
-}
-
-void emu_turn_take(emu_block *block) {
-    emu_grid *grid = block->grid;
-    while (grid->can_run && grid->turn != block->position && !emu_block_stopped(block)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 20000000; // as at the grid's barrier
-        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
-        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
-    }
-}
-
 static void run_each(emu_block *block, emu_grid *grid) {
     const emu_dim3 cluster = grid->launch->cluster;
     const int clusters = cluster.x * cluster.y * cluster.z > 1;

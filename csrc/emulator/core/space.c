@@ -44,8 +44,6 @@ void *emu_shared_address(size_t offset) {
     return (void *)(low + offset);
 }
 
-EMU_API __thread emu_direct_access emu_direct STATIC_TLS;
-
 static int is_watched(const emu_block *block) {
     return block && block->tool && block->inside && !block->current->quiet;
 }

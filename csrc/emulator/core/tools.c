@@ -21,6 +21,7 @@ static emu_subscriber subscriber;
 static int taken; // until emu_unsubscribe() returns
 static size_t users;
 _Atomic(const emu_subscriber *) emu_tool_now;
+EMU_API __thread emu_direct_access emu_direct STATIC_TLS;
 
 #define WANTS(of, event) ((of)->tool->events.event) // of: a grid or block
 #define TELL(of, event, ...)                                                                                         \
