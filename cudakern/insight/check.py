@@ -163,15 +163,26 @@ def _explained(error: CudaError, found: list[Finding]) -> bool:
     return bool(found) and "cudaErrorIllegalAddress" in text
 
 
+#: How the emulator begins the error of a kernel: "kernel scale, cell.cu:4, block (0,0,0), thread (3,0,0): ...".
+_ERROR = re.compile(
+    r"kernel (?P<kernel>\S+?)(?:, (?P<file>[^:,]+):(?P<line>\d+))?(?:, (?P<who>block .*?\)))?: (?P<what>.*)", re.S
+)
+#: What follows in errors of calls.
+_REST = re.compile(r"\. The call was waiting for .*", re.S)
+
+
 def _of_error(error: CudaError) -> Finding:
     """A finding of an error with which the emulator ended the kernel: a divergent barrier, a lane that is missing."""
-    text = str(error)
-    kernel = match[1] if (match := re.search(r"kernel (\S+?)[:,]", text)) else ""
-    at = re.search(r"([^\s:(]+):(\d+)", text)
+    text = _REST.sub("", str(error))
+    match = _ERROR.search(text)
+    of = match.groupdict() if match else {}
     words = {"barrier": r"barrier|sync\(\)", "warp": "lane|warp|shuffle"}
     kind = next((kind for kind, word in words.items() if re.search(word, text)), "error")
-    place = Place(at[1] if at else "", int(at[2]) if at else 0, (0, 0, 0), (0, 0, 0))
-    return Finding(kind, kernel, place, text.rstrip("."), "")
+    place = Place(of.get("file") or "", int(of.get("line") or 0), (0, 0, 0), (0, 0, 0))
+    message = of.get("what", text).rstrip(". ")
+    said, _, advice = message.rpartition(". ")
+    message = f"{of['who']}: {said or message}" if of.get("who") else said or message
+    return Finding(kind, of.get("kernel", ""), place, message, f"{advice}." if said else "")
 
 
 @contextlib.contextmanager

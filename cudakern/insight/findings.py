@@ -63,7 +63,7 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.kernel}, {Path(self.file).name}:{self.line}" if self.line else self.kernel
         times = f" ({self.count:,} such accesses.)" if self.count > 1 and self.kind != "leak" else ""
-        return f"{where}: {self.message}. {self.advice}{times}"
+        return f"{where}: {self.message}. {self.advice}".rstrip() + times
 
 
 class Findings(_display.Shown, Sequence[Finding]):

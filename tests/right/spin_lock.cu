@@ -1,7 +1,9 @@
 // A lock between blocks: compare-and-swap, fence, critical section, fence, exchange.
 //> x = ck.asarray(ints(64)); y = ck.zeros(4, "i4"); lock = ck.zeros(1, "i4"); kernel[16, 32](x, y, lock)
 //= np.testing.assert_array_equal(y.get()[:2], [x.get()[::4].sum(), 16])
-struct account { int balance, transfers, unused[2]; };
+struct account {
+    int balance, transfers, unused[2];
+};
 
 class mutex {
     int *word;

@@ -25,8 +25,8 @@ static inline __attribute__((always_inline, no_sanitize("thread"))) void report(
 #define ACCESSES(bytes)                                                                                              \
     ACCESS(read, bytes, EMU_READS)                                                                                   \
     ACCESS(write, bytes, EMU_WRITES)                                                                                 \
-    ACCESS(unaligned_read, bytes, EMU_READS) /* these are clang's */                                                 \
-    ACCESS(unaligned_write, bytes, EMU_WRITES)                                                                       \
+    ACCESS(unaligned_read, bytes, EMU_READS | EMU_RANGE) /* these are clang's */                                     \
+    ACCESS(unaligned_write, bytes, EMU_WRITES | EMU_RANGE)                                                           \
     ACCESS(volatile_read, bytes, EMU_READS | EMU_VOLATILE)                                                           \
     ACCESS(volatile_write, bytes, EMU_WRITES | EMU_VOLATILE)
 ACCESSES(1)

@@ -105,12 +105,14 @@ void findings_add(checker_kind kind, const block_state *block, int thread, unsig
         set_position(&to->other, (uint32_t)other_who);
     }
     interval found;
-    int contains = 1;
-    if (!array)
-        array = interval_shared(block, event->address, event->space, &found)
-                    ? &found
-                    : interval_near(event->address, &contains);
-    if (!contains) array = NULL;
+    int contains = 0;
+    if (!array) {
+        const interval *const near = interval_near(event->address, &contains);
+        if (contains && event->space != EMU_SPACE_SHARED)
+            array = near;
+        else if (interval_shared(block, event->address, event->space, &found))
+            array = &found;
+    }
     set_array(to, array);
     keys[count].at = at;
     keys[count].other = other;

@@ -420,8 +420,16 @@ static int is_own_shared(const block_state *block, uintptr_t address) {
 // Whether the access stays within an array.
 static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
+    int contains;
+    const interval *const near = interval_near(event->address, &contains);
+    const int is_array = contains && event->space == EMU_SPACE_GLOBAL;
+    if (is_array && near->variable != FREED && event->address + event->bytes <= near->end) {
+        permit(near->begin, near->end, event->address);
+        return 1;
+    }
+    if (!contains && event->space == EMU_SPACE_GLOBAL && is_known_memory(event->address, near)) return 1;
     interval of;
-    const int is_shared = interval_shared(by->block, event->address, event->space, &of);
+    const int is_shared = !is_array && interval_shared(by->block, event->address, event->space, &of);
     if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) {
         touch(by->block, &of);
         permit(of.begin, of.end, event->address);
@@ -432,22 +440,15 @@ static int is_inside(const accessing *by, int thread) {
         findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, &of);
         return 0;
     }
-    int contains;
-    const interval *const near = interval_near(event->address, &contains);
     if (contains && near->variable == FREED) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, near);
         return 0;
-    }
-    if (contains && event->address + event->bytes <= near->end) {
-        permit(near->begin, near->end, event->address);
-        return 1;
     }
     const interval *const gone = contains ? NULL : interval_freed(event->address);
     if (gone) {
         findings_add(CHECKER_FREED, by->block, thread, by->site, event, -1, 0, gone);
         return 0;
     }
-    if (!contains && is_known_memory(event->address, near)) return 1;
     findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
     return 0;
 }
