@@ -34,7 +34,9 @@ MODES: Mapping[str, list[str]] = {
     ],
 }
 _OF_CLANG = {"checked": ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]}
-_OF_GCC = {"checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1"]}
+_OF_GCC = {
+    "checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0"]
+}
 REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode
 
 #: For the kernels of the package besides: only what is marked is visible. Psabi: arguments passed as vectors.

@@ -562,3 +562,27 @@ def codes(name):
         parts = (getattr(part, "fget", getattr(part, "__func__", part)) for part in vars(what).values())
         return {part.__code__ for part in parts if inspect.isfunction(part)}
     return {inspect.unwrap(what).__code__}
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+@line("check", "Findings", "Finding")
+def check_of_a_race():
+    program, x, y = ck.compile(SUM_OF_ALL), on_device(40), np.zeros(1, "f4")
+    return lambda: str(ck.check(program.sum_of_all[2, 32], x.get(), y, 40)[0]), (x,)
+
+
+@line("checking")
+def checking_of_an_operation():
+    a = host(40)
+
+    def call():
+        with ck.checking():
+            return ck.sum_of_squares(a, variant="atomic")
+
+    return call, (a,)
+
+
+SUM_OF_ALL = """__global__ void sum_of_all(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[0] += x[i];
+}"""

@@ -49,10 +49,12 @@ class Finding:
 
     @property
     def file(self) -> str:
+        """The file of the line."""
         return self.place.file
 
     @property
     def line(self) -> int:
+        """Where the access is, from 1; 0 if it is unknown."""
         return self.place.line
 
     @property

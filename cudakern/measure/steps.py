@@ -177,7 +177,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             yield "call: with its copies."
         elif self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
-            changed = "; the kernels have changed since" if self.recorded.changed else ""
+            changed = ", of older kernels" if self.recorded.changed else ""
             yield f"Errors are of the input here, the rest of the {chip}'s ({self.recorded.date}{changed})."
         else:
             yield f"{self._without_times}."

@@ -107,8 +107,7 @@ __device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::
 #pragma unroll 2 // the compiler then chooses better registers: 47.5 TFLOP/s, otherwise 46
     for (int slab = 0; slab < slabs; ++slab) {
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
-        // After the last slab it is the same one: its values are not used, but there must be some.
-        const int following = slab + 1 == slabs ? stage : stage + 1 == STAGES ? 0 : stage + 1;
+        const int following = stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
         for (int i = 0; i < DEPTH; ++i) {
             if (i + 1 < DEPTH) {
@@ -121,6 +120,13 @@ __device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::
         }
         stage = following;
     }
+}
+
+// The loop reads ahead into the slab after the last one: its values are not used, but there must be some.
+template <typename Size> __device__ __forceinline__ void clear_slabs(float *shared, int64_t k) {
+    if (k > (Size::STAGES - 1) * Size::DEPTH) return; // that slab has been used before
+    clear(shared, Size::STAGES * Size::DEPTH * (Size::ROWS + Size::COLUMNS + 8));
+    __syncthreads();
 }
 
 // The same, from the first elements of the operands on.
@@ -152,6 +158,7 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     DYNAMIC_SHARED(float, slabs);
     const operands<float, false> op = stack.of_block();
     const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);
+    clear_slabs<Size>(slabs, op.k);
     const warp_place<Size> place;
     float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
     add_warp_tile<Size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);

@@ -86,6 +86,10 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     };
 
     double sum[TILES_Y][TILES_X][4] = {};
+    if (slabs < STAGES) { // the loop reads ahead into the slab after the last one: not used, but it must have values
+        clear(a_slabs + slabs * a_copies::WORDS, STEP * a_copies::PITCH);
+        clear(b_slabs + slabs * b_copies::WORDS, STEP * b_copies::PITCH);
+    }
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i) begin_slab();
     wait_for_slab();
@@ -93,8 +97,7 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     if (slabs > 0) load_step(stage, 0, 0);
     for (int slab = 0; slab < slabs; ++slab) {
         begin_slab(); // into the slab that all threads have left: they passed the barrier after it
-        // After the last slab it is the same one: its values are not used, but there must be some.
-        const int following = slab + 1 == slabs ? stage : stage + 1 == STAGES ? 0 : stage + 1;
+        const int following = stage + 1 == STAGES ? 0 : stage + 1;
 #pragma unroll
         for (int i = 0; i < DEPTH; i += STEP) {
             const int set = i / STEP % 2;
