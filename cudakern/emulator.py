@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
 from typing import NoReturn
 
 from ._backend import emulator as _native
@@ -83,16 +82,6 @@ def configure(
             undo.callback(_reset, key)
         undo.pop_all()
     _configured.update(new)
-
-
-@contextlib.contextmanager
-def configured(*, print: bool) -> Iterator[None]:
-    """Inside ``with``, the setting has that value."""
-    _native().configure("print", str(int(print)))
-    try:
-        yield
-    finally:
-        _reset("print")
 
 
 def _reset(key: str) -> None:

@@ -272,7 +272,7 @@ def test_a_process_checks_every_launch():
         """,
         "1",
     ).splitlines()
-    assert "reads x[0], which nobody has written" in printed[0]
+    assert "reads x[0], which has not been written" in printed[0]
     assert printed[1:3] == ["None", "None"]
     assert "x has 1,000 floats" in printed[3]
     printed = [line for line in printed[4:] if not line.startswith(("Further", " "))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import dataclasses
 import functools
 import math
 import re
@@ -15,7 +17,6 @@ from .._backend import emulator, use_backend
 from .._errors import CudaError
 from .._installed import KERNELS, PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
-from ..emulator import configured
 from ..own import cuda_source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import package_set
@@ -49,7 +50,7 @@ class Checking(Observer):
     def kernel(self, run: Observed) -> None:
         if run.native is not emulator():
             raise TypeError("checking runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
-        with session.lock, configured(print=False):
+        with session.lock:
             self._kernel(run)
 
     def _kernel(self, run: Observed) -> None:
@@ -66,14 +67,15 @@ class Checking(Observer):
             run.native.synchronize(run.device)
         except CudaError as error:
             failed = error
-        found = _one_per_place([finding(one, self._parameters(one, run)) for one in session.found()])
+        source = () if isinstance(run, Run) else cast(OwnRun, run).launch.kernel.program.source.splitlines()
+        found = _one_per_place([finding(one, self._parameters(one, run), source) for one in session.found()])
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
         if self._notes and not isinstance(run, Run):
             found += _unwritten(cast(OwnRun, run))
         self.findings += found
         if self._raises and found:
-            raise _error(found) from failed
+            raise _error(found) from None
 
     def end(self) -> None:
         """Adds what can be said when all launches have ended."""
@@ -148,11 +150,23 @@ def _one_per_place(found: list[Finding]) -> list[Finding]:
     """Code that a compiler has repeated, as in an unrolled loop, is one place. And what a race leads to, a read before
     the write, is no finding of its own."""
     kept: dict[Any, Finding] = {}
+    counts: collections.Counter[Any] = collections.Counter()
     races = {(one.array, line) for one in found if one.kind == "race" for line in one.lines}
     for one in found:
         if one.kind != "uninitialised" or (one.array, one.line) not in races:
-            kept.setdefault((one.kind, one.kernel, one.array, one.file, one.lines, one.launch), one)
-    return list(kept.values())
+            # An access before the beginning of an array and one beyond its end are two mistakes.
+            key = (
+                one.kind,
+                one.kernel,
+                one.array,
+                one.file,
+                one.lines,
+                one.launch,
+                one.kind == "bounds" and "[-" in one.message,
+            )
+            kept.setdefault(key, one)
+            counts[key] += one.count
+    return [dataclasses.replace(one, count=counts[key]) for key, one in kept.items()]
 
 
 def _explained(error: CudaError, found: list[Finding]) -> bool:
@@ -249,7 +263,10 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
     [('bounds', 4), ('bounds', 4)]
     """
     if not callable(function):
-        raise TypeError(f"check takes a function and its arguments, not a result of type {type(function).__name__}")
+        instead = "write check(cudakern.matmul, a, b), not check(cudakern.matmul(a, b))"
+        raise TypeError(
+            f"check takes a function and its arguments, not an object of type {type(function).__name__}: {instead}"
+        )
     with _checked(False, notes) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,8 @@ class Findings(_display.Shown, Sequence[Finding]):
 
     def _title(self) -> str:
         kernels = f"{self.launches} launch{'es' * (self.launches != 1)}"
+        if not self.launches:
+            return f"{self.of}: no kernel was launched, so none was checked" if self.of else "No kernel was launched"
         if not self._found:
             return f"{self.of}: nothing found in {kernels}" if self.of else f"Nothing found in {kernels}"
         count = f"{len(self)} finding{'s' * (len(self) != 1)}"
@@ -149,7 +152,8 @@ class Parameter:
 class _Words:
     """Makes a finding of what the checker found."""
 
-    def __init__(self, found: Found, parameters: Sequence[Parameter]) -> None:
+    def __init__(self, found: Found, parameters: Sequence[Parameter], source: Sequence[str]) -> None:
+        self.source = source
         self.found, self.what = found, checker.KINDS[found.kind]
         if self.what == "race" and (found.access.kind | found.other.kind) & checker.PENDING:
             self.what = "asynchronous"
@@ -230,16 +234,12 @@ class _Words:
         return f"{blocks}, the first of {who}", "Let the kernel, or a later one, call free for each of them."
 
     def _uninitialised(self) -> tuple[str, str]:
-        message = f"{self._does} {self.element}, which nobody has written"
+        message = f"{self._does} {self.element}, which has not been written"
         if self.is_shared:
             return message, "Shared memory has no values at first: let a thread write each element before it is read."
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
         return message, "Fill the array first, for example with cudakern.zeros instead of cudakern.empty."
-
-    def _between(self) -> str:
-        lines = sorted({self.found.access.line.line, self.found.other.line.line})
-        return f"between lines {lines[0]} and {lines[1]}" if len(lines) == 2 else f"around line {lines[0]}"
 
     def _race(self) -> tuple[str, str]:
         found = self.found
@@ -253,17 +253,25 @@ class _Words:
         same_line = access.line.line == other.line.line
         if access.kind & checker.ATOMIC or other.kind & checker.ATOMIC:
             return message, "Use atomic operations for all accesses, or order them with a barrier."
+        if same_line and same_block and self.is_shared:
+            between = "a barrier must come between the reads and the writes, also from one round of a loop to the next"
+            return message, f"If all threads update one element, use atomicAdd or its like; otherwise {between}."
         if same_line:
             own = "one thread" if same_block else "each block have its own element"
             return message, f"Use atomicAdd (or another atomic operation), or let {own}{' write' * same_block}."
         if not same_block:
             return message, "Blocks run in any order: use two launches, or a grid-wide barrier between the two."
-        if lanes[0] // 32 == lanes[1] // 32:
-            return (
-                message,
-                f"The lanes of a warp do not run in step: __syncwarp() or __syncthreads() {self._between()}.",
-            )
-        return message, f"__syncthreads() {self._between()}."
+        in_warp = lanes[0] // 32 == lanes[1] // 32
+        what = (
+            "__syncthreads() (or __syncwarp(), if only lanes of one warp meet here)" if in_warp else "__syncthreads()"
+        )
+        first, last = sorted((access.line.line, other.line.line))
+        if any(re.search(r"sync", line) for line in self.source[first : last - 1]):
+            there = f"There is a barrier between lines {first} and {last}"
+            return message, f"{there}; in a loop, another one must come at its end: {what}."
+        if not self.is_shared:
+            return message, f"{what} between lines {first} and {last}, or atomic operations for both."
+        return message, f"{what} between lines {first} and {last}."
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found
@@ -296,5 +304,6 @@ class _Words:
         return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
 
 
-def finding(found: Found, parameters: Sequence[Parameter]) -> Finding:
-    return _Words(found, parameters).finding()
+def finding(found: Found, parameters: Sequence[Parameter], source: Sequence[str] = ()) -> Finding:
+    """``source``: the lines of the kernel's file, if it is known."""
+    return _Words(found, parameters, source).finding()

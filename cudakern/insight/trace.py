@@ -12,7 +12,6 @@ from typing import Any
 from .._backend import use_backend
 from .._errors import CudaError
 from ..calls.observer import Observed, Observer, Run, observed
-from ..emulator import configured
 from ..own.sets import package_set
 from . import checker
 from .checker import Line
@@ -91,7 +90,7 @@ class _Recording(Observer):
 def record(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Trace:
     """Runs a call as ``check`` does, and records what its threads do; of a long launch, only the beginning."""
     # A check that goes on around this one pauses when it is no longer the observer: not before.
-    with use_backend("emulator"), configured(print=False), observed(_Recording()), _recording() as library:
+    with use_backend("emulator"), observed(_Recording()), _recording() as library:
         function(*arguments, **keywords)
         rows = ctypes.POINTER(_Record)()
         count = library.trace_records(ctypes.byref(rows))

@@ -5,8 +5,9 @@
 //                                                                                       a load: its mbarrier
 //                                                                                       wgmma: its warpgroup
 //
-// An operation ends in the wait that covers it, or, a load, when its mbarrier completes a phase. Others learn of it as
-// they learn of ordinary accesses: those who have waited for the mbarrier, or who meet the waiting thread at a barrier.
+// An operation ends in the wait that covers it, or, a load, when its mbarrier completes a phase. Others learn of it
+// as they learn of ordinary accesses: those who have waited for the mbarrier, or who meet the waiting thread at a
+// barrier.
 #include "checker.h"
 
 static uint32_t warpgroup_of(const block_state *block, int thread) {

@@ -1,6 +1,6 @@
 // The checker: a tool of the emulator (../include/emulator/events.h) that judges what kernels do.
 //
-//   events.c    what the core reports --> rules.c, asynchronous.c   may this access be made? --> findings.c   one per place
+//   events.c  what the core reports --> rules.c, asynchronous.c   may this be accessed? --> findings.c  one per place
 //                                           |\  \__ knowledge.c    what does a thread know of others' accesses?
 //                                           | '---- launch.c       which memory may the launch access?
 //                                           '------ shadow.c       who accessed these bytes last, and when?
@@ -22,7 +22,8 @@
 // --- shadow.c ------------------------------------------------------------------------------------------------------
 
 // What is known of four neighboring bytes of memory: the last write and two reads since then, as far as they may
-// matter. `masks` has four bits for each: the bytes that the write and the reads concern, and those that have a value.
+// matter. `masks` has four bits for each: the bytes that the write and the reads concern, and those that have a
+// value.
 enum { WRITE, READ, OTHER_READ, RECORDS };
 // (Of records whose stamp is 0, they are set.)
 enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff, ALL_MASKS = 0xffff, NO_VALUE = 0xfff };
@@ -172,8 +173,8 @@ void intervals_clear(void);
 
 // --- operations.c --------------------------------------------------------------------------------------------------
 
-// Whose accesses records are: a thread of the grid; or, from IS_ASYNC on, an asynchronous operation that has not ended
-// (IS_PENDING, and its place in the list), or those that have ended and belong to an mbarrier or a warpgroup.
+// Whose accesses records are: a thread of the grid; or, from IS_ASYNC on, an asynchronous operation that has not
+// ended (IS_PENDING, and its place in the list), or those that have ended and belong to an mbarrier or a warpgroup.
 #define IS_ASYNC    (1u << 31)
 #define IS_PENDING  (1u << 30)
 #define OF_MBARRIER (1u << 29)

@@ -1,6 +1,6 @@
 // Findings: one for each place in the source, and the places.
 //
-//   a mistake at a place --> the same kind at the same place (and other place) in this launch? --> it counts once more
+//   a mistake at a place --> known of this launch, place and other place? yes: it counts once more
 //                                 no --> a new finding; its lines are looked up when the host asks for the findings
 #define _GNU_SOURCE
 #include <stdlib.h>

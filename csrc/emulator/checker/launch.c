@@ -124,7 +124,7 @@ const interval *interval_near(uintptr_t address, int *contains) {
 int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found) {
     const emu_block_event *const event = block->event;
     const uintptr_t dynamic = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
-    if (event->shared_bytes && address - dynamic + NEAR < event->shared_bytes + 2 * NEAR) {
+    if (address - dynamic + NEAR < event->shared_bytes + 2 * NEAR) {
         *found = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory", 0};
         if (space == EMU_SPACE_SHARED || away(found, address)) return 1;
     }

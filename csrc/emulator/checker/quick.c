@@ -5,8 +5,8 @@
 //                             |                                        |
 //                            yes: recorded                            no, or a rare case: emu_access(), rules.c
 //
-// Both record the same. Of several readers since the last barrier, two remain, of two warps if there are such (rules.c
-// says why), or one that is of another block.
+// Both record the same. Of several readers since the last barrier, two remain, of two warps if there are such
+// (rules.c says why), or one that is of another block.
 #include <string.h>
 
 #include "checker.h"

@@ -323,7 +323,8 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
     set_unused(in);
 }
 
-// An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its own.
+// An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its
+// own.
 static void judge_begin(const accessing *by, cell *in, unsigned mask, uint32_t pending) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
     if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, mask))
@@ -374,8 +375,8 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
 
 // --- Where it may access -------------------------------------------------------------------------------------------
 
-// Memory that is no argument's: a constant of the compiler, or an array that a pointer in memory points to. An address
-// that is near an argument's array is meant for this one.
+// Memory that is no argument's: a constant of the compiler, or an array that a pointer in memory points to. An
+// address that is near an argument's array is meant for this one.
 static int is_known_memory(uintptr_t address, const interval *near) {
     const launch_state *const launch = &checker_launch;
     if (address - launch->image < launch->image_end - launch->image) return !near || near->begin > address;

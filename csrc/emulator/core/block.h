@@ -238,8 +238,8 @@ _Noreturn void emu_block_fail_as(int code, const char *file, int line, const cha
     __attribute__((format(printf, 4, 5)));
 _Noreturn void emu_block_abandon(emu_block *block);
 void emu_block_watch_thread(const void *function, const void *arguments); // a trampoline that reports the thread
-// Turns of a cooperative grid's blocks (turns.c), for the caller that holds grid->lock. The block cannot take its turn
-// until `ready`, which lets all blocks of the grid; passes the turn on; waits for its own.
+// Turns of a cooperative grid's blocks (turns.c), for the caller that holds grid->lock. The block cannot take its
+// turn until `ready`, which lets all blocks of the grid; passes the turn on; waits for its own.
 void emu_turn_give(emu_block *block, int can_run);
 void emu_turn_all_ready(emu_grid *grid);
 void emu_turn_take(emu_block *block);

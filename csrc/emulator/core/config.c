@@ -9,6 +9,7 @@
 // later.
 #define _GNU_SOURCE
 #include "host.h"
+#include "tools.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -159,7 +160,7 @@ int emu_allocation_should_fail(void) {
 }
 
 void emu_print_error(const char *message) {
-    if (!emu_current_config()->silent) fprintf(stderr, "cudakern: %s\n", message);
+    if (!emu_current_config()->silent && !emu_tool_is_there()) fprintf(stderr, "cudakern: %s\n", message);
 }
 
 int emu_change_config(const char *key, const char *value) {

@@ -7,8 +7,8 @@
 // Each of these blocks has an OS thread of its own, because all of them must be resident. Other grids need no turns:
 // one OS thread runs their blocks, and grid->can_run is NULL.
 //
-// Invariant (under grid->lock): only the block grid->turn runs the kernel's code, until the grid fails or is canceled.
-// can_run[i] is 0 while block i waits at the grid's barrier, and when it has ended.
+// Invariant (under grid->lock): only the block grid->turn runs the kernel's code, until the grid fails or is
+// canceled. can_run[i] is 0 while block i waits at the grid's barrier, and when it has ended.
 #include "block.h"
 
 #include <string.h>

@@ -11,8 +11,8 @@
 #include "device_qualifiers.h"
 #include "../vector_functions.h"
 
-// Tells the tool that watches the kernel, if the code is compiled so that it reports what it does. The functions below
-// that access memory must not do so themselves.
+// Tells the tool that watches the kernel, if the code is compiled so that it reports what it does. The functions
+// below that access memory must not do so themselves.
 #ifdef EMULATOR_REPORTS
 #define EMU_REPORTED(address, ...) emu_atomic_here(address, sizeof *(address), EMU_ATOMIC | (__VA_ARGS__))
 #else

@@ -93,8 +93,8 @@ typedef enum emu_agent { // who accesses memory
     EMU_AGENTS
 } emu_agent;
 
-// With an emu_access_kind. A range need not be aligned. EMU_MISALIGNED announces an access: its address is no multiple
-// of `bytes`, as the type that it has in the source needs.
+// With an emu_access_kind. A range need not be aligned. EMU_MISALIGNED announces an access: its address is no
+// multiple of `bytes`, as the type that it has in the source needs.
 enum { EMU_RANGE = 128, EMU_MISALIGNED = 256 };
 
 typedef struct emu_access_event {
@@ -194,7 +194,8 @@ typedef struct emu_events {
     void (*allocate)(void *tool, const emu_memory_event *memory);
     void (*release)(void *tool, const emu_memory_event *memory);
     void (*fence)(void *tool, const emu_where *at, unsigned scope); // a bit of an emu_access_kind; 0: the device
-    // An index is outside of the `count` elements of an array whose type is known ("float [32]"). The kernel then ends.
+    // An index is outside of the `count` elements of an array whose type is known ("float [32]"). The kernel then
+    // ends.
     void (*index)(void *tool, const emu_where *at, int64_t index, const char *type);
     // Blocks run one after another, in their order; those of a cooperative grid take turns at its barriers.
     uintptr_t one_at_a_time;
@@ -213,8 +214,9 @@ EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
 // called for it.
 EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const void *after);
 
-// For a tool that takes one block at a time: while it has set this, such libraries call it in the OS thread of the block
-// in place of emu_access(), which it may call. The core sets it to NULL while it reports itself what the code does.
+// For a tool that takes one block at a time: while it has set this, such libraries call it in the OS thread of the
+// block in place of emu_access(), which it may call. The core sets it to NULL while it reports itself what the code
+// does.
 typedef void (*emu_direct_access)(const void *address, size_t bytes, unsigned kind, const void *after);
 extern EMU_API __thread emu_direct_access emu_direct __attribute__((tls_model("initial-exec")));
 
