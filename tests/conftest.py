@@ -30,7 +30,7 @@ hypothesis.settings.load_profile(os.environ.get("CUDAKERN_HYPOTHESIS", "cudakern
 
 
 #: What the tests that are not full, and those that are, take on the emulator, in seconds of a core of 2023.
-SECONDS, SECONDS_FULL = 360, 1400
+SECONDS, SECONDS_FULL = 480, 1900
 
 
 def pytest_addoption(parser):

@@ -235,6 +235,7 @@ typedef struct site {
     int line;
     unsigned kind, bytes;
 } site;
+enum { ATOMIC_SITES = 1 << 15 }; // numbers from here on are of atomic and volatile accesses
 unsigned site_number(const emu_where *at, unsigned kind, size_t bytes);
 const site *site_of(unsigned number);
 

@@ -14,7 +14,7 @@ enum { MOST_SITES = 65000, MOST_FINDINGS = 1000 };
 
 static site sites[MOST_SITES + 1]; // number 0: any other one
 static uint16_t places[1 << 17];
-static unsigned site_count;
+static unsigned site_count, atomic_count;
 
 static int is_same(const site *a, const site *b) {
     return a->code == b->code && a->line == b->line && a->file == b->file && a->kind == b->kind &&
@@ -28,10 +28,12 @@ unsigned site_number(const emu_where *at, unsigned kind, size_t bytes) {
         uint16_t *const place = &places[i % (sizeof places / sizeof *places)];
         if (*place && is_same(&sites[*place], &one)) return *place;
         if (*place) continue;
-        if (site_count == MOST_SITES) return 0;
-        sites[++site_count] = one;
-        *place = (uint16_t)site_count;
-        return site_count;
+        const int is_atomic = (kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
+        unsigned *const count = is_atomic ? &atomic_count : &site_count;
+        if (*count == (is_atomic ? MOST_SITES - ATOMIC_SITES : ATOMIC_SITES - 1)) return 0;
+        *place = (uint16_t)(++*count + (is_atomic ? ATOMIC_SITES - 1 : 0));
+        sites[*place] = one;
+        return *place;
     }
 }
 
@@ -203,6 +205,6 @@ CHECKER_API size_t checker_findings(const checker_finding **all) {
 }
 
 void findings_clear(void) {
-    count = site_count = leak_count = 0;
+    count = site_count = atomic_count = leak_count = 0;
     memset(places, 0, sizeof places);
 }

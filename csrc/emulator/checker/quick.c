@@ -5,8 +5,9 @@
 //                             |                                        |
 //                            yes: recorded                            no, or a rare case: emu_access(), rules.c
 //
-// Both record the same. Of several readers since the last barrier, two remain, of two warps if there are such
-// (rules.c says why), or one that is of another block.
+// Both record the same. A cell of single bytes, or one that was written atomically, is a rare case. Of several
+// readers since the last barrier, two remain, of two warps if there are such (rules.c says why), or one that is of
+// another block.
 #include <string.h>
 
 #include "checker.h"
@@ -50,7 +51,7 @@ static inline void put(cell *in, int record, uint32_t me, const void *after, uns
 
 // Whether this was all; else nothing has changed.
 static inline int reads(cell *in, uint32_t me, const void *after, size_t bytes) {
-    if (in->masks != ALL_MASKS || in->site[WRITE] == IN_BYTES || !is_before(in, WRITE, me)) return 0;
+    if (in->masks != ALL_MASKS || in->site[WRITE] >= ATOMIC_SITES || !is_before(in, WRITE, me)) return 0;
     for (int r = READ; r <= OTHER_READ; ++r)
         if (is_before(in, r, me)) {
             if (in->who[r] != me || in->stamp[r] != checker_stamp) put(in, r, me, after, EMU_READS, bytes);
@@ -63,7 +64,7 @@ static inline int reads(cell *in, uint32_t me, const void *after, size_t bytes) 
 }
 
 static inline int may_write(const cell *in, uint32_t me) {
-    return (in->masks & NO_VALUE) == NO_VALUE && in->site[WRITE] != IN_BYTES && is_before(in, WRITE, me) &&
+    return (in->masks & NO_VALUE) == NO_VALUE && in->site[WRITE] < ATOMIC_SITES && is_before(in, WRITE, me) &&
            is_before(in, READ, me) && is_before(in, OTHER_READ, me);
 }
 
@@ -110,7 +111,7 @@ static void access(const void *pointer, size_t bytes, unsigned kind, const void 
     if (bytes == GRAIN && kind == EMU_READS && is_there(page, address, GRAIN)) {
         const cell *const in = &page->cells[address % PAGE_BYTES / GRAIN];
         const uint32_t me = now.first + current_thread();
-        if (in->masks == ALL_MASKS && in->site[WRITE] != IN_BYTES && is_before(in, WRITE, me)) {
+        if (in->masks == ALL_MASKS && in->site[WRITE] < ATOMIC_SITES && is_before(in, WRITE, me)) {
             const int before = is_before(in, READ, me), other_before = is_before(in, OTHER_READ, me);
             if (before && in->who[READ] == me && in->stamp[READ] == checker_stamp) return;
             const uint32_t one = in->who[READ] - now.first, other = in->who[OTHER_READ] - now.first;
