@@ -48,7 +48,7 @@ def test_every_parameter_is_clean(emulator, operation, name):
     inputs = inputs_for(operation, main_type(variant), small_shape(operation))
     for values in settings(variant)[1:]:
         words = as_called(variant, values)
-        found = cudakern.check(what.call, *inputs, variant=name, **words)
+        found = cudakern.check(what.call_of(variant, inputs, **words))
         assert not found, f"{words}: {found}"
 
 

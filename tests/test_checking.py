@@ -341,3 +341,40 @@ def test_the_package_sets_of_a_check_are_checked():
     with cudakern.checking():
         cudakern.sum_of_squares(np.arange(4), variant="atomic")
     assert any(key[1:] == ("sum_of_squares", "atomic", "checked") for key in sets._loaded)
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+LEAVES = """
+__global__ void reversed(const float *x, float *y, int n) {
+    __shared__ float part[64];
+    int i = threadIdx.x;
+    if (i >= n) return;
+    part[i] = x[i];
+    __syncthreads();
+    y[i] = part[n - 1 - i];
+}
+"""
+
+
+def test_a_thread_that_ends_before_a_barrier_is_a_note(emulator):
+    x, y = np.arange(40, dtype="f4"), np.zeros(40, "f4")
+    launch = cudakern.compile(LEAVES).reversed[1, 64]
+    assert not cudakern.check(launch, x, y, 40)
+    (note,) = cudakern.check(launch, x, y, 40, notes=True)
+    assert (note.kind, note.line) == ("ended", 7)
+    assert "thread 40 has ended" in note.message
+    np.testing.assert_array_equal(y, x[::-1])
+
+
+def test_a_race_of_blocks_names_the_fences_that_an_atomic_operation_needs(emulator):
+    source = """
+__global__ void sums(float *part, int *count, float *total) {
+    if (threadIdx.x) return;
+    part[blockIdx.x] = blockIdx.x;
+    if (atomicAdd(count, 1) < gridDim.x - 1) return;
+    for (int i = 0; i < gridDim.x; ++i) total[0] += part[i];
+}"""
+    part, total, count = np.zeros(4, "f4"), np.zeros(1, "f4"), np.zeros(1, "i4")
+    found = cudakern.check(cudakern.compile(source).sums[4, 32], part, count, total)
+    assert {one.kind for one in found} == {"race"}
+    assert "__threadfence() before it" in found[0].advice

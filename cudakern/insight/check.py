@@ -64,6 +64,7 @@ class Checking(Observer):
         else:
             arrays = [x for x in cast(OwnRun, run).arguments if hasattr(x, "pointer")]
         checker.announce(checker.extent(x) for x in arrays)
+        checker.notes(self._notes)
         self.launches += 1
         failed: CudaError | None = None
         try:
@@ -243,7 +244,8 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
         Its arguments.
     notes : bool
         Whether to report, too, what need not be a mistake: memory from ``malloc`` in a kernel that no kernel frees
-        (kind "leak"), and results of which a launch has written only a part ("unwritten").
+        (kind "leak"), results of which a launch has written only a part ("unwritten"), and threads that have ended when
+        others meet at a barrier ("ended").
 
     Returns
     -------

@@ -9,7 +9,19 @@ from typing import Any
 
 from .._installed import LIBRARY
 
-KINDS = ("bounds", "misaligned", "freed", "uninitialised", "race", "scope", "double_free", "proxy", "leak", "index")
+KINDS = (
+    "bounds",
+    "misaligned",
+    "freed",
+    "uninitialised",
+    "race",
+    "scope",
+    "double_free",
+    "proxy",
+    "leak",
+    "ended",
+    "index",
+)
 GLOBAL, SHARED, LOCAL = range(3)
 READS, WRITES, ATOMIC, PENDING, VOLATILE, OF_BLOCK = 1, 2, 4, 8, 16, 32
 
@@ -68,6 +80,11 @@ def begin() -> None:
 
 def end() -> None:
     _library().checker_end()
+
+
+def notes(wanted: bool) -> None:
+    """Whether what need not be a mistake is found, too."""
+    _library().checker_notes(int(wanted))
 
 
 def find_leaks() -> None:

@@ -228,6 +228,10 @@ class _Words:
         who = _thread(self.found, self.found.access)
         return f"{who} frees what malloc or new has not returned, or frees it twice", "Free each block once."
 
+    def _ended(self) -> tuple[str, str]:
+        message = f"{_thread(self.found, self.found.access)} has ended when the others meet at this barrier"
+        return message, "It does not take part; if it should, put the test of the index around the work alone."
+
     def _leak(self) -> tuple[str, str]:
         count, who = self.found.count, _thread(self.found, self.found.access)
         blocks = f"{count:,} block{'s' * (count != 1)} of memory from here {'are' if count != 1 else 'is'} never freed"
@@ -260,7 +264,12 @@ class _Words:
             own = "one thread" if same_block else "each block have its own element"
             return message, f"Use atomicAdd (or another atomic operation), or let {own}{' write' * same_block}."
         if not same_block:
-            return message, "Blocks run in any order: use two launches, or a grid-wide barrier between the two."
+            advice = "Blocks run in any order: use two launches, or a grid-wide barrier between the two."
+            if re.search("atomic|volatile", "".join(self.source)):
+                advice += (
+                    " If an atomic operation is to order them: __threadfence() before it, and after it in the reader."
+                )
+            return message, advice
         in_warp = lanes[0] // 32 == lanes[1] // 32
         what = (
             "__syncthreads() (or __syncwarp(), if only lanes of one warp meet here)" if in_warp else "__syncthreads()"

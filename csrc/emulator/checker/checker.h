@@ -201,7 +201,8 @@ typedef enum checker_kind {
     CHECKER_SCOPE,
     CHECKER_DOUBLE_FREE,
     CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
-    CHECKER_LEAK,  // on request
+    CHECKER_LEAK,  // these two on request
+    CHECKER_ENDED, // a thread has ended when the others meet at a barrier
     CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
     CHECKER_KINDS
 } checker_kind;

@@ -120,6 +120,22 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
         rules_access(block, at, event);
 }
 
+static int notes; // what need not be a mistake is reported, too
+
+// The first thread of the block that has ended; -1: there is none.
+static int first_ended(const block_state *block) {
+    for (int id = 0; id < block->threads; ++id)
+        if (!(block->live[id / 32] >> id % 32 & 1)) return id;
+    return -1;
+}
+
+static void note_ended(const block_state *block, const emu_where *at) {
+    const int ended = first_ended(block);
+    const emu_access_event none = {.bytes = 1};
+    const interval nothing = {.parameter = -1};
+    if (ended >= 0) findings_add(CHECKER_ENDED, block, ended, site_number(at, EMU_READS, 1), &none, -1, 0, &nothing);
+}
+
 static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -137,6 +153,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     case EMU_SYNC_COUNT:
     case EMU_SYNC_AND:
     case EMU_SYNC_OR:
+        if (event->stage == EMU_BARRIER_OPENS && notes) note_ended(block, at);
         if (event->stage == EMU_BARRIER_OPENS) rules_block_barrier(block);
         break;
     case EMU_SYNC_PART:
@@ -271,6 +288,10 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .fence = on_fence,
                                  .index = on_index,
                                  .one_at_a_time = 1};
+
+CHECKER_API void checker_notes(int wanted) {
+    notes = wanted;
+}
 
 CHECKER_API int checker_begin(void) {
     const int code = emu_subscribe(&TABLE, &lock);
