@@ -136,7 +136,6 @@ typedef struct interval { // memory that the launch may access
     unsigned leak; // of memory from malloc: the number of its place (findings.c)
 } interval;
 
-extern int checker_heap_is_older;     // some of it was in use when the check began
 extern const char IN_HEAP[], FREED[]; // "variables" of memory from malloc in a kernel, and of freed memory
 
 typedef struct launch_state {

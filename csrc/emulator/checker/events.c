@@ -248,7 +248,6 @@ static void free_block(const emu_memory_event *event) {
         shadow_new_launch();
         return;
     }
-    if (checker_heap_is_older) return;
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
     block_state *const block = event->at->block->own;
     const unsigned site = site_number(event->at, EMU_WRITES, 1);
@@ -298,7 +297,9 @@ CHECKER_API int checker_begin(void) {
     if (code) return code;
     findings_clear();
     quick_clear();
-    checker_heap_is_older = emu_heap_in_use();
+    size_t bytes;
+    for (uintptr_t at = 0; (at = emu_heap_block_after(at, &bytes));) // from earlier launches
+        interval_add(at, at + bytes, -1, IN_HEAP);
     return code;
 }
 

@@ -15,7 +15,6 @@
 
 uint32_t checker_stamp;
 launch_state checker_launch;
-int checker_heap_is_older;
 
 // --- Memory that a launch may access -------------------------------------------------------------------------------
 
@@ -57,7 +56,7 @@ void interval_add(uintptr_t begin, uintptr_t end, int parameter, const char *var
     launch->memory = realloc(launch->memory, launch->memory_count * sizeof *launch->memory);
     if (!launch->memory) abort();
     for (; i && launch->memory[i - 1].begin > begin; --i) launch->memory[i] = launch->memory[i - 1];
-    launch->memory[i] = (interval){.begin = begin, .end = end, .parameter = parameter, .variable = variable};
+    launch->memory[i] = (interval){begin, end, parameter, variable, UINT32_MAX};
 }
 
 void intervals_announce(size_t count, const uintptr_t *begins, const size_t *bytes) {

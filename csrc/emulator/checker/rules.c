@@ -380,7 +380,6 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
 static int is_known_memory(uintptr_t address, const interval *near) {
     const launch_state *const launch = &checker_launch;
     if (address - launch->image < launch->image_end - launch->image) return !near || near->begin > address;
-    if (checker_heap_is_older && emu_heap_contains((const void *)address)) return 1;
     emu_memory_event memory;
     if (!emu_memory_at((const void *)address, &memory)) return 0;
     const uintptr_t end = memory.address + memory.bytes;

@@ -112,15 +112,24 @@ int emu_in_kernel(void) {
     return emu_current && emu_current->current;
 }
 
-int emu_heap_contains(const void *pointer) {
+static int contains(const void *pointer) {
     return heap.memory && (uintptr_t)pointer - (uintptr_t)heap.memory < limit;
 }
 
-int emu_heap_in_use(void) {
+uintptr_t emu_heap_block_after(uintptr_t address, size_t *bytes) {
+    uintptr_t found = 0;
     pthread_mutex_lock(&lock);
-    const int in_use = heap.memory && heap.size[0] != -(int32_t)heap.units;
+    for (uint32_t at = 0; heap.memory && at < heap.units && !found;) {
+        const int32_t units = heap.size[at];
+        const uintptr_t begin = (uintptr_t)heap.memory + (size_t)at * UNIT;
+        if (units > 0 && begin > address) {
+            found = begin;
+            *bytes = (size_t)units * UNIT;
+        }
+        at += (uint32_t)(units < 0 ? -units : units);
+    }
     pthread_mutex_unlock(&lock);
-    return in_use;
+    return found;
 }
 
 // Reports that the current thread has allocated the block, or frees it.
@@ -153,7 +162,7 @@ void emu_heap_free_at(void *pointer, const void *after) {
     if (!pointer) return;
     tell(pointer, 0, 0, after);
     pthread_mutex_lock(&lock);
-    const int released = emu_heap_contains(pointer) && release(pointer);
+    const int released = contains(pointer) && release(pointer);
     pthread_mutex_unlock(&lock);
     if (released) return;
     emu_block_fail(
@@ -161,8 +170,8 @@ void emu_heap_free_at(void *pointer, const void *after) {
         "free and delete take an address that malloc or new has returned in a kernel, and only once; this one "
         "was called with %p, which %s",
         pointer,
-        emu_heap_contains(pointer) ? "is not the start of a block, or has been freed before"
-                                   : "is not in the heap of kernels");
+        contains(pointer) ? "is not the start of a block, or has been freed before"
+                          : "is not in the heap of kernels");
 }
 
 void emu_heap_fork(emu_fork stage) {

@@ -220,9 +220,9 @@ EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const 
 typedef void (*emu_direct_access)(const void *address, size_t bytes, unsigned kind, const void *after);
 extern EMU_API __thread emu_direct_access emu_direct __attribute__((tls_model("initial-exec")));
 
-// Whether an address is in the memory of malloc in kernels, and whether any of it is in use.
-EMU_API int emu_heap_contains(const void *address);
-EMU_API int emu_heap_in_use(void);
+// The first block of malloc in kernels that is in use and begins behind an address (0: the first one of all), and its
+// bytes; 0: there is none.
+EMU_API uintptr_t emu_heap_block_after(uintptr_t address, size_t *bytes);
 
 // malloc and free in kernels, for libraries that know where they are called.
 EMU_API void *emu_heap_malloc_at(size_t bytes, const void *after);
