@@ -293,13 +293,16 @@ CHECKER_API void checker_notes(int wanted) {
 }
 
 CHECKER_API int checker_begin(void) {
+    pthread_mutex_lock(&lock); // other threads may launch kernels as soon as the tool has subscribed
     const int code = emu_subscribe(&TABLE, &lock);
-    if (code) return code;
-    findings_clear();
-    quick_clear();
-    size_t bytes;
-    for (uintptr_t at = 0; (at = emu_heap_block_after(at, &bytes));) // from earlier launches
-        interval_add(at, at + bytes, -1, IN_HEAP);
+    if (!code) {
+        findings_clear();
+        quick_clear();
+        size_t bytes;
+        for (uintptr_t at = 0; (at = emu_heap_block_after(at, &bytes));) // from earlier launches
+            interval_add(at, at + bytes, -1, IN_HEAP);
+    }
+    pthread_mutex_unlock(&lock);
     return code;
 }
 
