@@ -67,7 +67,7 @@ void async_access(block_state *block, const emu_where *at, const emu_access_even
     const uint32_t who = event->by == EMU_BY_TENSOR_LOAD ? mbarrier_of(operation_of(pending)->mbarrier)
                          : event->by == EMU_BY_PRODUCT   ? warpgroup_of(block, at->thread)
                                                          : operation_of(pending)->thread;
-    rules_end(block, event, pending, who);
+    rules_end(event, pending, who);
 }
 
 void async_local(block_state *block, const emu_where *at, const emu_access_event *event) {

@@ -56,25 +56,22 @@ CALLBACK __tsan_func_exit() {}
 extern "C" void *__memcpy_chk(void *, const void *, size_t, size_t);
 extern "C" void *__memmove_chk(void *, const void *, size_t, size_t);
 extern "C" void *__memset_chk(void *, int, size_t, size_t);
-FUNCTION __wrap_memcpy(void *to, const void *from, size_t bytes) {
-    emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
-    emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
-    size_t room = bytes;
-    asm("" : "+r"(room));
-    return __memcpy_chk(to, from, bytes, room);
+#define COPY(name)                                                                                                   \
+    FUNCTION __wrap_##name(void *to, const void *from, size_t bytes) {                                               \
+        emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);                                                   \
+        emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);                                                    \
+        return __##name##_chk(to, from, bytes, hidden(bytes));                                                       \
+    }
+// A size that clang does not know: otherwise it makes the function below call the one that it stands for.
+static inline size_t hidden(size_t bytes) {
+    asm("" : "+r"(bytes));
+    return bytes;
 }
-FUNCTION __wrap_memmove(void *to, const void *from, size_t bytes) {
-    emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
-    emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
-    size_t room = bytes;
-    asm("" : "+r"(room));
-    return __memmove_chk(to, from, bytes, room);
-}
+COPY(memcpy)
+COPY(memmove)
 FUNCTION __wrap_memset(void *to, int value, size_t bytes) {
     emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
-    size_t room = bytes;
-    asm("" : "+r"(room));
-    return __memset_chk(to, value, bytes, room);
+    return __memset_chk(to, value, bytes, hidden(bytes));
 }
 
 // --- Indices of arrays whose size is known: -fsanitize=bounds ------------------------------------------------------

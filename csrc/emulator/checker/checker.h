@@ -29,12 +29,12 @@ enum { WRITE, READ, OTHER_READ, RECORDS };
 enum { GRAIN = 4, ALL_BYTES = 15, VALUE_SHIFT = 12, IN_BYTES = 0xffff, ALL_MASKS = 0xffff, NO_VALUE = 0xfff };
 typedef struct cell {
     uint32_t who[RECORDS], stamp[RECORDS];
-    uint16_t site[RECORDS]; // IN_BYTES in site[WRITE]: there is a cell for each of the bytes (cell_of_byte)
+    uint16_t site[RECORDS]; // IN_BYTES in site[WRITE]: there is a cell for each of the bytes (shadow_bytes)
     uint16_t masks;
 } cell;
 
-// Of the four bytes that contain it. `may`: the part of the cell's page that the launch may access, as far as it is
-// known; changed by the caller, forgotten by shadow_new_launch().
+// The page that contains an address, with its cells. `may`: the part of it that the launch may access, as far as it is
+// known; set by the caller, forgotten by shadow_new_launch().
 typedef struct permission {
     uintptr_t begin, end;
 } permission;
@@ -47,7 +47,10 @@ typedef struct cached_page {
 enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, CACHED_PAGES = 256 };
 extern cached_page shadow_cached[CACHED_PAGES];
 extern unsigned shadow_launch;
-cell *shadow_cell(uintptr_t address, permission **may);
+cached_page *shadow_page(uintptr_t address);
+static inline cell *shadow_cell(uintptr_t address) { // of the four bytes that contain it
+    return &shadow_page(address)->cells[address % PAGE_BYTES / GRAIN];
+}
 void shadow_new_launch(void);
 cell *shadow_bytes(cell *whole); // the cells of the single bytes; NULL: there are none
 cell *shadow_split(cell *whole); // makes them
@@ -116,11 +119,9 @@ typedef struct block_state {
     uint32_t warps[32]; // the same for threads of a warp
     uint32_t live[32];  // lanes that have begun and not ended
     const knowledge *acquired;
-    const knowledge *fenced, *in_block; // of its threads' fences before the last barrier
-    int has_fences;                     // since then
-    struct {
-        uintptr_t begin, end;
-    } touched[CHECKER_TOUCHED];            // shared variables that it has accessed
+    const knowledge *fenced, *in_block;    // of its threads' fences before the last barrier
+    int has_fences;                        // since then
+    uintptr_t touched[CHECKER_TOUCHED];    // shared variables that it has accessed
     int touched_count, touched_all;        // all: of a cluster, whose blocks access each other's
     unsigned generation;                   // number of the grid's barriers passed
     uint32_t *operations, operations_room; // places of its asynchronous operations (operations.c)
@@ -161,11 +162,12 @@ void block_free(block_state *block);
 const interval *interval_near(uintptr_t address, int *contains); // of the launch
 const interval *interval_freed(uintptr_t address);               // device memory; NULL: it is not freed
 // Of a block's shared memory: the array that contains the address, or the one nearest to it. 0: it is far from both.
-int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found);
+int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *array);
 // Whether the address belongs to a flag of the compiler: has a shared variable with a constructor been initialized?
 int interval_is_guard(const emu_block_event *block, uintptr_t address);
-void interval_add(uintptr_t begin, uintptr_t end, int parameter, const char *variable); // to the launch
-void interval_add_freed(uintptr_t begin, uintptr_t end);                                // device memory
+interval *interval_add(uintptr_t begin, uintptr_t end, int parameter, const char *variable); // to the launch
+void interval_forget_blocks(uintptr_t begin, uintptr_t end); // of freed blocks of malloc, those that overlap this
+void interval_add_freed(uintptr_t begin, uintptr_t end);     // device memory
 void interval_forget_freed(uintptr_t begin, uintptr_t end);
 void intervals_announce(size_t count, const uintptr_t *begins, const size_t *bytes); // arrays for the next launches
 void intervals_clear(void);
@@ -268,7 +270,7 @@ void rules_clear(void);
 
 // Of asynchronous operations.
 void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
-void rules_end(block_state *block, const emu_access_event *access, uint32_t pending, uint32_t who);
+void rules_end(const emu_access_event *access, uint32_t pending, uint32_t who);
 void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
 
 // --- asynchronous.c ------------------------------------------------------------------------------------------------

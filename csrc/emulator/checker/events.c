@@ -8,7 +8,6 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t launches;
 enum { PATIENCE = 100 };
 
 // --- What belongs to the emulator, not to the kernel ---------------------------------------------------------------
@@ -37,7 +36,6 @@ static int find_core(struct dl_phdr_info *info, size_t size, void *unused) {
 static void launch_begin(void *tool, emu_launch_event *event) {
     (void)tool;
     pthread_mutex_lock(&lock);
-    ++launches;
     launch_start(event);
     shadow_new_launch();
     if (checker_launch.reports) return;
@@ -211,30 +209,15 @@ static void on_copy(void *tool, const emu_copy_event *event) {
     pthread_mutex_unlock(&lock);
 }
 
-static void on_allocate(void *tool, const emu_memory_event *event) {
-    (void)tool;
-    const int in_kernel = event->kind == EMU_MEMORY_HEAP; // whose launch holds the lock
-    if (!in_kernel) pthread_mutex_lock(&lock);
-    if (event->kind == EMU_MEMORY_DEVICE || in_kernel) shadow_set(event->address, event->bytes, 0);
-    if (!in_kernel) interval_forget_freed(event->address, event->address + event->bytes);
-    if (in_kernel) {
-        launch_state *const launch = &checker_launch;
-        for (size_t i = launch->memory_count; i-- > 0;) { // freed blocks that it contains, or parts of them
-            interval *const of = &launch->memory[i];
-            if (of->variable != FREED || of->begin >= event->address + event->bytes || of->end <= event->address)
-                continue;
-            memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
-        }
-        shadow_new_launch();
-        interval_add(event->address, event->address + event->bytes, -1, IN_HEAP);
-        block_state *const block = event->at->block->own;
-        const emu_access_event access = {.address = event->address, .bytes = event->bytes, .kind = EMU_WRITES};
-        const unsigned leak = block ? findings_malloc(block, event->at, &access) : UINT32_MAX;
-        for (size_t i = 0; i < launch->memory_count; ++i)
-            if (launch->memory[i].begin == event->address && launch->memory[i].variable == IN_HEAP)
-                launch->memory[i].leak = leak;
-    }
-    if (!in_kernel) pthread_mutex_unlock(&lock);
+// malloc in a kernel, whose launch holds the lock.
+static void allocate_block(const emu_memory_event *event) {
+    shadow_set(event->address, event->bytes, 0);
+    interval_forget_blocks(event->address, event->address + event->bytes);
+    interval *const added = interval_add(event->address, event->address + event->bytes, -1, IN_HEAP);
+    shadow_new_launch();
+    const block_state *const block = event->at->block->own;
+    const emu_access_event access = {.address = event->address, .bytes = event->bytes, .kind = EMU_WRITES};
+    if (block) added->leak = findings_malloc(block, event->at, &access);
 }
 
 // A kernel frees a block, which remains in the list until malloc returns its memory again.
@@ -252,6 +235,18 @@ static void free_block(const emu_memory_event *event) {
     block_state *const block = event->at->block->own;
     const unsigned site = site_number(event->at, EMU_WRITES, 1);
     if (block) findings_add(CHECKER_DOUBLE_FREE, block, event->at->thread, site, &access, -1, 0, NULL);
+}
+
+static void on_allocate(void *tool, const emu_memory_event *event) {
+    (void)tool;
+    if (event->kind == EMU_MEMORY_HEAP) {
+        allocate_block(event);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    if (event->kind == EMU_MEMORY_DEVICE) shadow_set(event->address, event->bytes, 0);
+    interval_forget_freed(event->address, event->address + event->bytes);
+    pthread_mutex_unlock(&lock);
 }
 
 static void on_release(void *tool, const emu_memory_event *event) {
@@ -322,13 +317,6 @@ CHECKER_API void checker_arrays(size_t count, const uintptr_t *begins, const siz
     pthread_mutex_unlock(&lock);
 }
 
-// Memory that is about to be used as if it were new; `has_value`: or that a plain kernel has written.
-CHECKER_API void checker_memory(uintptr_t address, size_t bytes, int has_value) {
-    pthread_mutex_lock(&lock);
-    shadow_set(address, bytes, has_value);
-    pthread_mutex_unlock(&lock);
-}
-
 // How many of these bytes have no value.
 CHECKER_API size_t checker_unwritten(uintptr_t address, size_t bytes, size_t *first) {
     size_t count = 0;
@@ -339,8 +327,4 @@ CHECKER_API size_t checker_unwritten(uintptr_t address, size_t bytes, size_t *fi
     }
     pthread_mutex_unlock(&lock);
     return count;
-}
-
-CHECKER_API uint64_t checker_launches(void) {
-    return launches;
 }

@@ -75,18 +75,18 @@ static void set_array(checker_finding *to, const interval *array) {
 static checker_finding new_finding(checker_kind kind, const block_state *block, int thread,
                                    const emu_access_event *event) {
     const emu_launch_event *const launch = checker_launch.event;
-    checker_finding made = {.kind = (int)kind,
-                            .launch = launch->number,
-                            .address = event->address,
-                            .space = (int)event->space,
-                            .count = 1};
-    strncpy(made.kernel, launch->kernel, sizeof made.kernel - 1);
-    memcpy(made.grid, &launch->grid, sizeof made.grid);
-    memcpy(made.shape, &launch->block, sizeof made.shape);
-    made.access.kind = event->kind;
-    made.access.bytes = (unsigned)event->bytes;
-    set_position(&made.access, block->first + (uint32_t)thread);
-    return made;
+    checker_finding result = {.kind = (int)kind,
+                              .launch = launch->number,
+                              .address = event->address,
+                              .space = (int)event->space,
+                              .count = 1};
+    strncpy(result.kernel, launch->kernel, sizeof result.kernel - 1);
+    memcpy(result.grid, &launch->grid, sizeof result.grid);
+    memcpy(result.shape, &launch->block, sizeof result.shape);
+    result.access.kind = event->kind;
+    result.access.bytes = (unsigned)event->bytes;
+    set_position(&result.access, block->first + (uint32_t)thread);
+    return result;
 }
 
 void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *event,

@@ -22,10 +22,10 @@ static void *take(size_t bytes) {
     bytes = (bytes + 15) / 16 * 16;
     if (!chunks || chunks->size - chunks->used < bytes) {
         const size_t size = bytes > 1 << 20 ? bytes : 1 << 20;
-        chunk *const made = malloc(sizeof *made + size);
-        if (!made) abort();
-        *made = (chunk){.next = chunks, .size = size};
-        chunks = made;
+        chunk *const added = malloc(sizeof *added + size);
+        if (!added) abort();
+        *added = (chunk){.next = chunks, .size = size};
+        chunks = added;
     }
     void *const taken = chunks->bytes + chunks->used;
     chunks->used += bytes;
@@ -48,14 +48,14 @@ uint32_t knowledge_of(const knowledge *known, uint64_t key) {
 }
 
 const knowledge *knowledge_new(unsigned count, const uint64_t *keys, const uint32_t *stamps) {
-    knowledge *const made = take(sizeof *made + count * sizeof *made->of);
-    made->count = 0;
+    knowledge *const result = take(sizeof *result + count * sizeof *result->of);
+    result->count = 0;
     for (unsigned i = 0; i < count; ++i) {
         if (!stamps[i]) continue;
-        made->of[made->count].key = keys[i];
-        made->of[made->count++].stamp = stamps[i];
+        result->of[result->count].key = keys[i];
+        result->of[result->count++].stamp = stamps[i];
     }
-    return made;
+    return result;
 }
 
 static int knows_all(const knowledge *a, const knowledge *b) { // whether a knows what b knows

@@ -6,7 +6,6 @@
 //
 // A block's shared memory is no part of that list: interval_shared() looks it up in the block.
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +49,23 @@ void interval_add_freed(uintptr_t begin, uintptr_t end) {
     freed[freed_count++] = (interval){begin, end, -1, FREED, 0};
 }
 
-void interval_add(uintptr_t begin, uintptr_t end, int parameter, const char *variable) {
+interval *interval_add(uintptr_t begin, uintptr_t end, int parameter, const char *variable) {
     launch_state *const launch = &checker_launch;
     size_t i = launch->memory_count++;
     launch->memory = realloc(launch->memory, launch->memory_count * sizeof *launch->memory);
     if (!launch->memory) abort();
     for (; i && launch->memory[i - 1].begin > begin; --i) launch->memory[i] = launch->memory[i - 1];
     launch->memory[i] = (interval){begin, end, parameter, variable, UINT32_MAX};
+    return &launch->memory[i];
+}
+
+void interval_forget_blocks(uintptr_t begin, uintptr_t end) {
+    launch_state *const launch = &checker_launch;
+    for (size_t i = launch->memory_count; i-- > 0;) {
+        interval *const of = &launch->memory[i];
+        if (of->variable == FREED && of->begin < end && begin < of->end)
+            memmove(of, of + 1, (--launch->memory_count - i) * sizeof *of);
+    }
 }
 
 void intervals_announce(size_t count, const uintptr_t *begins, const size_t *bytes) {
@@ -120,19 +129,19 @@ const interval *interval_near(uintptr_t address, int *contains) {
     return near && away(near, address) < (uintptr_t)1 << 40 ? near : NULL;
 }
 
-int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *found) {
+int interval_shared(const block_state *block, uintptr_t address, emu_space space, interval *array) {
     const emu_block_event *const event = block->event;
     const uintptr_t dynamic = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
     if (address - dynamic + NEAR < event->shared_bytes + 2 * NEAR) {
-        *found = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory", 0};
-        if (space == EMU_SPACE_SHARED || away(found, address)) return 1;
+        *array = (interval){dynamic, dynamic + event->shared_bytes, -1, "dynamic shared memory", 0};
+        if (space == EMU_SPACE_SHARED || away(array, address)) return 1;
     }
     if (!event->static_bytes || address - statics + NEAR >= event->static_bytes + 2 * NEAR) return 0;
     const variable *const near = kernels ? variable_near(&kernels->shared, address - statics) : NULL;
     if (near)
-        *found = (interval){statics + near->begin, statics + near->end, -1, near->name, 0};
+        *array = (interval){statics + near->begin, statics + near->end, -1, near->name, 0};
     else
-        *found = (interval){statics, statics + event->static_bytes, -1, "static shared memory", 0};
+        *array = (interval){statics, statics + event->static_bytes, -1, "static shared memory", 0};
     return 1;
 }
 
@@ -157,15 +166,7 @@ void launch_start(emu_launch_event *event) {
     checker_launch.begin = checker_launch.grid_known = ++checker_stamp;
     checker_launch.generation = 0;
     checker_launch.threads = event->block.x * event->block.y * event->block.z;
-    Dl_info info;
-    checker_launch.reports = 0;
-    if (dladdr(event->function, &info)) {
-        void *const library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-        if (library) {
-            checker_launch.reports = dlsym(library, "cudakern_reports") != NULL;
-            dlclose(library);
-        }
-    }
+    checker_launch.reports = kernels && kernels->reports;
     find_arrays(event);
 }
 

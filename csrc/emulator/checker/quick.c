@@ -49,6 +49,12 @@ static inline void put(cell *in, int record, uint32_t me, const void *after, uns
     in->site[record] = (uint16_t)site_at(after, kind, bytes);
 }
 
+// Whether two readers that remain are of one warp of the block, and the thread is of another one.
+static inline int is_farther(const cell *in, uint32_t me) {
+    const uint32_t one = in->who[READ] - now.first, other = in->who[OTHER_READ] - now.first;
+    return one < now.threads && other < now.threads && one / 32 == other / 32 && (me - now.first) / 32 != one / 32;
+}
+
 // Whether this was all; else nothing has changed.
 static inline int reads(cell *in, uint32_t me, const void *after, size_t bytes) {
     if (in->masks != ALL_MASKS || in->site[WRITE] >= ATOMIC_SITES || !is_before(in, WRITE, me)) return 0;
@@ -57,9 +63,7 @@ static inline int reads(cell *in, uint32_t me, const void *after, size_t bytes) 
             if (in->who[r] != me || in->stamp[r] != checker_stamp) put(in, r, me, after, EMU_READS, bytes);
             return 1;
         }
-    const uint32_t one = in->who[READ] - now.first, other = in->who[OTHER_READ] - now.first;
-    if (one < now.threads && other < now.threads && one / 32 == other / 32 && (me - now.first) / 32 != one / 32)
-        put(in, OTHER_READ, me, after, EMU_READS, bytes);
+    if (is_farther(in, me)) put(in, OTHER_READ, me, after, EMU_READS, bytes);
     return 1;
 }
 
@@ -114,10 +118,7 @@ static void access(const void *pointer, size_t bytes, unsigned kind, const void 
         if (in->masks == ALL_MASKS && in->site[WRITE] < ATOMIC_SITES && is_before(in, WRITE, me)) {
             const int before = is_before(in, READ, me), other_before = is_before(in, OTHER_READ, me);
             if (before && in->who[READ] == me && in->stamp[READ] == checker_stamp) return;
-            const uint32_t one = in->who[READ] - now.first, other = in->who[OTHER_READ] - now.first;
-            const int is_far = one < now.threads && other < now.threads && one / 32 == other / 32 &&
-                               (me - now.first) / 32 != one / 32;
-            if (!before && !other_before && !is_far) return;
+            if (!before && !other_before && !is_farther(in, me)) return;
         }
     }
     any_access(pointer, bytes, kind, after);

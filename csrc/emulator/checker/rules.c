@@ -362,8 +362,7 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
         const unsigned first = address % GRAIN, most = GRAIN - first;
         const unsigned count = end - address < most ? (unsigned)(end - address) : most;
         const unsigned mask = ((1u << count) - 1) << first;
-        permission *unused;
-        cell *const in = shadow_cell(address, &unused);
+        cell *const in = shadow_cell(address);
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
         for (unsigned i = first; single && i < first + count; ++i)
@@ -388,27 +387,22 @@ static int is_known_memory(uintptr_t address, const interval *near) {
 
 // Remembers that the launch may access these bytes, for the page of the address.
 static void permit(uintptr_t begin, uintptr_t end, uintptr_t address) {
-    permission *may;
-    shadow_cell(address, &may);
-    *may = (permission){begin, end};
+    shadow_page(address)->may = (permission){begin, end};
 }
 
 // Shared memory has no values when a block begins, nor accesses.
 static void touch(block_state *block, const interval *of) {
     if (block->touched_all) return;
     for (int i = 0; i < block->touched_count; ++i)
-        if (block->touched[i].begin == of->begin) return;
-    if (block->touched_count < CHECKER_TOUCHED) {
-        block->touched[block->touched_count].begin = of->begin;
-        block->touched[block->touched_count++].end = of->end;
-    }
+        if (block->touched[i] == of->begin) return;
+    if (block->touched_count == CHECKER_TOUCHED) return; // (more variables than that keep what the block before left)
+    block->touched[block->touched_count++] = of->begin;
     shadow_set(of->begin, of->end - of->begin, 0);
 }
 
 static int is_permitted(const emu_access_event *event) {
-    permission *may;
-    shadow_cell(event->address, &may);
-    return event->address >= may->begin && event->address + event->bytes <= may->end;
+    const permission may = shadow_page(event->address)->may;
+    return event->address >= may.begin && event->address + event->bytes <= may.end;
 }
 
 static int is_own_shared(const block_state *block, uintptr_t address) {
@@ -453,14 +447,18 @@ static int is_inside(const accessing *by, int thread) {
     return 0;
 }
 
+static accessing access_of(block_state *block, const emu_where *at, const emu_access_event *event) {
+    return (accessing){.block = block,
+                       .event = event,
+                       .thread = (unsigned)at->thread,
+                       .site = site_number(at, event->kind, event->bytes),
+                       .kind = event->kind,
+                       .who = block->first + (uint32_t)at->thread};
+}
+
 void rules_access(block_state *block, const emu_where *at, const emu_access_event *event) {
     const size_t bytes = event->bytes;
-    const accessing by = {.block = block,
-                          .event = event,
-                          .thread = (unsigned)at->thread,
-                          .site = site_number(at, event->kind, bytes),
-                          .kind = event->kind,
-                          .who = block->first + (uint32_t)at->thread};
+    const accessing by = access_of(block, at, event);
     if (event->kind & EMU_MISALIGNED) {
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
         return;
@@ -477,12 +475,7 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
 // --- Asynchronous operations ---------------------------------------------------------------------------------------
 
 void rules_begin(block_state *block, const emu_where *at, const emu_access_event *event, uint32_t pending) {
-    const accessing by = {.block = block,
-                          .event = event,
-                          .thread = (unsigned)at->thread,
-                          .site = site_number(at, event->kind, event->bytes),
-                          .kind = event->kind,
-                          .who = block->first + (uint32_t)at->thread};
+    const accessing by = access_of(block, at, event);
     if (is_inside(&by, at->thread)) judge_bytes(&by, event->address, event->bytes, pending);
 }
 
@@ -491,11 +484,9 @@ static void end(cell *in, uint32_t pending, uint32_t who) {
         if (in->stamp[r] && in->who[r] == pending) in->who[r] = who, in->stamp[r] = checker_stamp;
 }
 
-void rules_end(block_state *block, const emu_access_event *event, uint32_t pending, uint32_t who) {
-    (void)block;
+void rules_end(const emu_access_event *event, uint32_t pending, uint32_t who) {
     for (uintptr_t at = event->address & ~(uintptr_t)(GRAIN - 1); at < event->address + event->bytes; at += GRAIN) {
-        permission *unused;
-        cell *const in = shadow_cell(at, &unused), *const single = shadow_bytes(in);
+        cell *const in = shadow_cell(at), *const single = shadow_bytes(in);
         for (int i = 0; single && i < GRAIN; ++i) end(&single[i], pending, who);
         if (!single) end(in, pending, who);
     }

@@ -68,7 +68,7 @@ void shadow_new_launch(void) {
     ++shadow_launch;
 }
 
-cell *shadow_cell(uintptr_t address, permission **may) {
+cached_page *shadow_page(uintptr_t address) {
     const uintptr_t number = address >> PAGE_SHIFT;
     cached_page *const here = &shadow_cached[number % CACHED_PAGES];
     if (here->number != number || !here->cells || here->launch != shadow_launch) {
@@ -76,8 +76,7 @@ cell *shadow_cell(uintptr_t address, permission **may) {
         make_cells(of);
         *here = (cached_page){.number = number, .cells = of->cells, .launch = shadow_launch};
     }
-    *may = &here->may;
-    return &here->cells[address % PAGE_BYTES / GRAIN];
+    return here;
 }
 
 cell *shadow_bytes(cell *whole) {

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "symbols.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -89,21 +90,29 @@ static int look(struct dl_phdr_info *info, size_t size, void *argument) {
         if (low + part->p_memsz > end) end = low + part->p_memsz;
     }
     if (by->code < begin || by->code >= end) return 0;
-    library *const made = calloc(1, sizeof *made);
-    if (!made) abort();
-    *made = (library){.next = first, .base = info->dlpi_addr, .begin = begin, .end = end};
+    library *const here = calloc(1, sizeof *here);
+    if (!here) abort();
+    *here = (library){.next = first, .base = info->dlpi_addr, .begin = begin, .end = end};
     const int file = open(info->dlpi_name, O_RDONLY | O_CLOEXEC);
     struct stat status;
     if (file >= 0 && !fstat(file, &status) && status.st_size > 0) {
         void *const image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (image != MAP_FAILED) {
-            read_symbols(made, image, (size_t)status.st_size);
+            read_symbols(here, image, (size_t)status.st_size);
             munmap(image, (size_t)status.st_size);
         }
     }
     if (file >= 0) close(file);
-    by->found = first = made;
+    by->found = first = here;
     return 1;
+}
+
+static int reports(uintptr_t code) {
+    Dl_info info;
+    void *const handle = dladdr((const void *)code, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    const int does = handle && dlsym(handle, "cudakern_reports");
+    if (handle) dlclose(handle);
+    return does;
 }
 
 // Libraries of kernels stay loaded.
@@ -112,6 +121,7 @@ const library *library_of(uintptr_t code) {
         if (code - at->begin < at->end - at->begin) return at;
     search by = {code, NULL};
     dl_iterate_phdr(look, &by);
+    if (by.found) by.found->reports = reports(code);
     return by.found;
 }
 

@@ -17,6 +17,7 @@ typedef struct variables { // sorted
 typedef struct library {
     struct library *next;
     uintptr_t base, begin, end;       // of all that is loaded
+    int reports;                      // its code has been compiled so that it reports what it does
     variables shared, guards, others; // the first two: from the beginning of its thread-local variables
 } library;
 

@@ -12,7 +12,6 @@
 #include "block.h"
 
 #include <string.h>
-#include <time.h>
 
 // Called by the last of a block's threads to arrive, on behalf of all of them.
 static int grid_barrier(emu_block *block) {
@@ -33,11 +32,7 @@ static int grid_barrier(emu_block *block) {
             stuck = 1;
             break;
         }
-        struct timespec until; // wait in short intervals, because canceling does not signal the condition
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 20000000;
-        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
-        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
+        emu_grid_wait(grid);
     }
     waiting = grid->waiting;
     int finished = grid->finished;

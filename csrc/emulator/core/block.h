@@ -243,6 +243,7 @@ void emu_block_watch_thread(const void *function, const void *arguments); // a t
 void emu_turn_give(emu_block *block, int can_run);
 void emu_turn_all_ready(emu_grid *grid);
 void emu_turn_take(emu_block *block);
+void emu_grid_wait(emu_grid *grid); // for grid->all_here, or a short time
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {

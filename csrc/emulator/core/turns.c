@@ -33,13 +33,15 @@ void emu_turn_all_ready(emu_grid *grid) {
     grid->turn = 0;
 }
 
+void emu_grid_wait(emu_grid *grid) {
+    struct timespec until; // wait in short intervals, because canceling does not signal the condition
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 20000000;
+    if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
+    pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
+}
+
 void emu_turn_take(emu_block *block) {
     emu_grid *grid = block->grid;
-    while (grid->can_run && grid->turn != block->position && !emu_block_stopped(block)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 20000000; // as at the grid's barrier
-        if (until.tv_nsec >= 1000000000) until.tv_nsec -= 1000000000, ++until.tv_sec;
-        pthread_cond_timedwait(&grid->all_here, &grid->lock, &until);
-    }
+    while (grid->can_run && grid->turn != block->position && !emu_block_stopped(block)) emu_grid_wait(grid);
 }
