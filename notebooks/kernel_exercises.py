@@ -37,7 +37,15 @@ class KernelExercise:
     why: str
     solution: str
     missing: str = ""  # what the notebook leaves out of it; "": the whole body
-    begun: str = ""  # or what the notebook has in its place
+    mistakes: tuple[tuple[str, str], ...] = ()  # or (right, wrong): parts of it that the notebook has wrong
+
+    @property
+    def begun(self) -> str:
+        """The kernel that the reader mends; "" if there is none."""
+        text = self.solution if self.mistakes else ""
+        for right, wrong in self.mistakes:
+            text = text.replace(right, wrong)
+        return text
 
     def check(self, answer: object) -> tuple[bool | None, str, str]:
         """Whether the answer is right (None: not answered), a sentence, and the compiler's message if there is one."""
@@ -403,12 +411,7 @@ __global__ void total(const int *x, int *sum, int n) {
     if (i < n) atomicAdd(&sum[0], x[i]);
 }
 """,
-        begun=r"""
-__global__ void total(const int *x, int *sum, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) sum[0] += x[i];
-}
-""",
+        mistakes=(("atomicAdd(&sum[0], x[i])", "sum[0] += x[i]"),),
     ),
     "steps": KernelExercise(
         "steps",
@@ -427,14 +430,7 @@ __global__ void steps(const int *x, int *y) {
     y[t] = t > 0 ? x[t] - tile[t - 1] : 0;
 }
 """,
-        begun=r"""
-__global__ void steps(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x;
-    tile[t] = x[t];
-    y[t] = t > 0 ? x[t] - tile[t - 1] : 0;
-}
-""",
+        mistakes=(("    __syncthreads();\n", ""),),
     ),
     "distances": KernelExercise(
         "distances",
@@ -459,18 +455,7 @@ __global__ void distances(const int *x, int *sums, int n) {
     sums[i] = sum;
 }
 """,
-        begun=r"""
-__global__ void distances(const int *x, int *sums, int n) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t, sum = 0;
-    for (int first = 0; first < n; first += 64) {
-        tile[t] = x[first + t];
-        __syncthreads();
-        for (int j = 0; j < 64; ++j) sum += abs(x[i] - tile[j]);
-    }
-    sums[i] = sum;
-}
-""",
+        mistakes=(("        __syncthreads();\n    }", "    }"),),
     ),
     "from_first": KernelExercise(
         "from_first",
@@ -488,14 +473,7 @@ __global__ void from_first(const int *x, int *y) {
     y[t] = x[t] - first[warp];
 }
 """,
-        begun=r"""
-__global__ void from_first(const int *x, int *y) {
-    __shared__ int first[2];
-    int t = threadIdx.x, lane = t % 32, warp = t / 32;
-    if (lane == 0) first[warp] = x[t];
-    y[t] = x[t] - first[warp];
-}
-""",
+        mistakes=(("    __syncwarp();\n", ""),),
     ),
     "smooth": KernelExercise(
         "smooth",
@@ -514,14 +492,9 @@ __global__ void smooth(const int *x, int *y, int n) {
     y[i] = sum;
 }
 """,
-        begun=r"""
-__global__ void smooth(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int sum = i > 0 && i < n - 1 ? y[i - 1] + y[i] + y[i + 1] : y[i];
-    __syncthreads();
-    y[i] = sum;
-}
-""",
+        mistakes=(
+            ("x[i - 1] + x[i] + x[i + 1] : x[i];\n", "y[i - 1] + y[i] + y[i + 1] : y[i];\n    __syncthreads();\n"),
+        ),
     ),
     "sum_of_blocks": KernelExercise(
         "sum_of_blocks",
@@ -560,23 +533,6 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
     }
 }
 """,
-        begun=r"""
-__global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
-    __shared__ int of_block, before;
-    if (threadIdx.x == 0) of_block = 0;
-    __syncthreads();
-    atomicAdd(&of_block, x[blockIdx.x * blockDim.x + threadIdx.x]);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = of_block;
-        before = atomicAdd(done, 1);
-    }
-    __syncthreads();
-    if (before == gridDim.x - 1 && threadIdx.x == 0) {
-        sum[0] = 0;
-        for (int b = 0; b < gridDim.x; ++b) sum[0] += partial[b];
-    }
-}
-""",
+        mistakes=(("        __threadfence();\n", ""),),
     ),
 }

@@ -64,7 +64,7 @@ def no_package_set(monkeypatch):
     def compiles(*_):
         raise AssertionError("a set was compiled for a call that is timed")
 
-    monkeypatch.setattr("cudakern.insight.check.package_set", compiles)
+    monkeypatch.setattr("cudakern.own.sets.package_set", compiles)
 
 
 # --- nested checks ---------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from .._installed import KERNELS, PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
 from ..own import cuda_source
 from ..own.compile import _Run as OwnRun
-from ..own.sets import package_set
+from ..own.sets import in_mode
 from . import checker
 from .findings import Finding, Findings, Parameter, Place, finding
 from .session import session
@@ -58,12 +58,9 @@ class Checking(Observer):
             self._kernel(run)
 
     def _kernel(self, run: Observed) -> None:
-        if isinstance(run, Run):
-            run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
-            arrays = [x for x in (*run.inputs, *run.outputs) if hasattr(x, "pointer")]
-        else:
-            arrays = [x for x in cast(OwnRun, run).arguments if hasattr(x, "pointer")]
-        checker.announce(checker.extent(x) for x in arrays)
+        run = in_mode(run, self.mode)
+        arrays = (*run.inputs, *run.outputs) if isinstance(run, Run) else cast(OwnRun, run).arguments
+        checker.announce(checker.extent(x) for x in arrays if hasattr(x, "pointer"))
         checker.notes(self._notes)
         self.launches += 1
         failed: CudaError | None = None
@@ -74,8 +71,7 @@ class Checking(Observer):
             if error.code not in _OF_KERNELS:
                 raise
             failed = error
-        source = () if isinstance(run, Run) else cast(OwnRun, run).launch.kernel.program.source.splitlines()
-        found = _one_per_place([finding(one, self._parameters(one, run), source) for one in session.found()])
+        found = _one_per_place([self._finding(one, run) for one in session.found()])
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
         if self._notes and not isinstance(run, Run):
@@ -90,11 +86,13 @@ class Checking(Observer):
             checker.find_leaks()
             self.findings += _one_per_place([finding(one, ()) for one in session.found()])
 
-    def _parameters(self, found: checker.Found, run: Observed) -> tuple[Parameter, ...]:
+    @staticmethod
+    def _finding(one: checker.Found, run: Observed) -> Finding:
         if isinstance(run, Run):
-            name = re.sub(r"<.*", "", found.kernel.decode(errors="replace"))
-            return _declared(run.variant.operation, name.split("::")[-1])
-        return tuple(map(_parameter, cast(OwnRun, run).launch.kernel.parameters))
+            name = re.sub(r"<.*", "", one.kernel.decode(errors="replace"))
+            return finding(one, _declared(run.variant.operation, name.split("::")[-1]))
+        kernel = cast(OwnRun, run).launch.kernel
+        return finding(one, tuple(map(_parameter, kernel.parameters)), kernel.program.source.splitlines())
 
 
 def _unwritten(run: OwnRun) -> list[Finding]:
@@ -161,16 +159,7 @@ def _one_per_place(found: list[Finding]) -> list[Finding]:
     races = {(one.array, line) for one in found if one.kind == "race" for line in one.lines}
     for one in found:
         if one.kind != "uninitialised" or (one.array, one.line) not in races:
-            # An access before the beginning of an array and one beyond its end are two mistakes.
-            key = (
-                one.kind,
-                one.kernel,
-                one.array,
-                one.file,
-                one.lines,
-                one.launch,
-                one.kind == "bounds" and "[-" in one.message,
-            )
+            key = one.where, one.launch
             kept.setdefault(key, one)
             counts[key] += one.count
     return [dataclasses.replace(one, count=counts[key]) for key, one in kept.items()]

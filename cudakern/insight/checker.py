@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,8 +23,8 @@ KINDS = (
     "ended",
     "index",
 )
-GLOBAL, SHARED, LOCAL = range(3)
-READS, WRITES, ATOMIC, PENDING, VOLATILE, OF_BLOCK = 1, 2, 4, 8, 16, 32
+SHARED = 1  #: emu_space
+READS, WRITES, ATOMIC, PENDING = 1, 2, 4, 8  #: emu_access_kind
 
 
 class Line(ctypes.Structure):
@@ -110,13 +111,9 @@ def announce(arrays: Iterable[tuple[int, int]]) -> None:
 def extent(view: Any) -> tuple[int, int]:
     """The address and the bytes of an array, from its first byte to its last one."""
     low = view.pointer + sum((n - 1) * step for n, step in zip(view.shape, view.strides, strict=True) if step < 0)
-    size = 1 if not view.nbytes else view.nbytes // max(1, _count(view.shape))
+    size = 1 if not view.nbytes else view.nbytes // max(1, math.prod(view.shape))
     high = view.pointer + sum((n - 1) * step for n, step in zip(view.shape, view.strides, strict=True) if step > 0)
     return low, high + size - low if view.nbytes else 0
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    return functools.reduce(lambda a, b: a * b, shape, 1)
 
 
 def found(after: int) -> list[Found]:

@@ -12,14 +12,6 @@ from .. import _display
 from . import checker
 from .checker import Access, Found
 
-_SPACES = {
-    "race": "a race",
-    "uninitialised": "uninitialised memory",
-    "bounds": "out of bounds",
-    "freed": "freed memory",
-}
-_SPACES |= {"misaligned": "a misaligned access", "scope": "a scope that is too small"}
-
 
 @dataclass(frozen=True)
 class Place:
@@ -62,6 +54,13 @@ class Finding:
     def lines(self) -> tuple[int, ...]:
         """The lines concerned, of a race both."""
         return tuple(sorted({self.line} | ({self.other.line} if self.other else set())))
+
+    @property
+    def where(self) -> tuple[object, ...]:
+        """What distinguishes it from other findings of the same code. An access before the beginning of an array and
+        one beyond its end are two."""
+        before = self.kind == "bounds" and "[-" in self.message
+        return self.kind, self.kernel, self.array, self.file, self.lines, before
 
     def __str__(self) -> str:
         where = f"{self.kernel}, {Path(self.file).name}:{self.line}" if self.line else self.kernel
@@ -113,7 +112,7 @@ class Findings(_display.Shown, Sequence[Finding]):
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
-def _triple(values: Sequence[int]) -> tuple[int, int, int]:
+def triple(values: Sequence[int]) -> tuple[int, int, int]:
     x, y, z = values
     return x, y, z
 
@@ -126,7 +125,7 @@ def _shown(index: tuple[int, int, int], of: Sequence[int]) -> str:
 
 def _thread(found: Found, at: Access) -> str:
     """ "thread 1000 (block 3, thread 232)", or in several dimensions "thread (1, 2) of block (0, 3)" """
-    block, thread = _triple(at.block), _triple(at.thread)
+    block, thread = triple(at.block), triple(at.thread)
     if found.grid[1] == found.grid[2] == found.shape[1] == found.shape[2] == 1:
         number = block[0] * found.shape[0] + thread[0]
         return f"thread {number}" + (f" (block {block[0]}, thread {thread[0]})" if found.grid[0] > 1 else "")
@@ -192,12 +191,22 @@ class _Words:
 
     @staticmethod
     def _place(at: Access) -> Place:
-        return Place(at.line.file.decode(errors="replace"), at.line.line, _triple(at.block), _triple(at.thread))
+        return Place(at.line.file.decode(errors="replace"), at.line.line, triple(at.block), triple(at.thread))
 
     @property
     def _does(self) -> str:
         access = self.found.access
         return f"{_thread(self.found, access)} {_verb(access.kind)}"
+
+    @property
+    def _other_does(self) -> str:
+        other = self.found.other
+        return f"{_thread(self.found, other)} {_verb(other.kind)} in line {other.line.line}"
+
+    @property
+    def _begins(self) -> str:
+        access = self.found.access
+        return f"{_thread(self.found, access)} begins an operation that {_verb(access.kind)} {self.element}"
 
     def _bounds(self) -> tuple[str, str]:
         found = self.found
@@ -248,9 +257,8 @@ class _Words:
     def _race(self) -> tuple[str, str]:
         found = self.found
         access, other = found.access, found.other
-        when = f"{_thread(found, other)} {_verb(other.kind)} in line {other.line.line}"
-        message = f"{self._does} {self.element}, which {when}, and nothing orders the two"
-        same_block = _triple(access.block) == _triple(other.block)
+        message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
+        same_block = triple(access.block) == triple(other.block)
         lanes = [
             at.thread[0] + found.shape[0] * (at.thread[1] + found.shape[1] * at.thread[2]) for at in (access, other)
         ]
@@ -284,22 +292,17 @@ class _Words:
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found
-        begun, line = _thread(found, found.other), found.other.line.line
         if found.access.kind & checker.PENDING and not found.other.kind & checker.PENDING:
-            message = (
-                f"{_thread(found, found.access)} begins an operation that {_verb(found.access.kind)} {self.element}"
-            )
-            when = f"which {begun} {_verb(found.other.kind)} in line {line}, and nothing orders the two"
-            return f"{message}, {when}", "A barrier must come between the access and the operation."
-        message = f"{self._does} {self.element}, which the operation that {begun} began in line {line}"
+            when = f"which {self._other_does}, and nothing orders the two"
+            return f"{self._begins}, {when}", "A barrier must come between the access and the operation."
+        begun = f"the operation that {_thread(found, found.other)} began in line {found.other.line.line}"
+        message = f"{self._does} {self.element}, which {begun}"
         message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"
         return message, "Wait for it first; other threads also need a barrier, or the mbarrier's phase, after the wait."
 
     def _proxy(self) -> tuple[str, str]:
-        found = self.found
-        message = f"{_thread(found, found.access)} begins an operation that reads {self.element}"
-        when = f"which {_thread(found, found.other)} writes in line {found.other.line.line}"
-        return f"{message}, {when}, without fence_async_proxy()", "The fence belongs between the write and the barrier."
+        message = f"{self._begins}, which {self._other_does}, without fence_async_proxy()"
+        return message, "The fence belongs between the write and the barrier."
 
     def _index(self) -> tuple[str, str]:
         found, of = self.found, self.found.variable.decode(errors="replace").strip("'")
@@ -307,9 +310,7 @@ class _Words:
         return message, "Its elements count from 0: compare the index with the size."
 
     def _scope(self) -> tuple[str, str]:
-        found = self.found
-        when = f"{_thread(found, found.other)} {_verb(found.other.kind)} in line {found.other.line.line}"
-        message = f"{self._does} {self.element}, which {when}, with a scope of one block only"
+        message = f"{self._does} {self.element}, which {self._other_does}, with a scope of one block only"
         return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
 
 

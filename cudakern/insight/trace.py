@@ -11,11 +11,11 @@ from typing import Any
 
 from .._backend import use_backend
 from .._errors import CudaError
-from ..calls.observer import Observed, Observer, Run, observed
-from ..own.sets import package_set
+from ..calls.observer import Observed, Observer, observed
+from ..own.sets import in_mode
 from . import checker
 from .checker import Line
-from .findings import Place
+from .findings import Place, triple
 
 _ACCESS, _BARRIER, _WARP = range(3)
 
@@ -80,8 +80,7 @@ class _Recording(Observer):
     mode = "checked"
 
     def kernel(self, run: Observed) -> None:
-        if isinstance(run, Run):
-            run = run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, self.mode))
+        run = in_mode(run, self.mode)
         with suppress(CudaError):  # what was recorded until then remains
             run.execute()
             run.native.synchronize(run.device)
@@ -118,7 +117,7 @@ def _trace(records: list[_Record], library: Any) -> Trace:
         block, warp = (one.launch, one.block), (one.launch, one.block, max(one.thread, 0) // 32)
         interval = of_block[block] + of_warp[warp]
         if one.what == _ACCESS:
-            place = Place(file, line, _triple(one.index), _triple(one.at))
+            place = Place(file, line, triple(one.index), triple(one.at))
             shared = one.space == checker.SHARED
             what = one.kind, one.address, one.bytes, shared, interval
             accesses.append(Access(one.launch, one.block, one.thread, place, *what))
@@ -138,8 +137,3 @@ def _lines(codes: list[int], library: Any) -> dict[int, tuple[str, int]]:
     if codes:
         library.emu_source_lines((ctypes.c_size_t * len(codes))(*codes), ctypes.c_size_t(len(codes)), found)
     return {code: (one.file.decode(errors="replace"), one.line) for code, one in zip(codes, found, strict=True)}
-
-
-def _triple(values: Any) -> tuple[int, int, int]:
-    x, y, z = values
-    return x, y, z

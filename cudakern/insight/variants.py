@@ -94,6 +94,6 @@ def check_variant(
     found = check(of_all_shapes)
     places: dict[Any, Finding] = {}
     for one in found:
-        places.setdefault((one.kind, one.kernel, one.array, one.file, one.lines), one)
+        places.setdefault(one.where, one)
     findings = Findings(list(places.values()), found.launches, f"{what.name}, {variant}")
     return VariantCheck(what.name, variant, kind.name, findings)

@@ -19,6 +19,7 @@ from pathlib import Path
 from .. import _driver
 from .._installed import KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
+from ..calls.observer import Observed, Run
 from . import cache, compilers, dependencies
 
 _loaded: dict[tuple[str, str, str, str], Set] = {}
@@ -37,6 +38,13 @@ def package_set(native: Native, operation: str, variant: str, mode: str) -> Set:
         if key not in _loaded:
             _loaded[key] = native.load_set(str(_linked(native, operation, variant, mode)))
         return _loaded[key]
+
+
+def in_mode(run: Observed, mode: str) -> Observed:
+    """The call of an operation with the set of that mode; kernels of one's own are compiled in the observer's mode."""
+    if not isinstance(run, Run):
+        return run
+    return run._replace(set=package_set(run.native, run.variant.operation, run.variant.name, mode))
 
 
 # --- which units ------------------------------------------------------------------------------------------------------

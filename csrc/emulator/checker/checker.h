@@ -33,8 +33,8 @@ typedef struct cell {
     uint16_t masks;
 } cell;
 
-// The page that contains an address, with its cells. `may`: the part of it that the launch may access, as far as it is
-// known; set by the caller, forgotten by shadow_new_launch().
+// The page that contains an address, with its cells. `may`: the part of it that the launch may access, as far as it
+// is known; set by the caller, forgotten by shadow_new_launch().
 typedef struct permission {
     uintptr_t begin, end;
 } permission;
