@@ -39,13 +39,13 @@ HUNG, NO_TIME = ({"verdict": verdict, "kinds": "", "else": []} for verdict in ("
 
 def reports(output):
     """The reports in a tool's text, each as [its first line, the following ones...]."""
-    found = []
+    listed = []
     for line in re.findall(r"^={9} ?(.*)$", output, re.M):
-        if found and line.startswith("   ") or line.startswith("and "):
-            found[-1:] = [[*found[-1], line.strip()]] if found else []
+        if listed and line.startswith("   ") or line.startswith("and "):
+            listed[-1:] = [[*listed[-1], line.strip()]] if listed else []
         elif line.strip():
-            found.append([line.strip()])
-    return [one for one in found if not OTHER_LINES.match(one[0])]
+            listed.append([line.strip()])
+    return [one for one in listed if not OTHER_LINES.match(one[0])]
 
 
 def lines_of(report, case):
@@ -55,8 +55,8 @@ def lines_of(report, case):
 
 def summary(output):
     """How many faults a tool has counted; None if it has not come to its end."""
-    found = re.findall(r"^={9} (?:ERROR|RACECHECK) SUMMARY: (\d+)", output, re.M)
-    return sum(map(int, found)) if found else None
+    counts = re.findall(r"^={9} (?:ERROR|RACECHECK) SUMMARY: (\d+)", output, re.M)
+    return sum(map(int, counts)) if counts else None
 
 
 def answers(output):
@@ -104,17 +104,17 @@ class Sanitizer:
     def verdict(self, case, output):
         from wrong_kernels import verdict
 
-        found, count, said = reports(output), summary(output), answers(output)
-        error = (said.get(None) or said.get(case.label) or {"error": "the process died"})["error"]
+        reported, count, lines = reports(output), summary(output), answers(output)
+        error = (lines.get(None) or lines.get(case.label) or {"error": "the process died"})["error"]
         if count == 0:
-            found = []
-        elif count and not found and "Leaked" not in output:
-            found = [["?"]]
-        says = verdict(case, [lines_of(report, case) for report in found])
-        if not found:
+            reported = []
+        elif count and not reported and "Leaked" not in output:
+            reported = [["?"]]
+        says = verdict(case, [lines_of(report, case) for report in reported])
+        if not reported:
             says = "hangs" if error == "hangs" else "clean" if count is not None else "no summary"
-        named = [report for report in found if lines_of(report, case) & case.marks.keys()]
-        return says, " ".join([*named, *found, [""]][0][:2]), error
+        named = [report for report in reported if lines_of(report, case) & case.marks.keys()]
+        return says, " ".join([*named, *reported, [""]][0][:2]), error
 
     def right(self, tool, group):
         """{case: (verdict on its right twin, the first report, error)}; where a process with several of them reports
@@ -122,11 +122,11 @@ class Sanitizer:
         output = self.output(tool, "right", group)
         if output is None:
             return dict.fromkeys(group, ("no time left", "", ""))
-        said = answers(output)
+        lines = answers(output)
         if (
             len(group) > 1
             and summary(output) == 0
-            and all(said.get(case.label, {}).get("error") == "" for case in group)
+            and all(lines.get(case.label, {}).get("error") == "" for case in group)
         ):
             return dict.fromkeys(group, ("clean", "", ""))
         if len(group) > 1:
