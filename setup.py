@@ -625,6 +625,7 @@ class CopySources(build_py):
         "emulator/seam/*",
         "runtime/status.h",
         "runtime/kernels/*",
+        *driver.REPORTING.values(),
     )
 
     def copies(self) -> dict[Path, Path]:
