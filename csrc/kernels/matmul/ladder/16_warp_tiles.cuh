@@ -65,7 +65,8 @@ __device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::
     float *const a_slabs = shared, *const b_slabs = shared + STAGES * ACopies::WORDS;
     const int ty = place.ty, tx = place.tx;
 
-    // Begins the copies of the next slab, if there is one. Only the last one may need checks along k.
+    // Begins the copies of the next slab, if there is one. Only the last one may need checks along k. One more is
+    // filled with zeros: the loop below reads ahead into it.
     const int whole = static_cast<int>(k / DEPTH), rest = static_cast<int>(k % DEPTH), slabs = whole + (rest > 0);
     int next = 0, next_stage = 0;
     const auto begin_slab = [&] {
@@ -73,9 +74,9 @@ __device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::
         if (next < whole) {
             from_a.template begin<false>(a_slab, DEPTH);
             from_b.template begin<false>(b_slab, DEPTH);
-        } else if (next < slabs) {
-            from_a.template begin<true>(a_slab, rest);
-            from_b.template begin<true>(b_slab, rest);
+        } else if (next <= slabs) {
+            from_a.template begin<true>(a_slab, next == whole ? rest : 0);
+            from_b.template begin<true>(b_slab, next == whole ? rest : 0);
         }
         cp_async_commit(); // also an empty group: the waits count groups
         ++next;
@@ -122,13 +123,6 @@ __device__ __forceinline__ void add_slabs(float (&sum)[Size::THREAD_ROWS][Size::
     }
 }
 
-// The loop reads ahead into the slab after the last one: its values are not used, but there must be some.
-template <typename Size> __device__ __forceinline__ void clear_slabs(float *shared, int64_t k) {
-    if (k > (Size::STAGES - 1) * Size::DEPTH) return; // that slab has been used before
-    clear(shared, Size::STAGES * Size::DEPTH * (Size::ROWS + Size::COLUMNS + 8));
-    __syncthreads();
-}
-
 // The same, from the first elements of the operands on.
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Size::THREAD_COLUMNS], float *shared,
@@ -158,7 +152,6 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     DYNAMIC_SHARED(float, slabs);
     const operands<float, false> op = stack.of_block();
     const tile_origin first = tile_of_block<Size::ROWS, Size::COLUMNS>(op.m, op.n);
-    clear_slabs<Size>(slabs, op.k);
     const warp_place<Size> place;
     float sum[Size::THREAD_ROWS][Size::THREAD_COLUMNS] = {};
     add_warp_tile<Size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);

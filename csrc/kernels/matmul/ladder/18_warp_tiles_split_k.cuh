@@ -41,7 +41,6 @@ __global__ void __launch_bounds__(warp_tiles_small::THREADS, 4)
     const int64_t end = slabs_of_k * (part + 1) / (groups * parts) * size::DEPTH;
     op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
     op.k = (end < op.k ? end : op.k) - begin;
-    clear_slabs<size>(slabs, op.k);
     float sum[size::THREAD_ROWS][size::THREAD_COLUMNS] = {};
     add_warp_tile<size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);
 

@@ -54,8 +54,9 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     const int64_t depth = k;
     const int slabs = static_cast<int>((depth + DEPTH - 1) / DEPTH);
     int next = 0, next_stage = 0;
-    const auto begin_slab = [&] { // begins the copies of the next slab, if there is one
-        if (next < slabs) {
+    // Begins the copies of the next slab, if there is one. One more is filled with zeros: the loop reads ahead into it.
+    const auto begin_slab = [&] {
+        if (next <= slabs) {
             const int64_t left = depth - static_cast<int64_t>(next) * DEPTH;
             from_a.template begin<true>(a_slabs + next_stage * a_copies::WORDS, left);
             from_b.template begin<true>(b_slabs + next_stage * b_copies::WORDS, left);
@@ -86,10 +87,6 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     };
 
     double sum[TILES_Y][TILES_X][4] = {};
-    if (slabs < STAGES) { // the loop reads ahead into the slab after the last one: not used, but it must have values
-        clear(a_slabs + slabs * a_copies::WORDS, STEP * a_copies::PITCH);
-        clear(b_slabs + slabs * b_copies::WORDS, STEP * b_copies::PITCH);
-    }
 #pragma unroll
     for (int i = 0; i < STAGES - 1; ++i) begin_slab();
     wait_for_slab();

@@ -96,11 +96,6 @@ template <typename T, int EXTENT, int DEPTH, int THREADS, bool ALONG_K> struct w
     }
 };
 
-// The block's threads set the first elements of a slab to zero.
-template <typename T> __device__ __forceinline__ void clear(T *slab, int count) {
-    for (int i = threadIdx.x; i < count; i += blockDim.x) slab[i] = 0;
-}
-
 } // namespace matmul
 
 #endif
