@@ -15,7 +15,7 @@ BESIDES = {
     "barrier/in_a_loop": {"race": "where the threads do not wait for each other, their accesses are not ordered"}
 }
 #: Kinds that it does not find yet, or by another name.
-NOT_YET = ("streams",)
+NOT_YET = ()
 
 
 def twins():

@@ -55,7 +55,7 @@ class Tool:
         by_name = collections.defaultdict(list)
         for event in events:
             by_name[event.name].append(event)
-        by_name["all"] = events
+        by_name["all"] = [event for event in events if event.name != "order"]
         return by_name
 
 
@@ -307,7 +307,7 @@ def test_a_fork_while_a_launch_is_reported(tool, reported):
 
 def test_subscribing(tool):
     """One tool at a time, with a table that this core knows."""
-    size, older = 8 * 17, 8 * 14  # without fence, index, one_at_a_time
+    size, older = 8 * 18, 8 * 14  # without fence, index, one_at_a_time, order
     assert tool.raw.log_other(ctypes.c_size_t(older)) == 0
     assert tool.raw.log_other_ends() == 0
     assert tool.raw.log_other(ctypes.c_size_t(size)) == 0
@@ -534,6 +534,45 @@ def test_copies_and_memory(tool):
     assert copy.stream == fill.stream == number
 
 
+def test_what_the_host_orders(tool):
+    """Launches and copies have the numbers under which they were queued; events and waits are reported as called."""
+    with cudakern.use_backend("emulator"):
+        x, program = cudakern.zeros(64, "f4"), cudakern.compile("__global__ void fill(float *x) { *x = 1; }")
+        cudakern.synchronize()
+        one, other = cudakern.Stream(), cudakern.Stream()
+
+        def run():
+            program.fill[1, 1, 0, one](x)
+            mark = one.record()
+            other.wait(mark)
+            program.fill[1, 1, 0, other](x)
+            mark.synchronize()
+            other.synchronize()
+            np.testing.assert_array_equal(x.get()[0], 1)
+            cudakern.synchronize()
+
+        events = tool.watch(run)
+    numbers = [launch.order for launch in events["launch_begin"]]
+    work = {e.order: e for e in events["order"] if e.kind == "work"}
+    assert [work[n].stream for n in numbers] == [launch.stream for launch in events["launch_begin"]]
+    assert not any(work[n].legacy or work[n].blocking for n in numbers)
+    assert numbers == sorted(numbers)
+    (copy,) = events["copy"]
+    assert copy.host_waits
+    assert copy.order > numbers[1]
+    first, second = (work[n].stream for n in numbers)
+    marks = [e.event for e in events["order"] if (e.kind, e.stream) == ("record", first)]
+    kinds = [(e.kind, e.stream) for e in events["order"] if e.kind != "wait" or e.event in marks]
+    for before, after in [
+        (("work", first), ("record", first)),
+        (("record", first), ("wait", second)),
+        (("wait", second), ("stream", second)),
+    ]:
+        assert kinds.index(before) < kinds.index(after)
+    assert any(e.kind == "event" and e.event in marks for e in events["order"])
+    assert kinds[-1] == ("device", 0)
+
+
 def test_symbols(tool, tmp_path):
     """A variable is reported when the host first names it."""
     (library,) = cuda_api.copies("emulator", "symbols", tmp_path, 1)
@@ -702,7 +741,7 @@ def test_there_is_an_event_of_every_kind(tool, reported):
     library = cuda_api.load("emulator", "warps")
     count(library, "run_warp_barrier", out, 1, block=32)
     count(reported, "run_fences", out, block=32)
-    for event in tool.watch(out.get)["all"]:
+    for event in (events := tool.watch(out.get))["all"] + events["order"]:
         seen[event.name] += 1
     names = [
         "launch_begin",
@@ -714,6 +753,6 @@ def test_there_is_an_event_of_every_kind(tool, reported):
         "access",
         "barrier",
     ]
-    names += ["warp", "async", "copy", "allocate", "release", "fence"]
+    names += ["warp", "async", "copy", "allocate", "release", "fence", "order"]
     assert all(seen[name] for name in names)
     assert set(seen) == set(names)

@@ -21,7 +21,7 @@ from ..own import cuda_source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .findings import Finding, Findings, Parameter, Place, finding
+from .findings import Call, Finding, Findings, Parameter, Place, finding
 from .session import session
 
 #: Bytes of CUDA's types, for the index of an element.
@@ -42,6 +42,7 @@ class Checking(Observer):
         self.findings: list[Finding] = []
         self.launches = 0
         self._raises, self._notes = raises, notes
+        self._calls: list[tuple[int, str, Place]] = []  #: the number of the last launch, its kernel, who has called
 
     @property
     def mode(self) -> str:
@@ -66,11 +67,13 @@ class Checking(Observer):
         failed: CudaError | None = None
         try:
             run.execute()
-            run.native.synchronize(run.device)
+            with checker.own_wait():
+                run.native.synchronize(run.device)
         except CudaError as error:
             if error.code not in _OF_KERNELS:
                 raise
             failed = error
+        self._calls.append((checker.last_launch(), _kernel_of(run), _caller()))
         found = _one_per_place([self._finding(one, run) for one in session.found()])
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
@@ -84,15 +87,29 @@ class Checking(Observer):
         """Adds what can be said when all launches have ended."""
         if self._notes:
             checker.find_leaks()
-            self.findings += _one_per_place([finding(one, ()) for one in session.found()])
+        found = _one_per_place([self._finding(one, None) for one in session.found()])
+        self.findings += found
+        if self._raises and found:
+            raise _error(found)
 
-    @staticmethod
-    def _finding(one: checker.Found, run: Observed) -> Finding:
+    def _call(self, launch: int) -> Call | None:
+        """Where the host has launched it. None: it is a copy."""
+        return next((Call(kernel, place) for last, kernel, place in self._calls if launch <= last), None)
+
+    def _finding(self, one: checker.Found, run: Observed | None) -> Finding:
+        parameters: tuple[Parameter, ...] = ()
+        source: list[str] = []
         if isinstance(run, Run):
             name = re.sub(r"<.*", "", one.kernel.decode(errors="replace"))
-            return finding(one, _declared(run.variant.operation, name.split("::")[-1]))
-        kernel = cast(OwnRun, run).launch.kernel
-        return finding(one, tuple(map(_parameter, kernel.parameters)), kernel.program.source.splitlines())
+            parameters = _declared(run.variant.operation, name.split("::")[-1])
+        elif run is not None and not one.launch & checker.COPY:
+            kernel = cast(OwnRun, run).launch.kernel
+            parameters, source = tuple(map(_parameter, kernel.parameters)), kernel.program.source.splitlines()
+        return finding(one, parameters, source, self._call(one.launch), self._call(one.other_launch))
+
+
+def _kernel_of(run: Observed) -> str:
+    return run.variant.name if isinstance(run, Run) else cast(OwnRun, run).launch.kernel.name
 
 
 def _unwritten(run: OwnRun) -> list[Finding]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .._installed import LIBRARY
@@ -22,8 +23,10 @@ KINDS = (
     "leak",
     "ended",
     "index",
+    "streams",
 )
 SHARED = 1  #: emu_space
+COPY = 1 << 63  #: in a launch's number: it is none, but a copy by the host
 READS, WRITES, ATOMIC, PENDING = 1, 2, 4, 8  #: emu_access_kind
 
 
@@ -63,6 +66,7 @@ class Found(ctypes.Structure):
         ("offset", ctypes.c_int64),
         ("length", ctypes.c_uint64),
         ("count", ctypes.c_uint64),
+        ("other_launch", ctypes.c_uint64),
     )
 
 
@@ -70,6 +74,7 @@ class Found(ctypes.Structure):
 def _library() -> Any:
     library = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
     library.checker_findings.restype = library.checker_unwritten.restype = ctypes.c_size_t
+    library.checker_last_launch.restype = ctypes.c_uint64
     return library
 
 
@@ -91,6 +96,21 @@ def notes(wanted: bool) -> None:
 def find_leaks() -> None:
     """Adds what memory from malloc in kernels is still in use."""
     _library().checker_find_leaks()
+
+
+def last_launch() -> int:
+    """The number of the launch that began last."""
+    return int(_library().checker_last_launch())
+
+
+@contextlib.contextmanager
+def own_wait() -> Iterator[None]:
+    """What this thread waits for inside ``with`` counts as not waited for: the program itself does not wait."""
+    _library().checker_waits(1)
+    try:
+        yield
+    finally:
+        _library().checker_waits(0)
 
 
 def unwritten(address: int, nbytes: int) -> tuple[int, int]:

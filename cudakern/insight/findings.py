@@ -30,7 +30,9 @@ class Place:
 class Finding:
     """A mistake in a kernel: its ``kind``, ``line`` and what to do."""
 
-    kind: str  #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "error"
+    kind: (
+        str  #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "error"
+    )
     kernel: str
     place: Place
     message: str
@@ -148,11 +150,21 @@ class Parameter:
     bytes: int  #: of an element that it points to; 0: unknown
 
 
+@dataclass(frozen=True)
+class Call:
+    """A launch by the host: of which kernel, and where."""
+
+    kernel: str
+    place: Place
+
+
 class _Words:
     """Makes a finding of what the checker found."""
 
-    def __init__(self, found: Found, parameters: Sequence[Parameter], source: Sequence[str]) -> None:
-        self.source = source
+    def __init__(
+        self, found: Found, parameters: Sequence[Parameter], source: Sequence[str], calls: tuple[Call | None, ...]
+    ) -> None:
+        self.source, self.calls = source, calls
         self.found, self.what = found, checker.KINDS[found.kind]
         if self.what == "race" and (found.access.kind | found.other.kind) & checker.PENDING:
             self.what = "asynchronous"
@@ -182,6 +194,14 @@ class _Words:
     def finding(self) -> Finding:
         message, advice = getattr(self, f"_{self.what}")()
         found, other = self.found, None
+        if self.what == "streams":
+            place, other = (call.place if call else None for call in self.calls)
+            nowhere = Place("", 0, (0, 0, 0), (0, 0, 0))
+            kernel = next((call.kernel for call in self.calls if call), "")
+            places = place or other or nowhere, other if place else None
+            return Finding(
+                "streams", kernel, places[0], message, advice, self.array, places[1], found.count, found.launch
+            )
         if found.other.bytes:
             other = self._place(found.other)
         kernel = found.kernel.decode(errors="replace")
@@ -309,11 +329,34 @@ class _Words:
         message = f"{_thread(found, found.access)} takes element {found.offset} of an array of the type {of}"
         return message, "Its elements count from 0: compare the index with the size."
 
+    def _streams(self) -> tuple[str, str]:
+        found = self.found
+        call, before = self.calls
+        access, other = found.access, found.other
+        did = f"{_verb(other.kind)} (in its line {other.line.line})"
+        if call is None:
+            message = f"a copy {_verb(access.kind)} memory that this kernel {did}, and does not wait for its stream"
+            return message, "Let the host wait before the copy: stream.synchronize()."
+        does = f"{call.kernel} {_verb(access.kind)} {self.element} (in its line {access.line.line})"
+        if before is None:
+            message = f"{does}, which a copy in another stream {_verb(other.kind)}, and nothing orders the two"
+        else:
+            by = f"{before.kernel}, launched in {before.place} in another stream,"
+            message = f"{does}, which {by} {did}, and nothing orders the two launches"
+        return message, "Let the later stream wait for the earlier one: later.wait(earlier)."
+
     def _scope(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which {self._other_does}, with a scope of one block only"
         return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
 
 
-def finding(found: Found, parameters: Sequence[Parameter], source: Sequence[str] = ()) -> Finding:
-    """``source``: the lines of the kernel's file, if it is known."""
-    return _Words(found, parameters, source).finding()
+def finding(
+    found: Found,
+    parameters: Sequence[Parameter],
+    source: Sequence[str] = (),
+    call: Call | None = None,
+    before: Call | None = None,
+) -> Finding:
+    """``source``: the lines of the kernel's file, if it is known. ``call``, ``before``: for kind "streams", the launch
+    and the one before it; None: it is a copy."""
+    return _Words(found, parameters, source, (call, before)).finding()

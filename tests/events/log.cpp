@@ -25,12 +25,14 @@ const char *const STAGES[] = {"starts", "arrives", "opens", "leaves"};
 const char *const ASYNC_STAGES[] = {"begins", "commits", "waits", "ends", "fences"};
 const char *const SPACES[] = {"global", "shared", "local"};
 const char *const AGENTS[] = {"thread", "copy", "load", "store", "product", "matrix", "mbarrier", "texture", "print"};
+const char *const ORDERS[] = {"work", "record", "wait", "stream", "event", "device"};
 const char *const KINDS[] = {"device", "pinned", "registered", "symbol", "heap"};
 static_assert(sizeof BARRIERS / sizeof *BARRIERS == EMU_BARRIERS, "");
 static_assert(sizeof STAGES / sizeof *STAGES == EMU_BARRIER_STAGES, "");
 static_assert(sizeof ASYNC_STAGES / sizeof *ASYNC_STAGES == EMU_ASYNC_STAGES, "");
 static_assert(sizeof SPACES / sizeof *SPACES == EMU_SPACES, "");
 static_assert(sizeof AGENTS / sizeof *AGENTS == EMU_AGENTS, "");
+static_assert(sizeof ORDERS / sizeof *ORDERS == EMU_ORDER_KINDS, "");
 static_assert(sizeof KINDS / sizeof *KINDS == EMU_MEMORY_KINDS, "");
 
 __attribute__((format(printf, 1, 2))) void add(const char *format, ...) {
@@ -61,9 +63,9 @@ struct Place {
 
 void launch_begin(void *, emu_launch_event *launch) {
     launch->own = &shared;
-    add("launch_begin launch=%llu kernel=%s grid=%u block=%u cluster=%u parameters=%u stream=%llu\n",
+    add("launch_begin launch=%llu kernel=%s grid=%u block=%u cluster=%u parameters=%u stream=%llu order=%llu\n",
         (unsigned long long)launch->number, without_spaces(launch->kernel).c_str(), launch->grid.x, launch->block.x,
-        launch->cluster.x, launch->parameter_count, launch->stream);
+        launch->cluster.x, launch->parameter_count, launch->stream, (unsigned long long)launch->order);
 }
 void launch_end(void *, emu_launch_event *launch, int code) {
     add("launch_end launch=%llu code=%d own=%d\n", (unsigned long long)launch->number, code, launch->own == &shared);
@@ -108,8 +110,8 @@ void async(void *, const emu_where *at, const emu_async_event *a) {
         a->reads_only);
 }
 void copy(void *, const emu_copy_event *c) {
-    add("copy to=%zu from=%zu width=%zu height=%zu value=%d stream=%llu\n", (size_t)c->to, (size_t)c->from, c->width,
-        c->height, c->value, c->stream);
+    add("copy to=%zu from=%zu width=%zu height=%zu value=%d stream=%llu order=%llu host_waits=%d\n", (size_t)c->to,
+        (size_t)c->from, c->width, c->height, c->value, c->stream, (unsigned long long)c->order, c->host_waits);
 }
 void memory(const char *name, const emu_memory_event *m) {
     add("%s address=%zu bytes=%zu kind=%s device=%d %s\n", name, (size_t)m->address, m->bytes, KINDS[m->kind],
@@ -130,10 +132,14 @@ void fence(void *, const emu_where *at, unsigned scope) {
 void index(void *, const emu_where *at, int64_t index, const char *type) {
     add("index %s index=%lld type=%s\n", Place(at).text, (long long)index, without_spaces(type).c_str());
 }
+void order(void *, const emu_order_event *o) {
+    add("order kind=%s order=%llu stream=%llu device=%d legacy=%d blocking=%d event=%zu\n", ORDERS[o->kind],
+        (unsigned long long)o->order, o->stream, o->device, o->is_legacy, o->is_blocking, (size_t)o->event);
+}
 
 const emu_events TABLE = {sizeof(emu_events), launch_begin, launch_end, block_begin, block_end, thread_begin,
                           thread_end,         access,       barrier,    warp,        async,     copy,
-                          allocate,           release,      fence,      index,       0};
+                          allocate,           release,      fence,      index,       0,         order};
 
 } // namespace
 

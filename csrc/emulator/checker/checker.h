@@ -3,7 +3,8 @@
 //   events.c  what the core reports --> rules.c, asynchronous.c   may this be accessed? --> findings.c  one per place
 //                                           |\  \__ knowledge.c    what does a thread know of others' accesses?
 //                                           | '---- launch.c       which memory may the launch access?
-//                                           '------ shadow.c       who accessed these bytes last, and when?
+//                                           |------ shadow.c       who accessed these bytes last, and when?
+//                                           '------ streams.c      which earlier launches and copies come before?
 //
 // A file uses only those whose section is above its own one, and symbols.h.
 //
@@ -52,8 +53,9 @@ static inline cell *shadow_cell(uintptr_t address) { // of the four bytes that c
     return &shadow_page(address)->cells[address % PAGE_BYTES / GRAIN];
 }
 void shadow_new_launch(void);
-cell *shadow_bytes(cell *whole); // the cells of the single bytes; NULL: there are none
-cell *shadow_split(cell *whole); // makes them
+cell *shadow_if(uintptr_t address); // NULL: nobody has accessed its page
+cell *shadow_bytes(cell *whole);    // the cells of the single bytes; NULL: there are none
+cell *shadow_split(cell *whole);    // makes them
 void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets the accesses
 void shadow_value(uintptr_t address, size_t bytes);              // they have values now
 int shadow_has_value(uintptr_t address, size_t bytes);           // any of them
@@ -191,6 +193,21 @@ void operation_end(block_state *block, uint64_t number); // that has been found
 uint32_t operation_thread(uint32_t who);                 // that began it; of an ordinary access: `who`
 void operations_clear(void);
 
+// --- streams.c -----------------------------------------------------------------------------------------------------
+
+typedef struct stream_work { // a launch or a copy
+    uint32_t begin, end;     // its stamps
+    uint64_t order, launch;  // launch: its number, or CHECKER_COPY
+    int stream;
+} stream_work;
+void streams_order(const emu_order_event *event);
+void streams_begin(uint64_t order, uint64_t launch); // that work begins now
+void streams_end(uint64_t order);
+int streams_matter(void);                             // the current work does not come after all that has run
+const stream_work *streams_unordered(uint32_t stamp); // the work of the stamp; NULL: the current work comes after it
+int streams_are_several(void);
+void streams_clear(void);
+
 // --- findings.c ----------------------------------------------------------------------------------------------------
 
 typedef enum checker_kind {
@@ -201,10 +218,11 @@ typedef enum checker_kind {
     CHECKER_RACE,
     CHECKER_SCOPE,
     CHECKER_DOUBLE_FREE,
-    CHECKER_PROXY, // an asynchronous operation reads what a thread has written, without a fence between the two
-    CHECKER_LEAK,  // these two on request
-    CHECKER_ENDED, // a thread has ended when the others meet at a barrier
-    CHECKER_INDEX, // bounds of an array whose type is known: `offset` is the index, `variable` the type
+    CHECKER_PROXY,   // an asynchronous operation reads what a thread has written, without a fence between the two
+    CHECKER_LEAK,    // these two on request
+    CHECKER_ENDED,   // a thread has ended when the others meet at a barrier
+    CHECKER_INDEX,   // bounds of an array whose type is known: `offset` is the index, `variable` the type
+    CHECKER_STREAMS, // `other_launch` has accessed the same bytes in another stream
     CHECKER_KINDS
 } checker_kind;
 
@@ -228,7 +246,9 @@ typedef struct checker_finding {
     int64_t offset;     // of the address in that array or variable, which ...
     uint64_t length;    // ... has so many bytes; 0: unknown
     uint64_t count;     // of such accesses at this place
+    uint64_t other_launch;
 } checker_finding;
+#define CHECKER_COPY (1ull << 63) // as a launch's number: it is none, but a copy by the host
 
 // A place in a kernel and the kind of its access.
 typedef struct site {
@@ -241,9 +261,13 @@ enum { ATOMIC_SITES = 1 << 15 }; // numbers from here on are of atomic and volat
 unsigned site_number(const emu_where *at, unsigned kind, size_t bytes);
 const site *site_of(unsigned number);
 
-// `other` < 0: no other access.
-void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
-                  const emu_access_event *access, int64_t other_who, unsigned other_site, const interval *array);
+// `other` < 0: no other access. Returns the finding if it is new.
+checker_finding *findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
+                              const emu_access_event *access, int64_t other_who, unsigned other_site,
+                              const interval *array);
+// A copy by the host, with that number, and a launch in another stream.
+void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t bytes, uint64_t launch,
+                       unsigned other_site);
 // Places where kernels call malloc: a block more is in use, or one less.
 unsigned findings_malloc(const block_state *block, const emu_where *at, const emu_access_event *access);
 void findings_freed(unsigned leak);
@@ -266,6 +290,7 @@ void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_bl
 void rules_block_barrier(block_state *block);
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
 void rules_thread_ends(block_state *block, int thread);
+void rules_copy(const emu_copy_event *event); // by the host
 void rules_clear(void);
 
 // Of asynchronous operations.

@@ -33,10 +33,14 @@ static int find_core(struct dl_phdr_info *info, size_t size, void *unused) {
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
+static uint64_t last_launch; // its number
+
 static void launch_begin(void *tool, emu_launch_event *event) {
     (void)tool;
     pthread_mutex_lock(&lock);
+    last_launch = event->number;
     launch_start(event);
+    streams_begin(event->order, event->number);
     shadow_new_launch();
     if (checker_launch.reports) return;
     for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
@@ -46,7 +50,8 @@ static void launch_begin(void *tool, emu_launch_event *event) {
 }
 
 static void launch_end(void *tool, emu_launch_event *event, int code) {
-    (void)tool, (void)event, (void)code;
+    (void)tool, (void)code;
+    streams_end(event->order);
     knowledge_clear();
     operations_clear();
     pthread_mutex_unlock(&lock);
@@ -63,7 +68,7 @@ static int block_begin(void *tool, emu_block_event *event) {
     block->touched_all = cluster.x * cluster.y * cluster.z > 1;
     if (block->touched_all && event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
     if (block->touched_all && event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
-    if (!block->touched_all && !event->launch->cooperative) quick_begin(block);
+    if (!block->touched_all && !event->launch->cooperative && !streams_matter()) quick_begin(block);
     return 1;
 }
 
@@ -188,6 +193,11 @@ static void on_fence(void *tool, const emu_where *at, unsigned scope) {
     if (block) rules_fence(block, at->thread, scope);
 }
 
+static void on_order(void *tool, const emu_order_event *event) {
+    (void)tool;
+    streams_order(event);
+}
+
 static void on_index(void *tool, const emu_where *at, int64_t index, const char *type) {
     (void)tool;
     const block_state *const block = at->block->own;
@@ -206,6 +216,7 @@ static void on_copy(void *tool, const emu_copy_event *event) {
         else
             shadow_value(to, event->width);
     }
+    rules_copy(event);
     pthread_mutex_unlock(&lock);
 }
 
@@ -281,10 +292,15 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .release = on_release,
                                  .fence = on_fence,
                                  .index = on_index,
-                                 .one_at_a_time = 1};
+                                 .one_at_a_time = 1,
+                                 .order = on_order};
 
 CHECKER_API void checker_notes(int wanted) {
     notes = wanted;
+}
+
+CHECKER_API uint64_t checker_last_launch(void) {
+    return last_launch;
 }
 
 CHECKER_API int checker_begin(void) {
@@ -293,6 +309,7 @@ CHECKER_API int checker_begin(void) {
     if (!code) {
         findings_clear();
         quick_clear();
+        last_launch = 0;
         size_t bytes;
         for (uintptr_t at = 0; (at = emu_heap_block_after(at, &bytes));) // from earlier launches
             interval_add(at, at + bytes, -1, IN_HEAP);
@@ -306,6 +323,7 @@ CHECKER_API int checker_end(void) {
     if (code) return code;
     shadow_clear();
     rules_clear();
+    streams_clear();
     intervals_clear();
     return code;
 }

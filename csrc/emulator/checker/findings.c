@@ -89,16 +89,21 @@ static checker_finding new_finding(checker_kind kind, const block_state *block, 
     return result;
 }
 
-void findings_add(checker_kind kind, const block_state *block, int thread, unsigned at, const emu_access_event *event,
-                  int64_t other_who, unsigned other, const interval *array) {
+// Whether that finding is known, or cannot be added; if it is known, it counts once more.
+static int is_no_new_one(checker_kind kind, uint64_t launch, unsigned at, unsigned other) {
     for (size_t i = 0; i < count; ++i) {
         if (findings[i].kind != (int)kind || keys[i].at != at || keys[i].other != other) continue;
-        if (findings[i].launch == checker_launch.event->number) {
-            ++findings[i].count;
-            return;
-        }
+        if (findings[i].launch != launch) continue;
+        ++findings[i].count;
+        return 1;
     }
-    if (count == MOST_FINDINGS) return;
+    return count == MOST_FINDINGS;
+}
+
+checker_finding *findings_add(checker_kind kind, const block_state *block, int thread, unsigned at,
+                              const emu_access_event *event, int64_t other_who, unsigned other,
+                              const interval *array) {
+    if (is_no_new_one(kind, checker_launch.event->number, at, other)) return NULL;
     checker_finding *const to = &findings[count];
     *to = new_finding(kind, block, thread, event);
     if (other_who >= 0) {
@@ -119,16 +124,33 @@ void findings_add(checker_kind kind, const block_state *block, int thread, unsig
     keys[count].at = at;
     keys[count].other = other;
     keys[count++].is_complete = 0;
+    return to;
+}
+
+void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t bytes, uint64_t launch,
+                       unsigned other) {
+    if (is_no_new_one(CHECKER_STREAMS, number, at, other)) return;
+    findings[count] = (checker_finding){.kind = CHECKER_STREAMS,
+                                        .launch = number,
+                                        .access = {.kind = sites[at].kind, .bytes = (unsigned)bytes},
+                                        .other = {.kind = sites[other].kind, .bytes = sites[other].bytes},
+                                        .address = address,
+                                        .parameter = -1,
+                                        .count = 1,
+                                        .other_launch = launch};
+    keys[count].at = at;
+    keys[count].other = other;
+    keys[count++].is_complete = 0;
 }
 
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type) {
     const emu_access_event none = {.bytes = 1};
-    const size_t before = count;
     const interval array = {.parameter = -1, .variable = type};
-    findings_add(CHECKER_INDEX, block, at->thread, site_number(at, EMU_READS, 1), &none, -1, 0, &array);
-    if (count == before) return;
-    findings[before].offset = index;
-    findings[before].length = 0;
+    const unsigned site = site_number(at, EMU_READS, 1);
+    checker_finding *const to = findings_add(CHECKER_INDEX, block, at->thread, site, &none, -1, 0, &array);
+    if (!to) return;
+    to->offset = index;
+    to->length = 0;
 }
 
 // A finding for each place where a launch has called malloc. `count`: the blocks that are in use.

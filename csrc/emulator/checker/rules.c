@@ -220,11 +220,29 @@ void rules_thread_ends(block_state *block, int id) {
     release_held(block, id);
 }
 
+// The record is of an earlier launch, or of a copy.
+static void compare_with_stream(const accessing *by, const cell *with, int record) {
+    const stream_work *const before = streams_unordered(with->stamp[record]);
+    if (!before || (is_atomic(by->kind) && is_atomic(site_of(with->site[record])->kind))) return;
+    const unsigned other = with->site[record];
+    checker_finding *const found =
+        findings_add(CHECKER_STREAMS, by->block, (int)by->thread, by->site, by->event, -1, other, NULL);
+    if (!found) return;
+    found->other_launch = before->launch;
+    found->other.kind = site_of(other)->kind;
+    found->other.bytes = site_of(other)->bytes;
+}
+
 static void compare(const accessing *by, const cell *with, int record) {
     const uint32_t who = with->who[record], stamp = with->stamp[record];
-    if (!stamp || who == by->who) return;
+    if (!stamp) return;
     const unsigned other = site_of(with->site[record])->kind;
     if (!((by->kind | other) & EMU_WRITES)) return;
+    if (stamp < checker_launch.begin) {
+        compare_with_stream(by, with, record);
+        return;
+    }
+    if (who == by->who) return;
     checker_kind kind = CHECKER_RACE;
     if (is_atomic(by->kind) && is_atomic(other)) {
         const uint32_t other_block = who / checker_launch.threads;
@@ -271,7 +289,8 @@ static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block
 // are as far from each other as possible: a write that comes later knows at most one of them by accident.
 static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
     for (int r = READ; r <= OTHER_READ; ++r)
-        if (!in->stamp[r] || in->who[r] == who || is_known(by->block, by->thread, in->who[r], in->stamp[r]))
+        if (!streams_unordered(in->stamp[r]) &&
+            (!in->stamp[r] || in->who[r] == who || is_known(by->block, by->thread, in->who[r], in->stamp[r])))
             return put(in, r, who, stamp, site, mask);
     const int now = distance(in->who[READ], in->who[OTHER_READ]), then = distance(in->who[READ], who);
     if (then > now) put(in, OTHER_READ, who, stamp, site, mask);
@@ -470,6 +489,61 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
     judge_held(block, at->thread, event);
     judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
+}
+
+// --- Copies by the host --------------------------------------------------------------------------------------------
+
+typedef struct copying {
+    uint64_t number;
+    unsigned kind, site;
+    size_t bytes;
+    int remembers; // what comes later must be ordered after it
+} copying;
+
+static void copy_cell(const copying *by, cell *in, unsigned mask, uintptr_t address) {
+    for (int r = WRITE; r < RECORDS; ++r) {
+        if (!in->stamp[r] || !((by->kind | site_of(in->site[r])->kind) & EMU_WRITES)) continue;
+        const stream_work *const before = streams_unordered(in->stamp[r]);
+        if (before) findings_add_copy(by->number, by->site, address, by->bytes, before->launch, in->site[r]);
+    }
+    if (!by->remembers) return;
+    const int writes = by->kind & EMU_WRITES;
+    if (writes) in->stamp[READ] = in->stamp[OTHER_READ] = 0;
+    put(in, writes ? WRITE : in->stamp[READ] ? OTHER_READ : READ, 0, checker_stamp, by->site, mask);
+    set_unused(in);
+}
+
+static void copy_bytes(const copying *by, uintptr_t address) {
+    emu_memory_event memory;
+    if (!emu_memory_at((const void *)address, &memory)) return; // no kernel accesses it
+    for (uintptr_t at = address, next; at < address + by->bytes; at = next) {
+        next = (at / GRAIN + 1) * GRAIN;
+        cell *const in = by->remembers ? shadow_cell(at) : shadow_if(at);
+        if (!in) {
+            next = (at / PAGE_BYTES + 1) * PAGE_BYTES;
+            continue;
+        }
+        cell *const single = shadow_bytes(in);
+        for (unsigned i = 0; single && i < GRAIN; ++i) copy_cell(by, &single[i], 1u << i, at);
+        if (!single) copy_cell(by, in, ALL_BYTES, at);
+    }
+}
+
+void rules_copy(const emu_copy_event *event) {
+    static const emu_where nowhere;
+    ++checker_stamp;
+    copying by = {.number = CHECKER_COPY | event->order, .bytes = event->width};
+    streams_begin(event->order, by.number);
+    by.remembers = !event->host_waits && streams_are_several();
+    for (size_t row = 0; row < event->height && (by.remembers || streams_matter()); ++row) {
+        by.kind = EMU_READS;
+        by.site = site_number(&nowhere, EMU_READS, 1);
+        if (event->from) copy_bytes(&by, (uintptr_t)event->from + row * event->from_pitch);
+        by.kind = EMU_WRITES;
+        by.site = site_number(&nowhere, EMU_WRITES, 1);
+        copy_bytes(&by, (uintptr_t)event->to + row * event->to_pitch);
+    }
+    streams_end(event->order);
 }
 
 // --- Asynchronous operations ---------------------------------------------------------------------------------------

@@ -79,6 +79,11 @@ cached_page *shadow_page(uintptr_t address) {
     return here;
 }
 
+cell *shadow_if(uintptr_t address) {
+    const page *const of = page_if(address >> PAGE_SHIFT);
+    return of && of->cells ? &of->cells[address % PAGE_BYTES / GRAIN] : NULL;
+}
+
 cell *shadow_bytes(cell *whole) {
     cell *bytes = NULL;
     if (whole->site[WRITE] == IN_BYTES) memcpy(&bytes, whole->who, sizeof bytes);

@@ -13,7 +13,7 @@ typedef struct rectangle {
     char *to;
     const char *from; // NULL: fill with `value`
     size_t to_pitch, from_pitch, width, height;
-    int value;
+    int value, host_waits;
     unsigned long long stream; // for tools.c; 0: nobody watched when it was queued
 } rectangle;
 
@@ -26,7 +26,9 @@ static void move_rows(void *data) {
                                     .width = r.width,
                                     .height = r.height,
                                     .value = r.value,
-                                    .stream = r.stream});
+                                    .stream = r.stream,
+                                    .order = emu_tool_running(),
+                                    .host_waits = r.host_waits});
     if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // contiguous: copy as one row
         r.width *= r.height;
         r.height = 1;
@@ -67,10 +69,12 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
 }
 
 static int submit(rectangle *r, int pageable, void *stream, int async) {
-    if (emu_tool_is_there()) emu_stream_id(async ? stream : NULL, &r->stream);
-    if (!async) return emu_submit(NULL, move_rows, r, sizeof *r, EMU_HERE, 0);
+    if (!async) stream = NULL;
+    if (emu_tool_is_there()) emu_stream_id(stream, &r->stream);
     // The caller may reuse pageable memory as soon as the call returns, so the copy is made before that.
-    emu_manner manner = pageable ? EMU_HERE : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER : EMU_LATER;
+    emu_manner manner = pageable || !async                           ? EMU_HERE
+                        : r->width * r->height <= (size_t)SMALL_COPY ? EMU_EITHER
+                                                                     : EMU_LATER;
     return emu_submit(stream, move_rows, r, sizeof *r, manner, 0);
 }
 
@@ -94,11 +98,18 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (width && height) {
         code = check_end(call, "destination", to, to_pitch, width, height, to_device, &pageable);
+        const int host_waits = !async || pageable;
         if (!code) code = check_end(call, "source", from, from_pitch, width, height, from_device, &pageable);
         if (code) return code;
-        rectangle r = {
-            .to = to, .from = from, .to_pitch = to_pitch, .from_pitch = from_pitch, .width = width, .height = height};
+        rectangle r = {.to = to,
+                       .from = from,
+                       .to_pitch = to_pitch,
+                       .from_pitch = from_pitch,
+                       .width = width,
+                       .height = height,
+                       .host_waits = host_waits};
         code = submit(&r, pageable, stream, async);
+        if (!code && host_waits) emu_tell_waited(async ? stream : NULL);
     }
     if (async) return code;
     emu_print_flush();

@@ -138,7 +138,9 @@ int emu_event_query(void *handle) {
     emu_event *e;
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
-    if (!code) code = fired(e) ? event_error(e) : (int)cudaErrorNotReady;
+    if (!code && !fired(e)) code = cudaErrorNotReady;
+    if (!code) emu_tell_order(EMU_ORDER_EVENT, NULL, 0, e);
+    if (!code) code = event_error(e);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }
@@ -158,6 +160,7 @@ int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
                 emu_give_up();
                 code = EMU_INTERRUPTED;
             }
+        if (!code) emu_tell_order(EMU_ORDER_EVENT, NULL, 0, e);
         if (!code && e->stream == s) code = event_error(e);
     }
     pthread_mutex_unlock(&emu_queues.lock);
@@ -197,6 +200,7 @@ int emu_stream_wait_event(void *stream, void *event) {
     if (!code) code = find_event(event, &e);
     if (!code && e->stream && e->stream != s && (!fired(e) || emu_queues.report_count))
         s->awaited[s->awaited_count++ % EMU_AWAITED] = (emu_awaited){e->stream, e->stream_id, e->order};
+    if (!code) emu_tell_order(EMU_ORDER_WAIT, s, 0, e);
     if (!code && !fired(e) && e->stream != s) {
         later->awaited = e->stream;
         later->awaited_ticket = e->ticket;

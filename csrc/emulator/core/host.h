@@ -152,7 +152,8 @@ void emu_drop_streams(int device);                // for cudaDeviceReset: handle
 void emu_stream_fork(emu_fork stage);
 
 // --- wait.c ------------------------------------------------------------------------------------------------------
-void emu_wait_idle(int device); // waits for what is queued now (-1: on all devices); errors stay pending
-int emu_collect(void *stream);  // after waiting: the error that a synchronizing call reports
+void emu_tell_waited(void *stream); // the tool that watches: the host has waited for the stream
+void emu_wait_idle(int device);     // waits for what is queued now (-1: on all devices); errors stay pending
+int emu_collect(void *stream);      // after waiting: the error that a synchronizing call reports
 
 #endif

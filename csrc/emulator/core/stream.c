@@ -11,6 +11,7 @@
 #include "stream.h"
 
 #include "region.h"
+#include "tools.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +205,14 @@ emu_stream *emu_blocker(const emu_stream *s, const emu_op *o) {
     return null && emu_pending_before(null, o->order) ? null : NULL;
 }
 
+void emu_tell_order(emu_order_kind kind, const emu_stream *s, int device, const emu_event *event) {
+    if (!emu_tool_is_there()) return;
+    emu_order_event order = {.kind = kind, .order = emu_queues.last_order, .device = device, .event = event};
+    if (s) order.stream = s->id, order.device = s->device;
+    if (s) order.is_legacy = s->is_null, order.is_blocking = emu_is_blocking(s);
+    emu_tool_order(&order);
+}
+
 void emu_enqueue(emu_stream *s, emu_op *o) {
     o->next = NULL;
     o->order = ++emu_queues.last_order;
@@ -214,6 +223,7 @@ void emu_enqueue(emu_stream *s, emu_op *o) {
     else
         s->head = o;
     s->tail = o;
+    if (o->kind != OP_WAIT) emu_tell_order(o->kind == OP_RECORD ? EMU_ORDER_RECORD : EMU_ORDER_WORK, s, 0, o->event);
 }
 
 void emu_finish(emu_stream *s) {
@@ -297,6 +307,7 @@ static void *worker(void *argument) {
         const int dropped = o->given_up && !o->always, skipped = !dropped && inherits_failure(s, o);
         atomic_store(&s->cancel, 0);
         pthread_mutex_unlock(&emu_queues.lock);
+        emu_tool_runs(o->order);
         if (skipped)
             say_skipped(o);
         else if (!dropped)
@@ -367,6 +378,7 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
                 break;
         }
         pthread_mutex_unlock(&emu_queues.lock);
+        emu_tool_runs(here.order);
         work((void *)(uintptr_t)data);
         pthread_mutex_lock(&emu_queues.lock);
         emu_finish(s);
@@ -374,6 +386,15 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
     pthread_mutex_unlock(&emu_queues.lock);
     free(later);
     return code;
+}
+
+void emu_tell_waited(void *handle) {
+    int device;
+    emu_stream *s;
+    if (!emu_tool_is_there() || emu_enter(&device)) return;
+    pthread_mutex_lock(&emu_queues.lock);
+    if (!emu_find_stream(handle, device, &s)) emu_tell_order(EMU_ORDER_STREAM, s, 0, NULL);
+    pthread_mutex_unlock(&emu_queues.lock);
 }
 
 int emu_stream_device(void *handle, int *device) {

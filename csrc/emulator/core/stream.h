@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "host.h"
+#include "emulator/events.h"
 
 typedef enum emu_op_kind { OP_WORK, OP_KERNEL, OP_RECORD, OP_WAIT } emu_op_kind;
 
@@ -116,6 +117,8 @@ int emu_can_run_now(const emu_stream *s, emu_op *o);                // `o` is no
 int emu_queue_later(emu_stream *s, emu_op *o); // for the stream's thread, which frees `o`; on failure the caller does
 void emu_enqueue(emu_stream *s, emu_op *o);    // only adds it to the queue; the caller must run it
 void emu_finish(emu_stream *s);                // removes the head after it has run
+// To the tool that watches, if there is one. `device`: of EMU_ORDER_DEVICE.
+void emu_tell_order(emu_order_kind kind, const emu_stream *s, int device, const emu_event *event);
 // The calling thread's number, which is never reused. A thread that has not found a stream has launched nothing:
 // UINT64_MAX.
 uint64_t emu_thread_number(void);

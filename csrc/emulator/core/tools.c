@@ -88,12 +88,27 @@ void emu_tool_fork(emu_fork stage) {
     emu_fork_lock(stage, &lock);
 }
 
-// --- Copies and allocations ----------------------------------------------------------------------------------------
+// --- Copies, allocations, and the order of the host ----------------------------------------------------------------------------------------
 
 void emu_tool_copy(const emu_copy_event *copy) {
     const emu_subscriber *to = emu_tool_acquire();
     if (!to) return;
     if (to->events.copy) to->events.copy(to->tool, copy);
+    emu_tool_release();
+}
+
+static __thread uint64_t running_order;
+void emu_tool_runs(uint64_t order) {
+    running_order = order;
+}
+uint64_t emu_tool_running(void) {
+    return running_order;
+}
+
+void emu_tool_order(const emu_order_event *order) {
+    const emu_subscriber *to = emu_tool_acquire();
+    if (!to) return;
+    if (to->events.order) to->events.order(to->tool, order);
     emu_tool_release();
 }
 
@@ -129,7 +144,8 @@ void emu_tool_launch_begin(emu_grid *grid, emu_watched_launch *to, emu_trampolin
                                    .dynamic_shared = launch->dynamic_shared,
                                    .cooperative = launch->cooperative,
                                    .device = launch->device,
-                                   .stream = launch->stream};
+                                   .stream = launch->stream,
+                                   .order = emu_tool_running()};
     to->launch = *launch;
     to->launch.trampoline = trampoline;
     grid->trampoline = launch->trampoline;

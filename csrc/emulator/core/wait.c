@@ -118,6 +118,7 @@ int emu_collect(void *handle) {
 void emu_wait_idle(int device) {
     pthread_mutex_lock(&emu_queues.lock);
     wait_queued(NULL, device, NULL, NULL);
+    emu_tell_order(EMU_ORDER_DEVICE, NULL, device, NULL);
     pthread_mutex_unlock(&emu_queues.lock);
 }
 
@@ -126,6 +127,7 @@ int emu_device_wait(emu_interrupted interrupted, void *argument) {
     if (code) return code;
     pthread_mutex_lock(&emu_queues.lock);
     code = wait_queued(NULL, device, interrupted, argument);
+    if (!code) emu_tell_order(EMU_ORDER_DEVICE, NULL, device, NULL);
     if (!code) code = collect(NULL, device);
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
@@ -147,6 +149,7 @@ int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);
     if (!code) code = wait_queued(s, s->device, interrupted, argument);
+    if (!code) emu_tell_order(EMU_ORDER_STREAM, s, 0, NULL);
     if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
     emu_print_flush();
@@ -160,10 +163,9 @@ int emu_stream_query(void *handle) {
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);
-    if (!code && unfinished(s, s->device, emu_queues.last_order + 1))
-        code = cudaErrorNotReady;
-    else if (!code)
-        code = collect(s, s->device);
+    if (!code && unfinished(s, s->device, emu_queues.last_order + 1)) code = cudaErrorNotReady;
+    if (!code) emu_tell_order(EMU_ORDER_STREAM, s, 0, NULL);
+    if (!code) code = collect(s, s->device);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
 }

@@ -52,6 +52,7 @@ typedef struct emu_launch_event { // stays at its address from launch_begin to l
     size_t dynamic_shared; // bytes
     int cooperative, device;
     unsigned long long stream; // as cudaStreamGetId
+    uint64_t order;            // of an emu_order_event
     void *own;                 // the tool's, NULL at first
 } emu_launch_event;
 
@@ -155,7 +156,29 @@ typedef struct emu_copy_event { // `height` rows of `width` bytes
     size_t to_pitch, from_pitch, width, height;
     int value;
     unsigned long long stream; // as cudaStreamGetId
+    uint64_t order;            // of an emu_order_event
+    int host_waits;            // for this copy, before the call returns
 } emu_copy_event;
+
+// What the host does that orders work in streams. Work is known by its `order`, which grows from one piece of work to
+// the next; a stream carries its work out in this order. Work in the legacy stream of a device comes after all that has
+// been queued in the device's blocking streams, and before all that is queued there later.
+typedef enum emu_order_kind {
+    EMU_ORDER_WORK,   // the host queues a launch or a copy, or what has no events of its own
+    EMU_ORDER_RECORD, // ... a mark: the event stands for all work before it in its stream
+    EMU_ORDER_WAIT,   // all later work of the stream comes after what the event stands for now
+    EMU_ORDER_STREAM, // the host has waited for a stream (the legacy one: also for the blocking ones),
+    EMU_ORDER_EVENT,  // ... an event,
+    EMU_ORDER_DEVICE, // ... all streams of a device (-1: of all devices)
+    EMU_ORDER_KINDS
+} emu_order_kind;
+typedef struct emu_order_event {
+    emu_order_kind kind;
+    uint64_t order;                     // EMU_ORDER_WORK
+    unsigned long long stream;          // as cudaStreamGetId; 0: none
+    int device, is_legacy, is_blocking; // of the stream
+    const void *event;
+} emu_order_event;
 
 typedef enum emu_memory_kind {
     EMU_MEMORY_DEVICE,
@@ -199,6 +222,8 @@ typedef struct emu_events {
     void (*index)(void *tool, const emu_where *at, int64_t index, const char *type);
     // Blocks run one after another, in their order; those of a cooperative grid take turns at its barriers.
     uintptr_t one_at_a_time;
+    // From the thread that queues or has waited. It must not call any function of the core.
+    void (*order)(void *tool, const emu_order_event *order);
 } emu_events;
 
 // A cudaError_t, as all functions for the host. The core copies the table.

@@ -1,0 +1,229 @@
+// Launches and copies in several streams: which ones are ordered.
+//
+//   host     queue A in s ---- queue B in t ---- wait for t ---- queue C in s     C knows A and B;
+//   s, t     clock of s: A     clock of t: B     host: B         clock of s: A, B, C     A and B do not know each other
+//
+// A clock says for each stream up to which work it is known to come before. The host has one, each stream (what its
+// next work comes after), each event, and each piece of work, from when it is queued until it runs. All threads of the
+// host share one clock, as if they told each other of everything. So work that several threads queue can look ordered,
+// but ordered work never looks unordered.
+//
+// Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
+// comes before all that follows, and is forgotten.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checker.h"
+
+enum { MOST_STREAMS = 64, MOST_UNORDERED = 64 };
+
+typedef struct vector { // order of the last work that is known, by the stream's place
+    uint64_t of[MOST_STREAMS];
+} vector;
+
+static struct {
+    unsigned long long id; // 0: the place is free
+    int device, is_legacy, is_blocking;
+    uint64_t last; // of its work
+    vector known;
+} streams[MOST_STREAMS];
+static vector host;
+
+typedef struct entry {
+    uint64_t order;
+    int stream;
+    const void *event;
+    vector known;
+} entry;
+static struct {
+    entry *of;
+    size_t count, room;
+} events, queued; // clocks of recorded events; of work that has not begun
+
+static stream_work *works; // that have begun, in the order of their stamps
+static size_t work_count, work_room;
+static stream_work unordered[MOST_UNORDERED]; // those that the current one does not come after
+static size_t unordered_count;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for all but `unordered`; no other one is taken under it
+static __thread int waits_for_check;
+
+// --- Clocks (lock held) --------------------------------------------------------------------------------------------
+
+static void join(vector *to, const vector *from) {
+    for (int i = 0; i < MOST_STREAMS; ++i)
+        if (from->of[i] > to->of[i]) to->of[i] = from->of[i];
+}
+
+static entry *add(entry **of, size_t *count, size_t *room) {
+    if (*count == *room) {
+        *room = *room ? 2 * *room : 64;
+        *of = realloc(*of, *room * sizeof **of);
+        if (!*of) abort();
+    }
+    return &(*of)[(*count)++];
+}
+
+// The place of a stream. Orders grow, so what clocks say of a former stream there does no harm. If there are more
+// streams than places, the one that has been idle longest counts as waited for.
+static int place_of(const emu_order_event *event) {
+    int idle = 0;
+    for (int i = 0; i < MOST_STREAMS; ++i) {
+        if (streams[i].id == event->stream) return i;
+        if (streams[i].last < streams[idle].last) idle = i;
+    }
+    if (streams[idle].last > host.of[idle]) host.of[idle] = streams[idle].last;
+    streams[idle].id = event->stream;
+    streams[idle].device = event->device;
+    streams[idle].is_legacy = event->is_legacy;
+    streams[idle].is_blocking = event->is_blocking;
+    streams[idle].known = host;
+    return idle;
+}
+
+// What work in the stream comes after.
+static void learn(int stream) {
+    join(&streams[stream].known, &host);
+    for (int i = 0; i < MOST_STREAMS && streams[stream].is_blocking; ++i)
+        if (streams[i].id && streams[i].device == streams[stream].device && streams[i].is_blocking &&
+            (streams[i].is_legacy || streams[stream].is_legacy))
+            join(&streams[stream].known, &streams[i].known);
+}
+
+static vector *recorded(const void *event) {
+    for (size_t i = events.count; i-- > 0;)
+        if (events.of[i].event == event) return &events.of[i].known;
+    return NULL;
+}
+
+static int is_before_all(const vector *known) {
+    for (int i = 0; i < MOST_STREAMS; ++i)
+        if (known->of[i] > host.of[i]) return 0;
+    return 1;
+}
+
+// The host has waited: forgets what no longer matters.
+static void forget(void) {
+    size_t kept = 0;
+    for (size_t i = 0; i < events.count; ++i)
+        if (!is_before_all(&events.of[i].known)) events.of[kept++] = events.of[i];
+    events.count = kept;
+    kept = 0;
+    for (size_t i = 0; i < queued.count; ++i)
+        if (queued.of[i].order > host.of[queued.of[i].stream]) queued.of[kept++] = queued.of[i];
+    queued.count = kept;
+    kept = 0;
+    for (size_t i = 0; i < work_count; ++i)
+        if (works[i].order > host.of[works[i].stream]) works[kept++] = works[i];
+    work_count = kept;
+}
+
+static void host_waits(const emu_order_event *event) {
+    if (waits_for_check) return;
+    if (event->kind == EMU_ORDER_EVENT) {
+        const vector *const known = recorded(event->event);
+        if (known) join(&host, known);
+    } else if (event->kind == EMU_ORDER_DEVICE) {
+        for (int i = 0; i < MOST_STREAMS; ++i)
+            if (streams[i].id && (event->device < 0 || streams[i].device == event->device))
+                join(&host, &streams[i].known);
+    } else {
+        const int stream = place_of(event);
+        learn(stream);
+        join(&host, &streams[stream].known);
+    }
+    forget();
+}
+
+void streams_order(const emu_order_event *event) {
+    pthread_mutex_lock(&lock);
+    if (event->kind == EMU_ORDER_WORK) {
+        const int stream = place_of(event);
+        learn(stream);
+        streams[stream].last = streams[stream].known.of[stream] = event->order;
+        *add(&queued.of, &queued.count, &queued.room) =
+            (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
+    } else if (event->kind == EMU_ORDER_RECORD) {
+        const int stream = place_of(event);
+        learn(stream);
+        vector *known = recorded(event->event);
+        if (!known) {
+            entry *const of = add(&events.of, &events.count, &events.room);
+            of->event = event->event;
+            known = &of->known;
+        }
+        *known = streams[stream].known;
+    } else if (event->kind == EMU_ORDER_WAIT) {
+        const int stream = place_of(event);
+        const vector *const known = recorded(event->event);
+        if (known) join(&streams[stream].known, known);
+    } else {
+        host_waits(event);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// --- Work that runs ------------------------------------------------------------------------------------------------
+
+void streams_begin(uint64_t order, uint64_t launch) {
+    unordered_count = 0;
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < queued.count && queued.of[i].order != order) ++i;
+    if (i < queued.count) {
+        const entry now = queued.of[i];
+        size_t kept = 0;
+        for (i = 0; i < queued.count; ++i) // earlier work of the stream has run, or never will
+            if (queued.of[i].stream != now.stream || queued.of[i].order > order) queued.of[kept++] = queued.of[i];
+        queued.count = kept;
+        for (i = 0; i < work_count && unordered_count < MOST_UNORDERED; ++i)
+            if (works[i].order > now.known.of[works[i].stream]) unordered[unordered_count++] = works[i];
+        if (work_count == work_room) {
+            work_room = work_room ? 2 * work_room : 64;
+            works = realloc(works, work_room * sizeof *works);
+            if (!works) abort();
+        }
+        works[work_count++] = (stream_work){checker_stamp, UINT32_MAX, order, launch, now.stream};
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void streams_end(uint64_t order) {
+    unordered_count = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = work_count; i-- > 0;)
+        if (works[i].order == order) works[i].end = checker_stamp;
+    pthread_mutex_unlock(&lock);
+}
+
+int streams_matter(void) {
+    return unordered_count != 0;
+}
+
+const stream_work *streams_unordered(uint32_t stamp) {
+    for (size_t i = 0; i < unordered_count; ++i)
+        if (stamp >= unordered[i].begin && stamp <= unordered[i].end) return &unordered[i];
+    return NULL;
+}
+
+int streams_are_several(void) {
+    int count = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MOST_STREAMS; ++i) count += streams[i].id != 0;
+    pthread_mutex_unlock(&lock);
+    return count > 1;
+}
+
+void streams_clear(void) {
+    pthread_mutex_lock(&lock);
+    memset(streams, 0, sizeof streams);
+    memset(&host, 0, sizeof host);
+    events.count = queued.count = work_count = unordered_count = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+// While a check itself waits for the work of the calling thread: this orders nothing.
+CHECKER_API void checker_waits(int begins) {
+    waits_for_check = begins;
+}
