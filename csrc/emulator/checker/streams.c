@@ -1,12 +1,12 @@
 // Launches and copies in several streams: which ones are ordered.
 //
-//   host     queue A in s ---- queue B in t ---- wait for t ---- queue C in s     C knows A and B;
-//   s, t     clock of s: A     clock of t: B     host: B         clock of s: A, B, C     A and B do not know each other
+//   the host   queues A in s    queues B in t    waits for t    queues C in s
+//   clocks     s: A             t: B             host: B        s: A, B, C     A and B do not know each other
 //
-// A clock says for each stream up to which work it is known to come before. The host has one, each stream (what its
-// next work comes after), each event, and each piece of work, from when it is queued until it runs. All threads of the
-// host share one clock, as if they told each other of everything. So work that several threads queue can look ordered,
-// but ordered work never looks unordered.
+// A clock says for each stream which work, up to the last one, comes before. The host has one, each stream (what its
+// next work comes after), each event, and each piece of work, from when it is queued until it runs. All threads of
+// the host share one clock, as if they told each other of everything. So work that several threads queue can look
+// ordered, but ordered work never looks unordered.
 //
 // Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
 // comes before all that follows, and is forgotten.
