@@ -84,10 +84,11 @@ class Checking(Observer):
             raise _error(found) from None
 
     def end(self) -> None:
-        """Adds what can be said when all launches have ended."""
-        if self._notes:
-            checker.find_leaks()
-        found = _one_per_place([self._finding(one, None) for one in session.found()])
+        """Adds what can be said when all launches have ended, and what copies after them have done."""
+        with session.lock:  # findings of another thread's launch are collected by that thread
+            if self._notes:
+                checker.find_leaks()
+            found = _one_per_place([self._finding(one, None) for one in session.found()])
         self.findings += found
         if self._raises and found:
             raise _error(found)

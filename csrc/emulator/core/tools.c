@@ -88,7 +88,7 @@ void emu_tool_fork(emu_fork stage) {
     emu_fork_lock(stage, &lock);
 }
 
-// --- Copies, allocations, and the order of the host -------------------------------------------------------------------
+// --- Copies, allocations, and the order of the host ----------------------------------------------------------------
 
 void emu_tool_copy(const emu_copy_event *copy) {
     const emu_subscriber *to = emu_tool_acquire();

@@ -161,8 +161,8 @@ typedef struct emu_copy_event { // `height` rows of `width` bytes
 } emu_copy_event;
 
 // What the host does that orders work in streams. Work is known by its `order`, which grows from one piece of work to
-int device, is_legacy, is_blocking; // of the stream
-// been queued in the device's blocking streams, and before all that is queued there later.
+// the next; a stream carries its work out in this order. Work in the legacy stream of a device comes after all that
+// has been queued in the device's blocking streams, and before all that is queued there later.
 typedef enum emu_order_kind {
     EMU_ORDER_WORK,   // the host queues a launch or a copy, or what has no events of its own
     EMU_ORDER_RECORD, // ... a mark: the event stands for all work before it in its stream
