@@ -502,7 +502,8 @@ def core_part(folder: Path) -> Part:
     command = [*cc, *C_FLAGS, *branch, *sanitizers(), *strict(), *extra("CFLAGS"), *includes]
     sources = relative("csrc/emulator/core/*.c") + relative("csrc/emulator/core/*.S")
     core = [Unit(source, command, "core") for source in sources]
-    checker = [Unit(source, command, "core") for source in relative("csrc/emulator/checker/*.c")]
+    of_tools = relative("csrc/emulator/checker/*.c") + relative("csrc/emulator/counters/*.c")
+    checker = [Unit(source, command, "core") for source in of_tools]
     shared = [*cc, "-shared", "-Wl,-z,noexecstack", "-Wl,-z,nodelete", "-pthread", *sanitizers()]
 
     def link_core() -> list[Path]:

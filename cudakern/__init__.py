@@ -13,6 +13,7 @@ Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...)
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
              random_matrix help
 Checking     check(op, ...) finds races and other mistakes in kernels; inside checking(), they are errors
+             trace(op, ...) counts what a kernel asks of the memory system, as Nsight Compute does
 Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
 Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
 Memory       memory_limit("8G") limits the device memory of matmul and sum_of_squares of NumPy arrays
@@ -78,6 +79,7 @@ _OPERATIONS = {
 _LATER = {
     "chips.device_query": "DeviceQuery device_query",
     "insight.check": "check checking",
+    "insight.counters": "Trace trace",
     "insight.findings": "Finding Findings",
     "measure.bench": "Bench bench",
     "measure.compare": "Comparison compare random_matrix",

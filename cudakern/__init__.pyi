@@ -18,6 +18,7 @@ from .arrays.transfer import Array
 from .calls.table import Parameter, Variant, Variants
 from .chips.device_query import DeviceQuery, device_query
 from .insight.check import check, checking
+from .insight.counters import Trace, trace
 from .insight.findings import Finding, Findings
 from .measure.bench import Bench
 from .measure.compare import Comparison, compare, random_matrix
@@ -607,6 +608,7 @@ __all__ = [
     "Source",
     "Step",
     "Stream",
+    "Trace",
     "Variant",
     "Variants",
     "__version__",
@@ -646,6 +648,7 @@ __all__ = [
     "stencil_1d",
     "sum_of_squares",
     "synchronize",
+    "trace",
     "use_backend",
     "variants",
     "vector_add",

@@ -150,6 +150,8 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
     options = command(_check, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype --seed")
     options.add_argument("--shape", type=_sizes, action="append", help="e.g. 1000, or m,n,k for matmul; repeatable")
+    options = command(_trace, "OP VARIANT [NAME=VALUE ...]", has="--dtype --seed")
+    options.add_argument("--shape", type=_sizes, help="e.g. 1000, or m,n,k for matmul")
     return parser, common, commands
 
 
@@ -377,3 +379,14 @@ def _check(options: argparse.Namespace) -> bool:
     result = VariantChecks(tuple(checks))
     _show(options, result)
     return not result.ok
+
+
+def _trace(options: argparse.Namespace) -> bool:
+    """Count what the kernels of a variant ask of the memory system, by line, on the emulator."""
+    from .insight.variants import trace_variant
+
+    (op, variant), words = _words(options, 2)
+    if op is None or variant is None:
+        raise ValueError("trace: pass an operation and a variant, as in: cudakern trace matmul tiled")
+    _show(options, trace_variant(op, variant, options.dtype, options.shape, options.seed, **keywords("trace", words)))
+    return False

@@ -160,6 +160,14 @@ def test_ladder_with_parameters():
         assert message in cli("ladder", *words, status=2)
 
 
+def test_trace():
+    words = cli("trace", "saxpy", "naive", "--shape", "1000")
+    assert "saxpy naive, 1,000" in words
+    plain = cli_json("trace", "matmul", "tiled", "--shape", "64,32,64", "--dtype", "float64")
+    assert plain["metrics"]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 2 * 64 * 32 * 64 / 16 / 32
+    assert "trace: pass an operation and a variant, as in: " in cli("trace", "matmul", status=2)
+
+
 def test_check(monkeypatch):
     """Of a variant and of an operation; with a finding, the exit status is 1."""
     words = cli("check", "saxpy", "vectorized")

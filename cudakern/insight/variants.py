@@ -1,20 +1,23 @@
-"""Checks of the package's own kernels: each variant on the small, odd shapes that verify() uses."""
+"""Checks and traces of the package's own kernels, on the small, odd shapes that verify() uses."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from .. import _display
 from .._backend import use_backend
 from ..arrays.dtypes import numpy_dtype
 from ..calls import table
-from ..operations.registry import operation
+from ..operations.registry import Operation, operation
 from ..operations.variants import NameOrFunction, operation_name
 from .check import check
+from .counters import Trace, trace
 from .findings import Finding, Findings
 
 
@@ -78,14 +81,7 @@ def check_variant(
     A place in the source is one finding, in however many shapes it occurs. ValueError for a variant without a kernel,
     NotImplementedError for one that the emulator does not run.
     """
-    what = operation(operation_name(op))
-    entry = table.find(what.name, variant)
-    if entry.on_host:
-        raise ValueError(f"{what.name}: variant {variant!r} has no kernel ({entry.summary})")
-    with use_backend("emulator") as here:
-        if reason := entry.why_not(here):
-            raise NotImplementedError(f"{what.name}: variant {variant!r} cannot be checked: {reason}")
-    kind = numpy_dtype(dtype or (what.default_dtype if what.default_dtype in entry.types else entry.types[0]))
+    what, entry, kind = _found(op, variant, dtype, "checked")
 
     def of_all_shapes() -> None:
         for shape in what.ragged if shapes is None else shapes:
@@ -97,3 +93,40 @@ def check_variant(
         places.setdefault(one.where, one)
     findings = Findings(list(places.values()), found.launches, f"{what.name}, {variant}")
     return VariantCheck(what.name, variant, kind.name, findings)
+
+
+def trace_variant(
+    op: NameOrFunction,
+    variant: str,
+    dtype: npt.DTypeLike | None = None,
+    shape: tuple[int, ...] | None = None,
+    seed: int = 0,
+    **parameters: Any,
+) -> Trace:
+    """Trace a variant on random inputs of a shape, by default the largest of the operation's ragged ones.
+
+    The rest is as in ``check_variant``.
+    """
+    what, entry, kind = _found(op, variant, dtype, "traced")
+    shape = max(what.ragged, key=math.prod) if shape is None else shape
+    result = trace(what.call_of(entry, what.make(shape, kind, seed), **parameters))
+    result.name = f"{what.name} {variant}, {_display.dimensions(shape)}"
+    return result
+
+
+def _found(
+    op: NameOrFunction, variant: str, dtype: npt.DTypeLike | None, done: str
+) -> tuple[Operation, table.Variant, np.dtype[Any]]:
+    """The operation, the variant, and the type of the inputs."""
+    what = operation(operation_name(op))
+    entry = table.find(what.name, variant)
+    if entry.on_host:
+        raise ValueError(f"{what.name}: variant {variant!r} has no kernel ({entry.summary})")
+    with use_backend("emulator") as here:
+        if reason := entry.why_not(here):
+            raise NotImplementedError(f"{what.name}: variant {variant!r} cannot be {done}: {reason}")
+    return (
+        what,
+        entry,
+        numpy_dtype(dtype or (what.default_dtype if what.default_dtype in entry.types else entry.types[0])),
+    )

@@ -1,0 +1,109 @@
+// What a request costs: the sectors of global memory that it touches, or its passes through shared memory.
+//
+//   shared memory     word w of 4 bytes lies in bank w % 32; in one pass (wavefront), each bank gives one word, to as
+//                     many lanes as want it
+//   4 bytes per lane  one pass for each different word in the bank that has most of them
+//   8 bytes           the two halves of the warp come one after the other; 16 bytes: its four quarters. Two neighboring
+//                     parts come together if lanes i and i ^ 1, or lanes i and i ^ 2, read the same.
+#include <string.h>
+
+#include "counters.h"
+
+// --- Global memory -------------------------------------------------------------------------------------------------
+
+cost cost_of_global(const request *of, unsigned bytes) {
+    uintptr_t sector[2 * LANES];
+    uint32_t touched[2 * LANES]; // bytes of it
+    unsigned count = 0;
+    cost result = {0};
+    for (unsigned lane = 0; lane < LANES; ++lane) {
+        if (!(of->lanes >> lane & 1)) continue;
+        uintptr_t at = of->address[lane];
+        for (unsigned left = bytes; left;) {
+            const unsigned first = at % SECTOR, most = SECTOR - first, part = left < most ? left : most;
+            const uint32_t mask = (part == 32 ? UINT32_MAX : (1u << part) - 1) << first;
+            unsigned i = count; // neighbors come last
+            while (i && sector[i - 1] != at / SECTOR) --i;
+            if (!i) {
+                i = ++count;
+                sector[i - 1] = at / SECTOR;
+                touched[i - 1] = 0;
+            }
+            touched[i - 1] |= mask;
+            at += part;
+            left -= part;
+        }
+    }
+    result.sectors = count;
+    for (unsigned i = 0; i < count; ++i) result.used += (unsigned)__builtin_popcount(touched[i]);
+    return result;
+}
+
+// Atomic operations of several lanes on one address come one after the other: each time, the sectors count again.
+cost cost_of_atomics(const request *of, unsigned bytes) {
+    request left = *of;
+    cost result = cost_of_global(of, bytes);
+    for (result.sectors = 0; left.lanes;) {
+        request now = {0};
+        for (unsigned lane = 0; lane < LANES; ++lane) {
+            if (!(left.lanes >> lane & 1)) continue;
+            int taken = 0;
+            for (unsigned other = 0; other < lane; ++other)
+                taken |= (now.lanes >> other & 1) && now.address[other] == left.address[lane];
+            if (taken) continue;
+            now.lanes |= 1u << lane;
+            now.address[lane] = left.address[lane];
+        }
+        left.lanes &= ~now.lanes;
+        result.sectors += cost_of_global(&now, bytes).sectors;
+    }
+    return result;
+}
+
+// --- Shared memory -------------------------------------------------------------------------------------------------
+
+// Passes for the lanes of a part of the warp, each of which accesses `words` words.
+static unsigned passes(const request *of, uint32_t lanes, unsigned words) {
+    uintptr_t seen[BANKS][LANES];
+    unsigned char count[BANKS] = {0};
+    unsigned most = 0;
+    for (uint32_t left = lanes & of->lanes; left; left &= left - 1) {
+        const uintptr_t first = of->address[__builtin_ctz(left)] / WORD;
+        for (uintptr_t word = first; word < first + words; ++word) {
+            const unsigned bank = word % BANKS;
+            unsigned i = 0;
+            while (i < count[bank] && seen[bank][i] != word) ++i;
+            if (i < count[bank]) continue;
+            seen[bank][count[bank]++] = word;
+            if (count[bank] > most) most = count[bank];
+        }
+    }
+    return most;
+}
+
+// Whether each two lanes that differ in that bit read the same, as far as both take part.
+static int are_pairs(const request *of, uint32_t lanes, unsigned bit) {
+    for (uint32_t left = lanes & of->lanes; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ bit;
+        if ((of->lanes >> other & 1) && of->address[lane] != of->address[other]) return 0;
+    }
+    return 1;
+}
+
+cost cost_of_shared(const request *of, unsigned bytes, int writes) {
+    const unsigned words = (bytes + WORD - 1) / WORD;
+    const unsigned parts = words <= 1 ? 1 : words == 2 ? 2 : 4, size = LANES / parts;
+    cost result = {0};
+    for (unsigned part = 0; part < parts; ++part) {
+        uint32_t lanes = size == LANES ? UINT32_MAX : ((1u << size) - 1) << part * size;
+        const uint32_t both = lanes | lanes << size;
+        if (!writes && part % 2 == 0 && parts > 1 && (are_pairs(of, both, 1) || are_pairs(of, both, 2))) {
+            lanes = both;
+            ++part;
+        }
+        if (!(lanes & of->lanes)) continue;
+        result.wavefronts += passes(of, lanes, words);
+        ++result.ideal;
+    }
+    return result;
+}

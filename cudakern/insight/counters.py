@@ -1,0 +1,317 @@
+"""trace: what the memory system of a GPU would do for a kernel, counted without one."""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import _display
+from .._backend import emulator, use_backend
+from ..calls.observer import Observed, Observer, Run, observed
+from ..operations.source import Source
+from ..own.compile import _Run as OwnRun
+from ..own.sets import in_mode
+from . import checker
+from .session import session
+from .trace import _lines
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+READS, WRITES, ATOMIC = checker.READS, checker.WRITES, checker.ATOMIC
+SECTOR = 32  #: bytes
+_NEAR = 6  #: lines between two that access memory, which are shown
+
+
+class _Request(ctypes.Structure):
+    """request"""
+
+    _fields_ = (("lanes", ctypes.c_uint32), ("address", ctypes.c_uint64 * 32))
+
+
+class _Site(ctypes.Structure):
+    """site"""
+
+    _fields_ = (
+        ("code", ctypes.c_uint64),
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_int),
+        ("kind", ctypes.c_uint),
+        ("bytes", ctypes.c_uint),
+        ("space", ctypes.c_int),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "most")),
+        ("worst", _Request),
+    )
+
+
+class _Launch(ctypes.Structure):
+    """counted_launch"""
+
+    _fields_ = (
+        ("number", ctypes.c_uint64),
+        ("kernel", ctypes.c_char * 256),
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("first_site", ctypes.c_uint64),
+        ("sites", ctypes.c_uint64),
+        ("barriers", ctypes.c_uint64),
+        ("warp_operations", ctypes.c_uint64),
+        ("complete", ctypes.c_int),
+    )
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """A load, store or atomic operation in the source, and what its requests cost."""
+
+    file: str
+    line: int  #: 0: unknown
+    what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result
+    space: str  #: "global", "shared"
+    bytes: int  #: per lane
+    requests: int  #: one per warp and execution
+    lanes: int  #: that took part, in all requests together
+    sectors: int  #: of 32 bytes, in global memory
+    used: int  #: different bytes of these sectors that lanes accessed
+    wavefronts: int  #: passes through shared memory
+    ideal: int  #: as many as without bank conflicts
+    worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
+
+
+class Sources:
+    """The texts of the files whose lines are counted."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, list[str]] = {}
+
+    def add(self, source: Source) -> None:
+        self._of[source.path.name] = source.splitlines()
+
+    def lines(self, file: str) -> list[str]:
+        return self._of.get(Path(file).name) or linecache.getlines(file)
+
+
+class Counted(_display.Shown):
+    """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
+
+    def __init__(self, name: str, instructions: Sequence[Instruction], barriers: int, sources: Sources) -> None:
+        self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+        self._sources = sources
+
+    def _sum(self, figure: str, what: str, space: str) -> int:
+        return sum(getattr(one, figure) for one in self.instructions if (one.what, one.space) == (what, space))
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The figures by the names under which Nsight Compute shows them."""
+        result: dict[str, float] = {}
+        for what, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"), ("reduction", "red")):
+            requests, sectors = self._sum("requests", what, "global"), self._sum("sectors", what, "global")
+            unit = f"pipe_lsu_mem_global_op_{op}"
+            result[f"l1tex__t_requests_{unit}.sum"] = requests
+            result[f"l1tex__t_sectors_{unit}.sum"] = sectors
+            if requests:
+                result[f"l1tex__average_t_sectors_per_request_{unit}.ratio"] = sectors / requests
+        for what, op in (("load", "ld"), ("store", "st"), ("atomic", "atom")):
+            wavefronts, ideal = self._sum("wavefronts", what, "shared"), self._sum("ideal", what, "shared")
+            result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", what, "shared")
+            result[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = wavefronts
+            result[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] = wavefronts - ideal
+        return result
+
+    def by_line(self) -> _display.Table:
+        """The source of the lines that access memory, and those between them, with the figures in the margin."""
+        rows, last = [], ("", 0)
+        places = self.lines()
+        for (file, line), some in places.items():
+            text = self._sources.lines(file)
+            first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
+            if last[0] not in (file, "") or (last[0] == file and first > last[1] + 1):
+                rows.append(["..."] + [""] * 6)
+            rows += [[str(n), text[n - 1].rstrip(), *[""] * 5] for n in range(first, line) if n <= len(text)]
+            source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
+            for space, what in sorted({(one.space, one.what) for one in some}):
+                figures = _figures([one for one in some if (one.space, one.what) == (space, what)])
+                rows.append([str(line), source, f"{space} {what}", figures[0], figures[3], figures[4], figures[6]])
+                source = ""
+            last = file, line
+        columns = ["line", "source", "access", "requests", "sectors per request", "used", "conflicts"]
+        return _display.Table(self._title(), columns, rows, right=["line", *columns[3:]])
+
+    def heatmap(self, line: int) -> Figure:
+        """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
+
+        Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
+        """
+        some = [one for one in self.instructions if one.line == line]
+        if not some:
+            known = ", ".join(str(n) for n in sorted({one.line for one in self.instructions}))
+            raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
+        from .heatmap import heatmap
+
+        return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
+
+    def lines(self) -> dict[tuple[str, int], list[Instruction]]:
+        """The instructions of each line of each file, in the lines' order."""
+        result: dict[tuple[str, int], list[Instruction]] = {}
+        for one in sorted(self.instructions, key=lambda one: (one.file, one.line)):
+            result.setdefault((one.file, one.line), []).append(one)
+        return result
+
+    def table(self) -> _display.Table:
+        """One row per line, memory space and kind of access."""
+        rows = []
+        for (file, line), instructions in self.lines().items():
+            for space, what in sorted({(one.space, one.what) for one in instructions}):
+                some = [one for one in instructions if (one.space, one.what) == (space, what)]
+                rows.append([f"{Path(file).name}:{line}" if line else "unknown", f"{space} {what}", *_figures(some)])
+        columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
+        return _display.Table(self._title(), columns, rows, right=columns[2:])
+
+    def _title(self) -> str:
+        return f"{self.name}: {self.barriers:,} barriers of warps" if self.barriers else self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "metrics": self.metrics, "instructions": [vars(one) for one in self.instructions]}
+
+
+def _figures(some: Sequence[Instruction]) -> list[str]:
+    requests, lanes, sectors, used, wavefronts, ideal = (
+        sum(getattr(one, name) for one in some)
+        for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
+    )
+    shared = some[0].space == "shared"
+    return [
+        f"{requests:,}",
+        f"{lanes / requests:.3g}",
+        "" if shared else f"{sectors:,}",
+        "" if shared else f"{sectors / requests:.3g}",
+        "" if shared else f"{used / (SECTOR * sectors):.0%}",
+        f"{wavefronts:,}" if shared else "",
+        f"{wavefronts - ideal:,}" if shared else "",
+    ]
+
+
+class Trace(Counted):
+    """The counters of a call: of all its launches together, and of each in ``launches``."""
+
+    def __init__(self, name: str, launches: Sequence[Counted]) -> None:
+        instructions = [one for launch in launches for one in launch.instructions]
+        sources = launches[0]._sources if launches else Sources()
+        super().__init__(name, instructions, sum(launch.barriers for launch in launches), sources)
+        self.launches = tuple(launches)
+
+
+class _Tracing(Observer):
+    """Runs every call in the set whose kernels report what they do."""
+
+    mode = "checked"
+
+    def __init__(self) -> None:
+        self.sources = Sources()
+
+    def kernel(self, run: Observed) -> None:
+        if not isinstance(run, Run):
+            self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
+        if run.native is not emulator():
+            raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
+        in_mode(run, self.mode).execute()
+        run.native.synchronize(run.device)
+
+
+def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Trace:
+    """Run a call on the emulator, and count what its kernels ask of the memory system.
+
+    Parameters
+    ----------
+    function : callable
+        An operation, a launch of a kernel of your own, ``kernel[grid, block]``, or any function that calls these.
+    *arguments, **keywords
+        Its arguments.
+
+    Returns
+    -------
+    Trace
+        The counters, which display as a table with a row per line. ``metrics`` has them by Nsight Compute's names.
+
+    Raises
+    ------
+    TypeError
+        If ``function`` cannot be called, or arrays are on a GPU.
+
+    Examples
+    --------
+    >>> import numpy as np, cudakern as ck
+    >>> program = ck.compile('''
+    ... __global__ void every_second(const float *x, float *y) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     y[i] = x[2 * i];
+    ... }''')
+    >>> x = np.zeros(2048, "f4")
+    >>> t = ck.trace(program.every_second[4, 256], x, np.zeros(1024, "f4"))
+    >>> [(one.line, one.what, one.requests, one.sectors) for one in t.instructions]
+    [(4, 'load', 32, 256), (4, 'store', 32, 128)]
+    """
+    if not callable(function):
+        instead = "write trace(cudakern.matmul, a, b), not trace(cudakern.matmul(a, b))"
+        raise TypeError(
+            f"trace takes a function and its arguments, not an object of type {type(function).__name__}: {instead}"
+        )
+    with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
+        function(*arguments, **keywords)
+        launches = _read(library, by.sources)
+    return Trace(getattr(function, "label", getattr(function, "__name__", "")), launches)
+
+
+@contextmanager
+def _counting() -> Iterator[Any]:
+    library = checker._library()
+    library.counters_launches.restype = ctypes.c_size_t
+    library.counters_sites.restype = ctypes.POINTER(_Site)
+    if library.counters_begin():
+        raise RuntimeError("a check or another trace, in another thread or around this one, has not ended")
+    try:
+        yield library
+    finally:
+        library.counters_end()
+
+
+def _read(library: Any, sources: Sources) -> list[Counted]:
+    rows = ctypes.POINTER(_Launch)()
+    launches = [rows[i] for i in range(library.counters_launches(ctypes.byref(rows)))]
+    of_all = library.counters_sites()
+    sites = [[of_all[one.first_site + i] for i in range(one.sites)] for one in launches]
+    places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
+    return [
+        Counted(
+            f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
+            [_instruction(one, places, sources) for one in some if one.requests],
+            launch.barriers,
+            sources,
+        )
+        for launch, some in zip(launches, sites, strict=True)
+    ]
+
+
+#: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.
+_STATEMENT = re.compile(
+    r"(?:^|[;{})]|\belse)\s*(?:::)?atomic(?:Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(?:_block|_system)?\s*\("
+)
+
+
+def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources) -> Instruction:
+    file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
+    space = "shared" if of.space == checker.SHARED else "global"
+    what = "atomic" if of.kind & ATOMIC else "store" if of.kind & WRITES else "load"
+    text = sources.lines(file)
+    if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
+        what = "reduction"
+    worst = tuple((lane, of.worst.address[lane]) for lane in range(32) if of.worst.lanes >> lane & 1)
+    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal)
+    return Instruction(file, line, what, space, of.bytes, *figures, worst)

@@ -1,0 +1,155 @@
+"""Small kernels with simple patterns of access, whose counters are compared with Nsight Compute's.
+
+Each is ``__global__ void name(const float *x, float *y)`` with these names at hand: ``t``, the thread in its block;
+``i``, the thread in the grid; ``n``, all threads. It runs in 8 blocks of 256 threads, unless SHAPES says otherwise.
+"""
+
+import re
+
+GRID, BLOCK, ELEMENTS = 8, 256, 1 << 17
+
+_OPERATIONS = ("ld", "st", "atom", "red")
+#: Nsight Compute's names of the figures that are compared.
+METRICS = [
+    *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in _OPERATIONS),
+    *(f"smsp__sass_inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")),
+    *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
+    *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
+]
+
+#: name: the kernel's body
+BODIES = {
+    # Global memory: strides, offsets, permutations, partial warps.
+    "copied": "y[i] = x[i];",
+    "stride_2": "y[i] = x[2 * i];",
+    "stride_3": "y[i] = x[3 * i];",
+    "stride_4": "y[i] = x[4 * i];",
+    "stride_8": "y[i] = x[8 * i];",
+    "stride_17": "y[i] = x[17 * i];",
+    "stride_32": "y[i] = x[32 * i];",
+    "stored_stride_3": "y[3 * i] = x[i];",
+    "stored_stride_16": "y[16 * i] = x[i];",
+    "offset_1": "y[i] = x[i + 1];",
+    "offset_8": "y[i] = x[i + 8];",
+    "offset_31": "y[i] = x[i + 31];",
+    "stored_offset_5": "y[i + 5] = x[i];",
+    "one_for_all": "y[i] = x[blockIdx.x];",
+    "pairs": "y[i] = x[i / 2];",
+    "reversed": "y[n - 1 - i] = x[i];",
+    "swapped": "y[i ^ 5] = x[i];",
+    "scrambled": "y[i] = x[i * 37 % 1024];",
+    "first_20_lanes": "if (t % 32 < 20) y[i] = x[i];",
+    "every_second_lane": "if (t % 2) y[i] = x[i];",
+    "one_lane": "if (t % 32 == 9) y[i] = x[i];",
+    "two_branches": "if (t % 3 == 0) y[i] = x[i]; else y[i + 3] = x[2 * i];",
+    # Other sizes.
+    "bytes": "reinterpret_cast<char *>(y)[i] = reinterpret_cast<const char *>(x)[i];",
+    "bytes_stride_5": "reinterpret_cast<char *>(y)[i] = reinterpret_cast<const char *>(x)[5 * i];",
+    "shorts": "reinterpret_cast<short *>(y)[i] = reinterpret_cast<const short *>(x)[i];",
+    "doubles": "reinterpret_cast<double *>(y)[i] = reinterpret_cast<const double *>(x)[i];",
+    "doubles_stride_3": "reinterpret_cast<double *>(y)[i] = reinterpret_cast<const double *>(x)[3 * i];",
+    "float2s": "reinterpret_cast<float2 *>(y)[i] = reinterpret_cast<const float2 *>(x)[i];",
+    "float4s": "reinterpret_cast<float4 *>(y)[i] = reinterpret_cast<const float4 *>(x)[i];",
+    "float4s_stride_2": "reinterpret_cast<float4 *>(y)[i] = reinterpret_cast<const float4 *>(x)[2 * i];",
+    "float4s_pairs": "reinterpret_cast<float4 *>(y)[i] = reinterpret_cast<const float4 *>(x)[i / 2];",
+    "float3s": "reinterpret_cast<float3 *>(y)[i] = reinterpret_cast<const float3 *>(x)[i];",
+    "three_arrays": "y[i] = x[i] + x[n + i] + x[2 * n + i];",
+    "three_members": "y[i] = x[3 * i] + x[3 * i + 1] + x[3 * i + 2];",
+    # Loops.
+    "three_rounds": "float s = 0; for (int k = 0; k < 3; ++k) s += x[k * n + i]; y[i] = s;",
+    "hundred_rounds": "float s = 0; for (int k = 0; k < 100; ++k) s += x[k * 1001 + i % 512]; y[i] = s;",
+    "rounds_by_block": "float s = 0; for (int k = 0; k < int(blockIdx.x) + 1; ++k) s += x[k * n + i]; y[i] = s;",
+    "rounds_by_lane": "float s = 0; for (int k = 0; k < t % 4; ++k) s += x[k * n + i]; y[i] = s;",
+    "chunks": "float s = 0; for (int k = 0; k < 16; ++k) s += x[16 * i + k]; y[i] = s;",
+    "grid_stride": "float s = 0; for (int k = i; k < 5000; k += n) s += x[k]; y[i] = s;",
+    # Shared memory.
+    "shared": "__shared__ float s[256]; s[t] = x[i]; __syncthreads(); y[i] = s[255 - t];",
+    "shared_2": "__shared__ float s[512]; s[2 * t] = x[i]; __syncthreads(); y[i] = s[2 * (255 - t)];",
+    "shared_3": "__shared__ float s[768]; s[3 * t] = x[i]; __syncthreads(); y[i] = s[3 * (255 - t)];",
+    "shared_16": "__shared__ float s[4096]; s[16 * t] = x[i]; __syncthreads(); y[i] = s[16 * (255 - t)];",
+    "shared_17": "__shared__ float s[4352]; s[17 * t] = x[i]; __syncthreads(); y[i] = s[17 * (255 - t)];",
+    "shared_32": "__shared__ float s[8192]; s[32 * t] = x[i]; __syncthreads(); y[i] = s[32 * (255 - t)];",
+    "shared_one": "__shared__ float s[256]; s[t] = x[i]; __syncthreads(); y[i] = s[7];",
+    "shared_pairs": "__shared__ float s[256]; s[t] = x[i]; __syncthreads(); y[i] = s[t / 2];",
+    "shared_two_rows": "__shared__ float s[256]; s[t] = x[i]; __syncthreads(); y[i] = s[t % 2 * 64];",
+    "shared_few_lanes": "__shared__ float s[512]; s[t] = x[i]; __syncthreads();"
+    " if (t % 32 < 7) y[i] = s[16 * (t % 16)];",
+    "shared_scrambled": "__shared__ float s[256]; s[t * 37 % 256] = x[i]; __syncthreads(); y[i] = s[t * 11 % 256];",
+    "shared_bytes": "__shared__ char s[256]; s[t] = char(i); __syncthreads(); y[i] = s[255 - t];",
+    "shared_doubles": "__shared__ double s[256]; s[t] = i; __syncthreads(); y[i] = s[255 - t];",
+    "shared_doubles_2": "__shared__ double s[512]; s[2 * t] = i; __syncthreads(); y[i] = s[2 * (255 - t)];",
+    "shared_doubles_pairs": "__shared__ double s[256]; s[t] = i; __syncthreads(); y[i] = s[t / 2];",
+    "shared_doubles_one": "__shared__ double s[256]; s[t] = i; __syncthreads(); y[i] = s[3];",
+    "shared_doubles_quads": "__shared__ double s[256]; s[t] = i; __syncthreads(); y[i] = s[t / 4 * 2 + t % 2];",
+    "shared_float4s": "__shared__ float4 s[256]; s[t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[255 - t];"
+    " y[i] = v.x + v.y + v.z + v.w;",
+    "shared_float4s_pairs": "__shared__ float4 s[256]; s[t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[t / 2]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_float4s_quads": "__shared__ float4 s[256]; s[t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[t / 4]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_float4s_one": "__shared__ float4 s[256]; s[t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[5]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_float4s_by_8": "__shared__ float4 s[256]; s[t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[t % 8]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_float4s_2": "__shared__ float4 s[512]; s[2 * t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[2 * (255 - t)]; y[i] = v.x + v.y + v.z + v.w;",
+    # Transpositions, in blocks of 32 x 8.
+    "transposed": "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
+    " for (int k = 0; k < 32; k += 8) y[c * 256 + r + k] = x[(r + k) * 256 + c];",
+    "transposed_tile": "__shared__ float s[32][32];"
+    " int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
+    " for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x[(r + k) * 256 + c]; __syncthreads();"
+    " c = blockIdx.y * 32 + threadIdx.x; r = blockIdx.x * 32 + threadIdx.y;"
+    " for (int k = 0; k < 32; k += 8) y[(r + k) * 256 + c] = s[threadIdx.x][threadIdx.y + k];",
+    "transposed_padded": "__shared__ float s[32][33];"
+    " int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
+    " for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x[(r + k) * 256 + c]; __syncthreads();"
+    " c = blockIdx.y * 32 + threadIdx.x; r = blockIdx.x * 32 + threadIdx.y;"
+    " for (int k = 0; k < 32; k += 8) y[(r + k) * 256 + c] = s[threadIdx.x][threadIdx.y + k];",
+    # Atomic operations.
+    "added": "atomicAdd(&y[i], x[i]);",
+    "added_to_one": "atomicAdd(&y[0], x[i]);",
+    "added_to_four": "atomicAdd(&y[t % 4], x[i]);",
+    "added_stride_8": "atomicAdd(&y[8 * i], x[i]);",
+    "tickets": "y[i] = atomicAdd(reinterpret_cast<int *>(y) + 100000 + t % 2, 1);",
+    "shared_added": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads(); atomicAdd(&s[t % 8], 1);"
+    " __syncthreads();"
+    " if (t < 32) y[i] = s[t];",
+}  # fmt: skip
+SHAPES = {name: ((8, 8), (32, 8)) for name in BODIES if name.startswith("transposed")}
+
+SOURCE = "".join(
+    f"__global__ void {name}(const float *x, float *y) {{\n"
+    f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
+    f"    (void)t, (void)i, (void)n;\n"
+    + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
+    + "}\n\n"
+    for name, body in BODIES.items()
+)
+
+
+def shape(name):
+    return SHAPES.get(name, (GRID, BLOCK))
+
+
+def program():
+    """All of them as a program, for a profiler."""
+    launches = "".join(
+        f"    {name}<<<dim3({_arguments(grid)}), dim3({_arguments(block)})>>>(x, y);\n"
+        for name in BODIES
+        for grid, block in [shape(name)]
+    )
+    return f"""{SOURCE}int main() {{
+    float *x, *y;
+    cudaMalloc(&x, {ELEMENTS} * sizeof *x);
+    cudaMalloc(&y, {ELEMENTS} * sizeof *y);
+    cudaMemset(x, 0, {ELEMENTS} * sizeof *x);
+    cudaMemset(y, 0, {ELEMENTS} * sizeof *y);
+{launches}    return cudaDeviceSynchronize();
+}}
+"""
+
+
+def _arguments(lengths):
+    return ", ".join(map(str, lengths)) if isinstance(lengths, tuple) else str(lengths)

@@ -1,0 +1,140 @@
+"""cudakern.trace: its counters against Nsight Compute's on a GPU, and against what the documents say."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import counter_patterns
+import cudakern as ck
+
+RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
+
+#: Kernels whose figures differ from Nsight Compute's, and why.
+EXPLAINED = {
+    "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
+    "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
+}
+
+
+def arrays():
+    return ck.asarray(np.ones(counter_patterns.ELEMENTS, "f4")), ck.zeros(counter_patterns.ELEMENTS, "f4")
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    return ck.compile(counter_patterns.SOURCE, name="patterns")
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return json.loads(RECORD.read_text())
+
+
+def counted(patterns, name):
+    with ck.use_backend("emulator"):
+        return ck.trace(patterns[name], *counter_patterns.shape(name), *arrays())
+
+
+@pytest.mark.parametrize("name", counter_patterns.BODIES)
+def test_the_figures_are_those_of_a_gpu(patterns, measured, name):
+    expected = dict(zip(measured["metrics"], measured["kernels"][name], strict=True))
+    metrics = counted(patterns, name).metrics
+    differing = {key: (metrics[key], value) for key, value in expected.items() if metrics[key] != value}
+    assert bool(differing) == (name in EXPLAINED), differing
+
+
+def test_the_same_figures_with_any_number_of_blocks_at_once(patterns):
+    first, again = (counted(patterns, "transposed_tile").to_dict() for _ in range(2))
+    assert first["metrics"] == again["metrics"]
+
+
+# --- what the documents say ------------------------------------------------------------------------------------------
+def launch(source, *arguments, grid=1, block=32, shared=0):
+    program = ck.compile(source)
+    (name,) = program.kernels
+    with ck.use_backend("emulator"):
+        return ck.trace(program[name], grid, block, *arguments, shared=shared)
+
+
+def lines(trace, what, space="global"):
+    return [one for one in trace.instructions if (one.what, one.space) == (what, space)]
+
+
+def test_data_16_tid_against_17_tid():
+    """A pitch of 16 floats puts all lanes of a warp into two banks, one of 17 into 32 different ones."""
+    text = "__global__ void k(float *y) {{ __shared__ float s[32 * 17]; s[{0} * threadIdx.x] = 1; __syncthreads();" \
+           " y[threadIdx.x] = s[{0} * threadIdx.x]; }}"  # fmt: skip
+    passes = {}
+    for pitch in (16, 17):
+        (load,) = lines(launch(text.format(pitch), np.zeros(32, "f4")), "load", "shared")
+        passes[pitch] = load.wavefronts
+    assert passes == {16: 16, 17: 1}
+
+
+def test_chunks_against_neighbors():
+    """A chunk of elements per thread takes 32 sectors per request; neighbors for neighboring threads take four."""
+    text = "__global__ void k(const float *x, float *y) {{ float s = 0; for (int k = 0; k < 8; ++k) s += x[{0}];" \
+           " y[threadIdx.x] = s; }}"  # fmt: skip
+    x, y = np.zeros(256, "f4"), np.zeros(32, "f4")
+    (chunks,) = lines(launch(text.format("8 * threadIdx.x + k"), x, y), "load")
+    (neighbors,) = lines(launch(text.format("32 * k + threadIdx.x"), x, y), "load")
+    assert (chunks.sectors / chunks.requests, neighbors.sectors / neighbors.requests) == (32, 4)
+    assert chunks.requests == neighbors.requests == 8
+
+
+def test_arrays_of_structs_against_structs_of_arrays():
+    text = "__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; y[i] = {0}; }}"
+    x, y = np.zeros(128, "f4"), np.zeros(32, "f4")
+    structs = lines(launch(text.format("x[4 * i] + x[4 * i + 1] + x[4 * i + 2] + x[4 * i + 3]"), x, y), "load")
+    separate = lines(launch(text.format("x[i] + x[32 + i] + x[64 + i] + x[96 + i]"), x, y), "load")
+    assert [one.sectors for one in structs] == [16] * 4
+    assert [one.sectors for one in separate] == [4] * 4
+
+
+@pytest.mark.parametrize("n", [64, 96, 128])
+def test_naive_against_tiled(n):
+    """A tile of 16 x 16 divides the requests of matmul's loads by the tile's width."""
+    a = np.ones((n, n), "f4")
+    naive, tiled = (ck.trace(ck.matmul, a, a, variant=v).metrics for v in ("naive", "tiled"))
+    name = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+    assert naive[name] == 2 * n**3 / 32
+    assert tiled[name] == naive[name] / 16
+
+
+# --- displays, errors ------------------------------------------------------------------------------------------------
+def test_displays(patterns):
+    trace = counted(patterns, "transposed_tile")
+    assert "32" in str(trace)
+    assert "63,488" in trace.table().text()
+    text = "\n".join(map(str, trace.by_line().rows))
+    assert "__syncthreads();" in text
+    assert "<table" in trace._repr_html_()
+    (load,) = lines(trace, "load", "shared")
+    picture = trace.heatmap(load.line)
+    assert "up to 32 words in a bank" in picture.axes[0].get_title()
+    (store,) = lines(counted(patterns, "transposed"), "store")
+    assert "32 sectors" in counted(patterns, "transposed").heatmap(store.line).axes[0].get_title()
+    with pytest.raises(ValueError, match="line 1 accesses no memory that is counted; these do: "):
+        trace.heatmap(1)
+
+
+def test_launches_and_their_sum():
+    trace = ck.trace(ck.sum_of_squares, np.ones(5000, "f4"), variant="tree_sequential")
+    assert len(trace.launches) >= 1
+    for name, value in trace.metrics.items():
+        if name.endswith(".sum"):
+            assert value == sum(launch.metrics[name] for launch in trace.launches)
+
+
+def test_errors():
+    with pytest.raises(TypeError, match="trace takes a function and its arguments, not an object of type ndarray"):
+        ck.trace(np.zeros(3))
+
+
+def test_inside_a_check():
+    """A trace pauses the check around it."""
+    with ck.checking():
+        trace = ck.trace(ck.sum_of_squares, np.ones(100, "f4"), variant="tree_sequential")
+    assert trace.instructions
