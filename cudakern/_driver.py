@@ -35,7 +35,12 @@ MODES: Mapping[str, list[str]] = {
 }
 _OF_CLANG = {"checked": ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]}
 _OF_GCC = {
-    "checked": ["-fno-tree-sra", "--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0"]
+    "checked": [
+        "-fno-tree-sra",
+        "-fno-thread-jumps",
+        "--param=tsan-distinguish-volatile=1",
+        "--param=tsan-instrument-func-entry-exit=0",
+    ]
 }
 REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode
 

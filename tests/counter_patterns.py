@@ -15,6 +15,9 @@ METRICS = [
     *(f"smsp__sass_inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")),
     *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
     *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
+    "smsp__sass_inst_executed_op_ldgsts.sum",
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+    "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
 ]
 
 #: name: the kernel's body
@@ -94,6 +97,22 @@ BODIES = {
     " auto v = s[t % 8]; y[i] = v.x + v.y + v.z + v.w;",
     "shared_float4s_2": "__shared__ float4 s[512]; s[2 * t] = float4{1, 2, 3, float(i)}; __syncthreads();"
     " auto v = s[2 * (255 - t)]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_doubles_scrambled": "__shared__ double s[256]; s[t * 37 % 256] = i; __syncthreads();"
+    " y[i] = s[t * 11 % 256];",
+    "shared_doubles_stored_by_pairs": "__shared__ double s[256]; s[t / 2] = 1; __syncthreads(); y[i] = s[t / 2];",
+    "shared_doubles_few_lanes": "__shared__ double s[512]; s[2 * t] = i; __syncthreads();"
+    " if (t % 3) y[i] = s[2 * t];",
+    "shared_float4s_scrambled": "__shared__ float4 s[256]; s[t * 37 % 256] = float4{1, 2, 3, float(i)};"
+    " __syncthreads();"
+    " auto v = s[t * 11 % 256]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_float4s_few_lanes": "__shared__ float4 s[256]; s[t] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " if (t % 32 < 5 || t % 32 > 20) { auto v = s[t / 2 * 3 % 256]; y[i] = v.x + v.y + v.z + v.w; }",
+    "shared_float4s_swapped": "__shared__ float4 s[256]; s[t ^ 1] = float4{1, 2, 3, float(i)}; __syncthreads();"
+    " auto v = s[t ^ 2]; y[i] = v.x + v.y + v.z + v.w;",
+    "shared_stored_to_one": "__shared__ float s[256]; s[5] = 1; __syncthreads(); y[i] = s[5];",
+    "shared_bytes_4": "__shared__ char s[1024]; s[4 * t] = char(i); __syncthreads(); y[i] = s[4 * (255 - t)];",
+    "shared_shorts": "__shared__ short s[512]; s[2 * t] = short(i); __syncthreads(); y[i] = s[2 * (t * 3 % 256)];",
+    "shared_columns": "__shared__ float s[8][33]; s[t / 32][t % 32] = x[i]; __syncthreads(); y[i] = s[t % 8][t / 8];",
     # Transpositions, in blocks of 32 x 8.
     "transposed": "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
     " for (int k = 0; k < 32; k += 8) y[c * 256 + r + k] = x[(r + k) * 256 + c];",
@@ -107,19 +126,53 @@ BODIES = {
     " for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x[(r + k) * 256 + c]; __syncthreads();"
     " c = blockIdx.y * 32 + threadIdx.x; r = blockIdx.x * 32 + threadIdx.y;"
     " for (int k = 0; k < 32; k += 8) y[(r + k) * 256 + c] = s[threadIdx.x][threadIdx.y + k];",
+    # Asynchronous copies, and matrices.
+    "async_4": "__shared__ float s[256]; copy<4>(&s[t], x + i); y[i] = s[255 - t];",
+    "async_4_stride_3": "__shared__ float s[768]; copy<4>(&s[3 * t], x + 3 * i); y[i] = s[255 - t];",
+    "async_4_pitch_16": "__shared__ float s[4096]; copy<4>(&s[16 * t], x + i); y[i] = s[16 * (255 - t)];",
+    "async_8": "__shared__ float2 s[256]; copy<8>(&s[t], x + 2 * i); y[i] = s[255 - t].x;",
+    "async_16": "__shared__ float4 s[256]; copy<16>(&s[t], x + 4 * i); y[i] = s[255 - t].x;",
+    "async_16_stride_2": "__shared__ float4 s[512]; copy<16>(&s[2 * t], x + 8 * i); y[i] = s[2 * (255 - t)].x;",
+    "async_few_lanes": "__shared__ float s[256]; copy<4>(&s[t], x + (t % 32 < 11 ? i : 0));"
+    " if (t % 32 < 11) y[i] = s[t];",
     # Atomic operations.
     "added": "atomicAdd(&y[i], x[i]);",
     "added_to_one": "atomicAdd(&y[0], x[i]);",
     "added_to_four": "atomicAdd(&y[t % 4], x[i]);",
     "added_stride_8": "atomicAdd(&y[8 * i], x[i]);",
     "tickets": "y[i] = atomicAdd(reinterpret_cast<int *>(y) + 100000 + t % 2, 1);",
+    "stored_to_one": "y[7] = x[i];",
+    "stored_by_pairs": "y[i / 2] = 1;",
+    "read_only": "y[i] = __ldg(x + 2 * i);",
+    "one_thread_reads_all": "if (t == 0) { float s = 0; for (int k = 0; k < 100; ++k) s += x[k * 3 + blockIdx.x];"
+    " y[i] = s; }",
+    "compared": "atomicCAS(reinterpret_cast<int *>(y) + i, 0, 1);",
+    "greatest": "atomicMax(reinterpret_cast<int *>(y) + t % 8, i);",
+    "exchanged": "y[n + i] = atomicExch(&y[2 * i], x[i]);",
+    "added_doubles": "atomicAdd(reinterpret_cast<double *>(y) + i % 16, 1.0);",
+    "shared_added_to_one": "__shared__ int s[1]; if (t == 0) s[0] = 0; __syncthreads(); atomicAdd(&s[0], t);"
+    " __syncthreads();"
+    " if (t == 0) y[i] = s[0];",
+    "shared_floats_added": "__shared__ float s[32]; if (t < 32) s[t] = 0; __syncthreads();"
+    " atomicAdd(&s[t % 32], 1.0f);"
+    " __syncthreads(); if (t < 32) y[i] = s[t];",
     "shared_added": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads(); atomicAdd(&s[t % 8], 1);"
     " __syncthreads();"
     " if (t < 32) y[i] = s[t];",
 }  # fmt: skip
 SHAPES = {name: ((8, 8), (32, 8)) for name in BODIES if name.startswith("transposed")}
 
-SOURCE = "".join(
+#: A copy by cp.async, and the wait of the block for all of them.
+COPY = """template <int BYTES> __device__ __forceinline__ void copy(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                 ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "n"(BYTES));
+    asm volatile("cp.async.wait_all;");
+    __syncthreads();
+}
+
+"""
+
+SOURCE = COPY + "".join(
     f"__global__ void {name}(const float *x, float *y) {{\n"
     f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
     f"    (void)t, (void)i, (void)n;\n"

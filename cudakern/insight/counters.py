@@ -24,6 +24,7 @@ from .trace import _lines
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MATRIX = 1 << 16  #: OF_MATRIX
 READS, WRITES, ATOMIC = checker.READS, checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
 _NEAR = 6  #: lines between two that access memory, which are shown
@@ -72,7 +73,8 @@ class Instruction:
 
     file: str
     line: int  #: 0: unknown
-    what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result
+    what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result;
+    #: "copy": cp.async, which has a part in each memory; "matrix load", "matrix store": ldmatrix, stmatrix
     space: str  #: "global", "shared"
     bytes: int  #: per lane
     requests: int  #: one per warp and execution
@@ -104,25 +106,32 @@ class Counted(_display.Shown):
         self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
         self._sources = sources
 
-    def _sum(self, figure: str, what: str, space: str) -> int:
-        return sum(getattr(one, figure) for one in self.instructions if (one.what, one.space) == (what, space))
+    def _sum(self, figure: str, space: str, *kinds: str) -> int:
+        return sum(getattr(one, figure) for one in self.instructions if one.space == space and one.what in kinds)
 
     @property
     def metrics(self) -> dict[str, float]:
         """The figures by the names under which Nsight Compute shows them."""
         result: dict[str, float] = {}
-        for what, op in (("load", "ld"), ("store", "st"), ("atomic", "atom"), ("reduction", "red")):
-            requests, sectors = self._sum("requests", what, "global"), self._sum("sectors", what, "global")
+        of_global = {"ld": ("load", "copy"), "st": ("store",), "atom": ("atomic",), "red": ("reduction",)}
+        for op, kinds in of_global.items():
+            requests, sectors = (self._sum(figure, "global", *kinds) for figure in ("requests", "sectors"))
             unit = f"pipe_lsu_mem_global_op_{op}"
             result[f"l1tex__t_requests_{unit}.sum"] = requests
             result[f"l1tex__t_sectors_{unit}.sum"] = sectors
             if requests:
                 result[f"l1tex__average_t_sectors_per_request_{unit}.ratio"] = sectors / requests
-        for what, op in (("load", "ld"), ("store", "st"), ("atomic", "atom")):
-            wavefronts, ideal = self._sum("wavefronts", what, "shared"), self._sum("ideal", what, "shared")
-            result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", what, "shared")
+        for op, what in (("ld", "load"), ("st", "store"), ("atom", "atomic")):
+            wavefronts, ideal = (self._sum(figure, "shared", what) for figure in ("wavefronts", "ideal"))
+            result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", "shared", what)
             result[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = wavefronts
             result[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] = wavefronts - ideal
+        copied = self._sum("sectors", "global", "copy")
+        result["smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum"] = copied
+        for op, what in (("ldgsts", "copy"), ("ldsm", "matrix load")):
+            result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
+            passes = self._sum("wavefronts", "shared", what)
+            result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
         return result
 
     def by_line(self) -> _display.Table:
@@ -309,6 +318,10 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
     space = "shared" if of.space == checker.SHARED else "global"
     what = "atomic" if of.kind & ATOMIC else "store" if of.kind & WRITES else "load"
+    if of.kind & checker.PENDING:
+        what = "copy"
+    if of.kind & MATRIX:
+        what = f"matrix {what}"
     text = sources.lines(file)
     if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
         what = "reduction"

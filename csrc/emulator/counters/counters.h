@@ -33,12 +33,13 @@ typedef struct cost {
     unsigned wavefronts, ideal; // passes through shared memory; as many as without conflicts
 } cost;
 cost cost_of_global(const request *of, unsigned bytes);
-cost cost_of_atomics(const request *of, unsigned bytes); // in global memory
-cost cost_of_shared(const request *of, unsigned bytes, int writes);
+cost cost_of_atomics(const request *of, unsigned bytes);               // in global memory
+cost cost_of_shared(const request *of, unsigned bytes, int can_merge); // parts of the warp that read the same
 
 // --- requests.c ----------------------------------------------------------------------------------------------------
 
 // A load, store or atomic operation of the kernel's code, and what its requests have cost in a launch.
+enum { OF_MATRIX = 1 << 16 }; // in a site's kind, besides emu_access_kind: of ldmatrix or stmatrix
 typedef struct site {
     uintptr_t code; // in the instruction, or ...
     const char *file;

@@ -51,7 +51,7 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
 }
 
 static void count_request(site *to, const request *of) {
-    const cost its = to->space == EMU_SPACE_SHARED ? cost_of_shared(of, to->bytes, (to->kind & EMU_WRITES) != 0)
+    const cost its = to->space == EMU_SPACE_SHARED ? cost_of_shared(of, to->bytes, to->kind == EMU_READS)
                      : to->kind & EMU_ATOMIC       ? cost_of_atomics(of, to->bytes)
                                                    : cost_of_global(of, to->bytes);
     ++to->requests;

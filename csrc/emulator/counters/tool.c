@@ -56,9 +56,15 @@ static void quick_access(const void *pointer, size_t bytes, unsigned kind, const
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
+    const unsigned thread = (unsigned)at->thread;
+    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) // cp.async: when it begins
+        requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind, event->space);
+    if (event->by == EMU_BY_MATRIX)
+        requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind | OF_MATRIX,
+                        event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL || event->kind & EMU_MISALIGNED) return;
     if (is_constant(event->address)) return;
-    count((unsigned)at->thread, at, NULL, event->address, event->bytes, event->kind, event->space);
+    count(thread, at, NULL, event->address, event->bytes, event->kind, event->space);
 }
 
 static void on_launch_begin(void *tool, emu_launch_event *event) {
