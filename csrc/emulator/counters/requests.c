@@ -1,10 +1,12 @@
 // Requests: the accesses that the lanes of a warp make together.
 //
-//   a site's accesses      lane 0:  #0 #1 #2 ...      since the lanes last converged; those of one number are one request
-//                          lane 1:  #0 #1 ...
+//   accesses at a site, by      lane 0:  #0 #1 #2 ...
+//   number since the lanes      lane 1:  #0 #1 ...
+//   converged                            those of one number are one request
 //
 // A request ends when all lanes of the warp have come, or when those that have not cannot come any more: the warp has
-// converged, at a barrier or its end. Its addresses wait in a row per site and warp, of which those in front have ended.
+// converged, at a barrier or its end. Its addresses wait in a row per site and warp, of which those in front have
+// ended.
 #include <stdlib.h>
 #include <string.h>
 
