@@ -1,7 +1,7 @@
 // What a request costs: the sectors of global memory that it touches, or its passes through shared memory.
 //
-//   shared memory: word w of 4 bytes lies in bank w % 32; in a pass (wavefront), each bank gives one word to all lanes
-//   that want it.
+//   shared memory: word w of 4 bytes lies in bank w % 32; in a pass (wavefront), each bank gives one word to all
+//   lanes that want it.
 //      4 bytes per lane: one pass for each different word in the bank that has most of them
 //      8 bytes: the halves of the warp come one after the other; 16 bytes: its quarters. Two neighboring parts of a
 //      load come together if lanes i and i ^ 1, or lanes i and i ^ 2, read the same.
