@@ -24,12 +24,9 @@ static void end(block_state *block, const emu_where *at, const emu_async_event *
     if (event->by == EMU_BY_TENSOR_LOAD) {
         const uint64_t key = knowledge_key(OF_THREAD, mbarrier_of(one->mbarrier));
         const uint32_t stamp = ++checker_stamp;
-        release *const to = release_at(one->mbarrier, UINT64_MAX, 1);
-        to->known = knowledge_join(to->known, knowledge_new(1, &key, &stamp));
+        release_add(release_at(one->mbarrier, UINT64_MAX, 1), knowledge_new(1, &key, &stamp));
     } else if (event->by == EMU_BY_PRODUCT) {
-        const int first = at->thread / 32 * 32;
-        for (int id = first; id < first + 32 && id < block->threads; ++id)
-            rules_learn(block, id, warpgroup_of(block, id));
+        rules_learn(block, at->thread / 32 * 32, 32, warpgroup_of(block, at->thread)); // (a warpgroup's warps are whole)
     }
     operation_end(block, event->operation);
 }

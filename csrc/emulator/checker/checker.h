@@ -83,9 +83,13 @@ void knowledge_clear(void);
 // What is released at an address (or another key), for a block or for all (UINT64_MAX).
 typedef struct release {
     uint64_t key, block;
-    const knowledge *known;
+    const knowledge *known, *added; // added: last
+    knowledge *own;                 // `known`, as long as nobody has acquired it: it changes in place
 } release;
 release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, if `make` is 0
+void release_add(release *at, const knowledge *more);        // to what others have released there
+void release_set(release *at, const knowledge *known);       // in place of it
+const knowledge *release_known(release *at);                 // to be acquired
 
 // --- launch.c ------------------------------------------------------------------------------------------------------
 
@@ -271,7 +275,7 @@ void rules_clear(void);
 // Of asynchronous operations.
 void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
 void rules_end(const emu_access_event *access, uint32_t pending, uint32_t who);
-void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
+void rules_learn(block_state *block, int first, int count, uint32_t who); // threads: all accesses of `who` so far
 
 // --- asynchronous.c ------------------------------------------------------------------------------------------------
 

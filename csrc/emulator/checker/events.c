@@ -163,6 +163,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
         if (leaves) rules_acquire(block, at->thread, cluster, all);
         break;
     case EMU_SYNC_MBARRIER:
+        if (event->stage == EMU_BARRIER_STARTS) release_set(release_at(event->object, all, 1), NULL);
         if (arrives) rules_release(block, at->thread, event->object, all);
         if (leaves) rules_acquire(block, at->thread, event->object, all);
         break;

@@ -40,21 +40,27 @@ static int is_known(const block_state *block, unsigned thread, uint32_t who, uin
     return 0;
 }
 
-// What the thread knows, with its own accesses so far.
-static const knowledge *snapshot(const block_state *block, int thread) {
+static const knowledge *acquired(const block_state *block, int thread) {
+    return knowledge_join(block->acquired, block->thread[thread].acquired);
+}
+
+// The accesses so far of the thread itself, and those that its warp and its block know.
+static const knowledge *own_accesses(const block_state *block, int thread) {
     const uint64_t keys[] = {knowledge_key(OF_THREAD, block->first + (uint32_t)thread),
                              warp_key(block->number, (unsigned)thread), knowledge_key(OF_BLOCK, block->number)};
     const uint32_t stamps[] = {++checker_stamp, block->warps[thread / 32], block->known};
-    const knowledge *own = knowledge_new(3, keys, stamps);
-    own = knowledge_join(own, block->acquired);
-    return knowledge_join(own, block->thread[thread].acquired);
+    return knowledge_new(3, keys, stamps);
+}
+
+static const knowledge *snapshot(const block_state *block, int thread) {
+    return knowledge_join(acquired(block, thread), own_accesses(block, thread));
 }
 
 static void acquire_pending(block_state *block, thread_state *thread, unsigned scope) {
     for (int i = 0; i < thread->pending_count; ++i) {
-        const release *of = thread->pending[i];
+        release *const of = thread->pending[i];
         if (of->block == FOR_ALL ? scope != EMU_OF_BLOCK : of->block == block->number)
-            thread->acquired = knowledge_join(thread->acquired, of->known);
+            thread->acquired = knowledge_join(thread->acquired, release_known(of));
     }
     thread->pending_count = 0;
 }
@@ -69,20 +75,22 @@ void rules_fence(block_state *block, int id, unsigned scope) {
 
 void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_block) {
     release *const at = release_at(key, for_block, 1);
-    at->known = knowledge_join(at->known, snapshot(block, thread));
+    release_add(at, own_accesses(block, thread));
+    release_add(at, acquired(block, thread));
 }
 
 void rules_acquire(block_state *block, int id, uint64_t key, uint64_t for_block) {
-    const release *const at = release_at(key, for_block, 0);
+    release *const at = release_at(key, for_block, 0);
     thread_state *const thread = &block->thread[id];
-    if (at) thread->acquired = knowledge_join(thread->acquired, at->known);
+    if (at) thread->acquired = knowledge_join(thread->acquired, release_known(at));
 }
 
-void rules_learn(block_state *block, int id, uint32_t who) {
+void rules_learn(block_state *block, int first, int count, uint32_t who) {
     const uint64_t key = knowledge_key(OF_THREAD, who);
     const uint32_t stamp = ++checker_stamp;
-    thread_state *const thread = &block->thread[id];
-    thread->acquired = knowledge_join(thread->acquired, knowledge_new(1, &key, &stamp));
+    const knowledge *const new = knowledge_new(1, &key, &stamp);
+    for (thread_state *thread = block->thread + first; thread < block->thread + first + count; ++thread)
+        thread->acquired = knowledge_join(thread->acquired, new);
 }
 
 // All of these threads learn what each has acquired.
@@ -132,16 +140,12 @@ void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
 
 // --- Atomic operations as messages ---------------------------------------------------------------------------------
 
-static void leave(release *at, const knowledge *known, int replaces) {
-    at->known = replaces ? known : knowledge_join(at->known, known);
-}
-
 static void note(thread_state *thread, release *at) {
     if (!at || !at->known) return;
     for (int i = 0; i < thread->pending_count; ++i)
         if (thread->pending[i] == at) return;
     if (thread->pending_count == CHECKER_PENDING) {
-        thread->acquired = knowledge_join(thread->acquired, thread->pending[0]->known);
+        thread->acquired = knowledge_join(thread->acquired, release_known(thread->pending[0]));
         thread->pending[0] = at;
     } else {
         thread->pending[thread->pending_count++] = at;
@@ -154,13 +158,13 @@ static void exchange(block_state *block, thread_state *thread, uint64_t key, uns
         note(thread, release_at(key, block->number, 0));
     }
     if (!(kind & EMU_WRITES)) return;
-    const int replaces = !(kind & EMU_READS);
+    void (*const leave)(release *, const knowledge *) = kind & EMU_READS ? release_add : release_set;
     const knowledge *const fenced = knowledge_join(thread->fenced, block->fenced);
     const knowledge *const in_block = knowledge_join(thread->in_block, block->in_block);
     release *const all = release_at(key, FOR_ALL, fenced != NULL);
     release *const own = release_at(key, block->number, in_block != NULL);
-    if (all) leave(all, fenced, replaces);
-    if (own) leave(own, in_block, replaces);
+    if (all) leave(all, fenced);
+    if (own) leave(own, in_block);
 }
 
 // --- Four bytes ----------------------------------------------------------------------------------------------------
