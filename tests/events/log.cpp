@@ -133,7 +133,7 @@ void index(void *, const emu_where *at, int64_t index, const char *type) {
 
 const emu_events TABLE = {sizeof(emu_events), launch_begin, launch_end, block_begin, block_end, thread_begin,
                           thread_end,         access,       barrier,    warp,        async,     copy,
-                          allocate,           release,      fence,      index,       0};
+                          allocate,           release,      fence,      index,       0,         nullptr};
 
 } // namespace
 

@@ -34,17 +34,23 @@ static void *take(size_t bytes) {
 
 // --- Knowledge -----------------------------------------------------------------------------------------------------
 
-uint32_t knowledge_of(const knowledge *known, uint64_t key) {
-    size_t low = 0, high = known ? known->count : 0;
+// The place of a key, or where it would be, from `low` on.
+static size_t place_of(const knowledge *known, uint64_t key, size_t low) {
+    size_t high = known->count;
+    if (low < high && known->of[low].key >= key) return low;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (known->of[middle].key == key) return known->of[middle].stamp;
         if (known->of[middle].key < key)
             low = middle + 1;
         else
             high = middle;
     }
-    return 0;
+    return low;
+}
+
+uint32_t knowledge_of(const knowledge *known, uint64_t key) {
+    const size_t i = known ? place_of(known, key, 0) : 0;
+    return known && i < known->count && known->of[i].key == key ? known->of[i].stamp : 0;
 }
 
 const knowledge *knowledge_new(unsigned count, const uint64_t *keys, const uint32_t *stamps) {
@@ -89,9 +95,7 @@ static const knowledge *join(const knowledge *a, const knowledge *b) {
 
 // The threads of a block often join the same two, one after another.
 enum { MOST_JOINED = 64 };
-static struct {
-    const knowledge *a, *b, *both;
-} joined[MOST_JOINED];
+static struct { const knowledge *a, *b, *both; } joined[MOST_JOINED];
 
 const knowledge *knowledge_join(const knowledge *a, const knowledge *b) {
     if (!a || !b || a == b) return a ? a : b;
@@ -104,9 +108,9 @@ const knowledge *knowledge_join(const knowledge *a, const knowledge *b) {
 
 // Whether `to` has all keys of `more`, whose later stamps it then has.
 static int raise(knowledge *to, const knowledge *more) {
-    unsigned i = 0;
-    for (unsigned j = 0; j < more->count; ++j) {
-        while (i < to->count && to->of[i].key < more->of[j].key) ++i;
+    size_t i = 0;
+    for (unsigned j = 0; j < more->count; ++j, ++i) {
+        i = place_of(to, more->of[j].key, i);
         if (i == to->count || to->of[i].key != more->of[j].key) return 0;
         if (to->of[i].stamp < more->of[j].stamp) to->of[i].stamp = more->of[j].stamp;
     }
@@ -114,14 +118,13 @@ static int raise(knowledge *to, const knowledge *more) {
 }
 
 void release_add(release *at, const knowledge *more) {
-    if (!more || at->added == more || (at->own && raise(at->own, more))) {
-        if (more) at->added = more;
-        return;
+    if (!more || at->added == more) return;
+    if (!at->own || !raise(at->own, more)) {
+        const knowledge *const before = at->known;
+        at->known = join(before, more);
+        if (at->known != before) at->own = at->known == more ? NULL : (knowledge *)at->known;
     }
-    const knowledge *const before = at->known;
-    at->known = join(before, more);
-    at->own = at->known == before ? at->own : at->known == more ? NULL : (knowledge *)at->known;
-    at->added = more;
+    if (more->count > OF_ONE) at->added = more;
 }
 
 const knowledge *release_known(release *at) {
