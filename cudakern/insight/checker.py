@@ -75,6 +75,7 @@ def _library() -> Any:
     library = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
     library.checker_findings.restype = library.checker_unwritten.restype = ctypes.c_size_t
     library.checker_last_launch.restype = ctypes.c_uint64
+    library.checker_shadow.restype = ctypes.c_size_t
     return library
 
 
@@ -91,6 +92,11 @@ def end() -> None:
 def notes(wanted: bool) -> None:
     """Whether what need not be a mistake is found, too."""
     _library().checker_notes(int(wanted))
+
+
+def quick(wanted: bool) -> None:
+    """Whether accesses that are no mistake are recognized the quick way. What is found is the same."""
+    _library().checker_quick(int(wanted))
 
 
 def find_leaks() -> None:
@@ -118,6 +124,12 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     first = ctypes.c_size_t()
     count = _library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
     return count, first.value
+
+
+def shadow() -> tuple[int, int]:
+    """The bytes of the checker's memory about accesses, and those of the pages of memory that have been accessed."""
+    accessed = ctypes.c_size_t()
+    return _library().checker_shadow(ctypes.byref(accessed)), accessed.value
 
 
 def announce(arrays: Iterable[tuple[int, int]]) -> None:

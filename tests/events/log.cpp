@@ -139,7 +139,8 @@ void order(void *, const emu_order_event *o) {
 
 const emu_events TABLE = {sizeof(emu_events), launch_begin, launch_end, block_begin, block_end, thread_begin,
                           thread_end,         access,       barrier,    warp,        async,     copy,
-                          allocate,           release,      fence,      index,       0,         order};
+                          allocate,           release,      fence,      index,       0,         order,
+                          nullptr};
 
 } // namespace
 

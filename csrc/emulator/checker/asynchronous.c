@@ -8,6 +8,8 @@
 // An operation ends in the wait that covers it, or, a load, when its mbarrier completes a phase. Others learn of it
 // as they learn of ordinary accesses: those who have waited for the mbarrier, or who meet the waiting thread at a
 // barrier.
+#include <stdlib.h>
+
 #include "checker.h"
 
 static uint32_t warpgroup_of(const block_state *block, int thread) {
@@ -23,13 +25,11 @@ static void end(block_state *block, const emu_where *at, const emu_async_event *
     const operation *const one = operation_of(pending);
     if (event->by == EMU_BY_TENSOR_LOAD) {
         const uint64_t key = knowledge_key(OF_THREAD, mbarrier_of(one->mbarrier));
-        const uint32_t stamp = ++checker_stamp;
-        release *const to = release_at(one->mbarrier, UINT64_MAX, 1);
-        to->known = knowledge_join(to->known, knowledge_new(1, &key, &stamp));
+        const uint32_t stamp = quick_stamp();
+        release_add(release_at(one->mbarrier, UINT64_MAX, 1), knowledge_new(1, &key, &stamp));
     } else if (event->by == EMU_BY_PRODUCT) {
-        const int first = at->thread / 32 * 32;
-        for (int id = first; id < first + 32 && id < block->threads; ++id)
-            rules_learn(block, id, warpgroup_of(block, id));
+        rules_learn(block, at->thread / 32 * 32, 32,
+                    warpgroup_of(block, at->thread)); // (a warpgroup's warps are whole)
     }
     operation_end(block, event->operation);
 }
@@ -38,7 +38,7 @@ void async_event(block_state *block, const emu_where *at, const emu_async_event 
     if (event->stage == EMU_ASYNC_BEGINS) operation_begin(block, at->thread, event);
     if (event->stage == EMU_ASYNC_ENDS) end(block, at, event);
     if (event->stage == EMU_ASYNC_FENCES && event->by == EMU_BY_TENSOR_STORE)
-        block->thread[at->thread].shown = ++checker_stamp;
+        block->thread[at->thread].shown = quick_stamp();
 }
 
 // The sums of a product, in the memory of a thread.
@@ -49,6 +49,9 @@ static void local(thread_state *of, const emu_where *at, const emu_access_event 
         return;
     }
     if (of->sums_count == CHECKER_SUMS) return;
+    if (!of->sums) of->sums = malloc(CHECKER_SUMS * sizeof *of->sums);
+    if (!of->sums) abort();
+    quick_forget();
     of->sums[of->sums_count++] = (pending_sums){event->address, event->address + event->bytes, pending,
                                                 site_number(at, event->kind, event->bytes)};
 }

@@ -13,10 +13,24 @@ extern "C" __attribute__((visibility("default"))) const int cudakern_reports = 1
 
 #define CALLBACK  extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
 #define CALLED_AT __builtin_return_address(0)
-static inline __attribute__((always_inline, no_sanitize("thread"))) void report(const void *address, size_t bytes,
-                                                                                unsigned kind, const void *after) {
-    const emu_direct_access direct = emu_direct;
-    direct ? direct(address, bytes, kind, after) : emu_access(address, bytes, kind, after);
+#define INLINE    static inline __attribute__((always_inline, no_sanitize("thread")))
+// Whether the tool need not hear of it: events.h. This runs for every access, so each instruction counts.
+INLINE bool is_unheard(const emu_direct *direct, uintptr_t address, size_t bytes, unsigned kind) {
+    const emu_unheard &unheard = direct->unheard;
+    const unsigned thread = emu_threadIdx.thread;
+    if (address - unheard.begin < unheard.bytes && thread == unheard.thread) return true;
+    const emu_page &page = direct->pages[address / EMU_PAGE % EMU_PAGES];
+    const uintptr_t place = address % EMU_PAGE;
+    if (kind != EMU_READS || bytes < 4 || address - place + place % bytes != page.begin) return false;
+    const uint32_t tag = page.tags[place / EMU_LINE];
+    return tag == direct->for_launch || tag == direct->for_block || tag == direct->for_block + 1 + thread / 32;
+}
+INLINE void report(const void *address, size_t bytes, unsigned kind, const void *after) {
+    const emu_direct *const direct = emu_threadIdx.direct;
+    if (!direct)
+        emu_access(address, bytes, kind, after);
+    else if (!is_unheard(direct, reinterpret_cast<uintptr_t>(address), bytes, kind))
+        direct->access(address, bytes, kind, after);
 }
 #define ACCESS(name, bytes, kind)                                                                                    \
     CALLBACK __tsan_##name##bytes(const void *address) {                                                             \
@@ -34,11 +48,16 @@ ACCESSES(2)
 ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
+INLINE void report_range(const void *address, size_t bytes, unsigned kind, const void *after) {
+    const emu_direct *const direct = emu_threadIdx.direct;
+    if (!direct || !is_unheard(direct, reinterpret_cast<uintptr_t>(address), bytes, kind | EMU_RANGE))
+        emu_access(address, bytes, kind | EMU_RANGE, after);
+}
 CALLBACK __tsan_read_range(const void *address, size_t bytes) {
-    emu_access(address, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
+    report_range(address, bytes, EMU_READS, CALLED_AT);
 }
 CALLBACK __tsan_write_range(const void *address, size_t bytes) {
-    emu_access(address, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
+    report_range(address, bytes, EMU_WRITES, CALLED_AT);
 }
 CALLBACK __tsan_vptr_update(const void *address, const void *) {
     report(address, sizeof(void *), EMU_WRITES, CALLED_AT);
@@ -58,8 +77,8 @@ extern "C" void *__memmove_chk(void *, const void *, size_t, size_t);
 extern "C" void *__memset_chk(void *, int, size_t, size_t);
 #define COPY(name)                                                                                                   \
     FUNCTION __wrap_##name(void *to, const void *from, size_t bytes) {                                               \
-        emu_access(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);                                                   \
-        emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);                                                    \
+        report_range(from, bytes, EMU_READS, CALLED_AT);                                                             \
+        report_range(to, bytes, EMU_WRITES, CALLED_AT);                                                              \
         return __##name##_chk(to, from, bytes, hidden(bytes));                                                       \
     }
 // A size that clang does not know: otherwise it makes the function below call the one that it stands for.
@@ -70,7 +89,7 @@ static inline size_t hidden(size_t bytes) {
 COPY(memcpy)
 COPY(memmove)
 FUNCTION __wrap_memset(void *to, int value, size_t bytes) {
-    emu_access(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
+    report_range(to, bytes, EMU_WRITES, CALLED_AT);
     return __memset_chk(to, value, bytes, hidden(bytes));
 }
 

@@ -38,6 +38,7 @@ typedef struct cell {
 // is known; set by the caller, forgotten by shadow_new_launch().
 typedef struct permission {
     uintptr_t begin, end;
+    int of_launch; // not only of the block
 } permission;
 typedef struct cached_page {
     uintptr_t number;
@@ -45,13 +46,20 @@ typedef struct cached_page {
     permission may;
     unsigned launch;
 } cached_page;
-enum { PAGE_SHIFT = 12, PAGE_BYTES = 1 << PAGE_SHIFT, CACHED_PAGES = 256 };
+enum { PAGE_SHIFT = 12, PAGE_BYTES = EMU_PAGE, CACHED_PAGES = EMU_PAGES };
 extern cached_page shadow_cached[CACHED_PAGES];
+extern emu_page shadow_pages[CACHED_PAGES]; // the same
 extern unsigned shadow_launch;
 cached_page *shadow_page(uintptr_t address);
 static inline cell *shadow_cell(uintptr_t address) { // of the four bytes that contain it
     return &shadow_page(address)->cells[address % PAGE_BYTES / GRAIN];
 }
+// The tag of the line that contains an address says which reads there need no test (quick.c); 0: none.
+static inline uint32_t *shadow_tag(uintptr_t address) {
+    shadow_page(address);
+    return &shadow_pages[(address >> PAGE_SHIFT) % CACHED_PAGES].tags[address % PAGE_BYTES / EMU_LINE];
+}
+void shadow_forget_tags(void);
 void shadow_new_launch(void);
 cell *shadow_if(uintptr_t address); // NULL: nobody has accessed its page
 cell *shadow_bytes(cell *whole);    // the cells of the single bytes; NULL: there are none
@@ -60,6 +68,7 @@ void shadow_set(uintptr_t address, size_t bytes, int has_value); // and forgets 
 void shadow_value(uintptr_t address, size_t bytes);              // they have values now
 int shadow_has_value(uintptr_t address, size_t bytes);           // any of them
 void shadow_copy(uintptr_t to, uintptr_t from, size_t bytes);    // whether they have values is copied
+size_t shadow_size(size_t *accessed); // its bytes, and those of the pages that have been accessed
 void shadow_clear(void);
 
 // --- knowledge.c ---------------------------------------------------------------------------------------------------
@@ -72,9 +81,12 @@ typedef struct knowledge {
         uint32_t stamp;
     } of[];
 } knowledge;
-enum { OF_THREAD, OF_WARP, OF_BLOCK };
+enum { OF_THREAD, OF_WARP, OF_BLOCK, OF_ONE }; // OF_ONE: so many are of a thread's own accesses
 static inline uint64_t knowledge_key(int of, uint64_t number) {
     return (uint64_t)of << 62 | number;
+}
+static inline uint64_t knowledge_key_of_warp(uint64_t block, unsigned thread) {
+    return knowledge_key(OF_WARP, block * 32 + thread / 32);
 }
 uint32_t knowledge_of(const knowledge *known, uint64_t key); // 0: nothing
 // What both know. Everything lasts until knowledge_clear().
@@ -85,9 +97,13 @@ void knowledge_clear(void);
 // What is released at an address (or another key), for a block or for all (UINT64_MAX).
 typedef struct release {
     uint64_t key, block;
-    const knowledge *known;
+    const knowledge *known, *added; // added: what others had acquired, last
+    knowledge *own;                 // `known`, as long as nobody has acquired it: it changes in place
 } release;
 release *release_at(uint64_t key, uint64_t block, int make); // NULL: nothing, if `make` is 0
+void release_add(release *at, const knowledge *more);        // to what others have released there
+void release_set(release *at, const knowledge *known);       // in place of it
+const knowledge *release_known(release *at);                 // to be acquired
 
 // --- launch.c ------------------------------------------------------------------------------------------------------
 
@@ -108,7 +124,7 @@ typedef struct thread_state {
         uint32_t other_who;
         int is_held;
     } held;
-    pending_sums sums[CHECKER_SUMS];
+    pending_sums *sums; // CHECKER_SUMS of them; NULL: it has had none
     int sums_count;
     uint32_t shown; // asynchronous operations see what it has written before this stamp: its last proxy fence
 } thread_state;
@@ -148,7 +164,8 @@ typedef struct launch_state {
     uint32_t grid_known; // and these, since the grid's last barrier
     unsigned generation; // number of those
     uint32_t threads;    // per block
-    interval *memory;    // sorted
+    size_t argument_bytes;
+    interval *memory; // sorted
     size_t memory_count;
     uintptr_t image, image_end; // the kernel's library
 } launch_state;
@@ -160,6 +177,8 @@ void launch_start(emu_launch_event *event);     // fills checker_launch
 block_state *block_new(emu_block_event *event); // of that launch; sets event->own
 block_state *block_running(uint64_t number);
 void block_free(block_state *block);
+// Whether the thread knows of what `who` (see operations.c) did then.
+int block_knows(const block_state *block, unsigned thread, uint32_t who, uint32_t stamp);
 
 const interval *interval_near(uintptr_t address, int *contains); // of the launch
 const interval *interval_freed(uintptr_t address);               // device memory; NULL: it is not freed
@@ -173,6 +192,7 @@ void interval_add_freed(uintptr_t begin, uintptr_t end);     // device memory
 void interval_forget_freed(uintptr_t begin, uintptr_t end);
 void intervals_announce(size_t count, const uintptr_t *begins, const size_t *bytes); // arrays for the next launches
 void intervals_clear(void);
+interval interval_core(void); // blockDim and the like, which the emulator itself has, for this OS thread
 
 // --- operations.c --------------------------------------------------------------------------------------------------
 
@@ -276,10 +296,19 @@ void findings_clear(void);
 
 // --- quick.c: accesses that are no mistake, as nearly all ----------------------------------------------------------
 
-void quick_begin(const block_state *block); // a block that is alone
+extern int quick_is_wanted;                   // (tests compare its findings with those of the rules alone)
+void quick_begin(const block_state *block);   // it runs from now on
+void quick_barrier(const block_state *block); // it has passed one
 void quick_end(void);
 void quick_clear(void);
-void quick_known(uint32_t known); // as block_state.known, which has changed
+void quick_forget(void);     // which reads of the block need no test: something has changed that concerns them
+void quick_new_launch(void); // which of the launch, too
+uint32_t quick_stamp(void);  // a new stamp, the next one
+static inline int quick_distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
+    const uint32_t threads = checker_launch.threads;
+    if ((a | b) & IS_ASYNC || a / threads != b / threads) return 2;
+    return a % threads / 32 != b % threads / 32;
+}
 
 // --- rules.c -------------------------------------------------------------------------------------------------------
 
@@ -296,7 +325,7 @@ void rules_clear(void);
 // Of asynchronous operations.
 void rules_begin(block_state *block, const emu_where *at, const emu_access_event *access, uint32_t pending);
 void rules_end(const emu_access_event *access, uint32_t pending, uint32_t who);
-void rules_learn(block_state *block, int thread, uint32_t who); // all accesses of `who` so far
+void rules_learn(block_state *block, int first, int count, uint32_t who); // threads: all accesses of `who` so far
 
 // --- asynchronous.c ------------------------------------------------------------------------------------------------
 

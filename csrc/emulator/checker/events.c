@@ -1,6 +1,4 @@
 // What the core reports, sorted to the rules; and the functions for the host.
-#define _GNU_SOURCE
-#include <link.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -9,27 +7,6 @@
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 enum { PATIENCE = 100 };
-
-// --- What belongs to the emulator, not to the kernel ---------------------------------------------------------------
-
-static __thread struct { uintptr_t begin, end; } core_variables; // blockDim, ...: thread-local ones of the core
-
-static int find_core(struct dl_phdr_info *info, size_t size, void *unused) {
-    (void)size, (void)unused;
-    const uintptr_t of_core = (uintptr_t)&emu_subscribe;
-    int is_core = 0;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr) *const part = &info->dlpi_phdr[i];
-        if (part->p_type == PT_LOAD) is_core |= of_core - (info->dlpi_addr + part->p_vaddr) < part->p_memsz;
-    }
-    if (!is_core) return 0;
-    for (int i = 0; i < info->dlpi_phnum; ++i) {
-        if (info->dlpi_phdr[i].p_type != PT_TLS || !info->dlpi_tls_data) continue;
-        core_variables.begin = (uintptr_t)info->dlpi_tls_data;
-        core_variables.end = core_variables.begin + info->dlpi_phdr[i].p_memsz;
-    }
-    return 1;
-}
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
@@ -42,6 +19,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
     launch_start(event);
     streams_begin(event->order, event->number);
     shadow_new_launch();
+    quick_new_launch();
     if (checker_launch.reports) return;
     for (size_t i = 0; i < checker_launch.memory_count; ++i) { // it may have written all of them
         const interval *const of = &checker_launch.memory[i];
@@ -60,16 +38,20 @@ static void launch_end(void *tool, emu_launch_event *event, int code) {
 static int block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     if (!checker_launch.reports) return 0;
-    if (!core_variables.end) dl_iterate_phdr(find_core, NULL);
     block_state *const block = block_new(event);
     shadow_new_launch(); // shared variables are not touched yet
-    ++checker_stamp;
+    quick_stamp();
     const emu_dim3 cluster = event->launch->cluster;
     block->touched_all = cluster.x * cluster.y * cluster.z > 1;
     if (block->touched_all && event->shared_bytes) shadow_set((uintptr_t)event->shared, event->shared_bytes, 0);
     if (block->touched_all && event->static_bytes) shadow_set((uintptr_t)event->statics, event->static_bytes, 0);
-    if (!block->touched_all && !event->launch->cooperative && !streams_matter()) quick_begin(block);
+    quick_begin(block);
     return 1;
+}
+
+static void block_continue(void *tool, emu_block_event *event) {
+    (void)tool;
+    if (event->own) quick_begin(event->own);
 }
 
 static void block_end(void *tool, emu_block_event *event, int complete) {
@@ -114,7 +96,8 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
         async_local(block, at, event);
         return;
     }
-    if (event->address - core_variables.begin < core_variables.end - core_variables.begin) return;
+    const interval core = interval_core();
+    if (event->address - core.begin < core.end - core.begin) return;
     if (event->kind & EMU_VOLATILE) give_way(event);
     if (event->space == EMU_SPACE_SHARED && interval_is_guard(block->event, event->address)) return;
     if (event->operation)
@@ -150,7 +133,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     case EMU_SYNC_GRID:
         if (event->stage == EMU_BARRIER_OPENS && ++block->generation > checker_launch.generation) {
             checker_launch.generation = block->generation;
-            checker_launch.grid_known = ++checker_stamp;
+            checker_launch.grid_known = quick_stamp();
         } // fallthrough
     case EMU_SYNC:
     case EMU_SYNC_COUNT:
@@ -168,6 +151,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
         if (leaves) rules_acquire(block, at->thread, cluster, all);
         break;
     case EMU_SYNC_MBARRIER:
+        if (event->stage == EMU_BARRIER_STARTS) release_set(release_at(event->object, all, 1), NULL);
         if (arrives) rules_release(block, at->thread, event->object, all);
         if (leaves) rules_acquire(block, at->thread, event->object, all);
         break;
@@ -226,6 +210,7 @@ static void allocate_block(const emu_memory_event *event) {
     interval_forget_blocks(event->address, event->address + event->bytes);
     interval *const added = interval_add(event->address, event->address + event->bytes, -1, IN_HEAP);
     shadow_new_launch();
+    quick_new_launch();
     const block_state *const block = event->at->block->own;
     const emu_access_event access = {.address = event->address, .bytes = event->bytes, .kind = EMU_WRITES};
     if (block) added->leak = findings_malloc(block, event->at, &access);
@@ -240,6 +225,7 @@ static void free_block(const emu_memory_event *event) {
         of->variable = FREED;
         findings_freed(of->leak);
         shadow_new_launch();
+        quick_new_launch();
         return;
     }
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
@@ -293,7 +279,8 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .fence = on_fence,
                                  .index = on_index,
                                  .one_at_a_time = 1,
-                                 .order = on_order};
+                                 .order = on_order,
+                                 .block_continue = block_continue};
 
 CHECKER_API void checker_notes(int wanted) {
     notes = wanted;
@@ -301,6 +288,10 @@ CHECKER_API void checker_notes(int wanted) {
 
 CHECKER_API uint64_t checker_last_launch(void) {
     return last_launch;
+}
+
+CHECKER_API void checker_quick(int wanted) {
+    quick_is_wanted = wanted;
 }
 
 CHECKER_API int checker_begin(void) {
@@ -345,4 +336,12 @@ CHECKER_API size_t checker_unwritten(uintptr_t address, size_t bytes, size_t *fi
     }
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+// The bytes of memory about accesses, and those of the pages that have been accessed.
+CHECKER_API size_t checker_shadow(size_t *accessed) {
+    pthread_mutex_lock(&lock);
+    const size_t bytes = shadow_size(accessed);
+    pthread_mutex_unlock(&lock);
+    return bytes;
 }

@@ -34,17 +34,23 @@ static void *take(size_t bytes) {
 
 // --- Knowledge -----------------------------------------------------------------------------------------------------
 
-uint32_t knowledge_of(const knowledge *known, uint64_t key) {
-    size_t low = 0, high = known ? known->count : 0;
+// The place of a key, or where it would be, from `low` on.
+static size_t place_of(const knowledge *known, uint64_t key, size_t low) {
+    size_t high = known->count;
+    if (low < high && known->of[low].key >= key) return low;
     while (low < high) {
         const size_t middle = (low + high) / 2;
-        if (known->of[middle].key == key) return known->of[middle].stamp;
         if (known->of[middle].key < key)
             low = middle + 1;
         else
             high = middle;
     }
-    return 0;
+    return low;
+}
+
+uint32_t knowledge_of(const knowledge *known, uint64_t key) {
+    const size_t i = known ? place_of(known, key, 0) : 0;
+    return known && i < known->count && known->of[i].key == key ? known->of[i].stamp : 0;
 }
 
 const knowledge *knowledge_new(unsigned count, const uint64_t *keys, const uint32_t *stamps) {
@@ -67,7 +73,7 @@ static int knows_all(const knowledge *a, const knowledge *b) { // whether a know
     return 1;
 }
 
-const knowledge *knowledge_join(const knowledge *a, const knowledge *b) {
+static const knowledge *join(const knowledge *a, const knowledge *b) {
     if (!a || a == b) return b;
     if (!b || knows_all(a, b)) return a;
     if (knows_all(b, a)) return b;
@@ -87,7 +93,50 @@ const knowledge *knowledge_join(const knowledge *a, const knowledge *b) {
     return both;
 }
 
+// The threads of a block often join the same two, one after another.
+enum { MOST_JOINED = 64 };
+static struct { const knowledge *a, *b, *both; } joined[MOST_JOINED];
+
+const knowledge *knowledge_join(const knowledge *a, const knowledge *b) {
+    if (!a || !b || a == b) return a ? a : b;
+    const size_t i = ((uintptr_t)a >> 4 ^ (uintptr_t)b >> 8) % MOST_JOINED;
+    if (joined[i].a != a || joined[i].b != b) joined[i].a = a, joined[i].b = b, joined[i].both = join(a, b);
+    return joined[i].both;
+}
+
 // --- Releases ------------------------------------------------------------------------------------------------------
+
+// Whether `to` has all keys of `more`, whose later stamps it then has.
+static int raise(knowledge *to, const knowledge *more) {
+    size_t i = 0;
+    for (unsigned j = 0; j < more->count; ++j, ++i) {
+        i = place_of(to, more->of[j].key, i);
+        if (i == to->count || to->of[i].key != more->of[j].key) return 0;
+        if (to->of[i].stamp < more->of[j].stamp) to->of[i].stamp = more->of[j].stamp;
+    }
+    return 1;
+}
+
+void release_add(release *at, const knowledge *more) {
+    if (!more || at->added == more) return;
+    if (!at->own || !raise(at->own, more)) {
+        const knowledge *const before = at->known;
+        at->known = join(before, more);
+        if (at->known != before) at->own = at->known == more ? NULL : (knowledge *)at->known;
+    }
+    if (more->count > OF_ONE) at->added = more;
+}
+
+const knowledge *release_known(release *at) {
+    at->own = NULL;
+    return at->known;
+}
+
+void release_set(release *at, const knowledge *known) {
+    at->known = known;
+    at->own = NULL;
+    at->added = NULL;
+}
 
 static release **table;
 static size_t room, used;
@@ -128,4 +177,5 @@ void knowledge_clear(void) {
     free(table);
     table = NULL;
     room = used = 0;
+    memset(joined, 0, sizeof joined);
 }

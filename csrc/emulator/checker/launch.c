@@ -6,6 +6,7 @@
 //
 // A block's shared memory is no part of that list: interval_shared() looks it up in the block.
 #define _GNU_SOURCE
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,10 +90,10 @@ static void find_arrays(const emu_launch_event *event) {
         if (checker_launch.memory[i].variable == IN_HEAP || checker_launch.memory[i].variable == FREED)
             checker_launch.memory[kept++] = checker_launch.memory[i];
     checker_launch.memory_count = kept;
+    size_t bytes = 0;
     for (unsigned i = 0; i < event->parameter_count; ++i) {
         const emu_parameter at = event->parameters[i];
-        interval_add((uintptr_t)event->arguments + at.offset, (uintptr_t)event->arguments + at.offset + at.size, -1,
-                     "");
+        if (at.offset + at.size > bytes) bytes = at.offset + at.size;
         for (size_t offset = 0; offset + 8 <= at.size; offset += 8) { // also pointers in structs
             uintptr_t pointer;
             memcpy(&pointer, (const char *)event->arguments + at.offset + offset, sizeof pointer);
@@ -102,6 +103,8 @@ static void find_arrays(const emu_launch_event *event) {
                 interval_add(memory.address, memory.address + memory.bytes, (int)i, NULL);
         }
     }
+    checker_launch.argument_bytes = bytes;
+    if (bytes) interval_add((uintptr_t)event->arguments, (uintptr_t)event->arguments + bytes, -1, "");
     for (size_t i = 0; kernels && i < kernels->others.count; ++i) {
         const variable *const of = &kernels->others.of[i];
         interval_add(kernels->base + of->begin, kernels->base + of->end, -1, of->name);
@@ -156,13 +159,44 @@ void intervals_clear(void) {
     freed_count = checker_launch.memory_count = 0;
 }
 
+// --- What belongs to the emulator, not to the kernel ---------------------------------------------------------------
+
+static __thread interval core_variables; // blockDim, ...: thread-local ones of the core
+
+static int find_core(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    const uintptr_t of_core = (uintptr_t)&emu_subscribe;
+    int is_core = 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *const part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD) is_core |= of_core - (info->dlpi_addr + part->p_vaddr) < part->p_memsz;
+    }
+    if (!is_core) return 0;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+        if (info->dlpi_phdr[i].p_type != PT_TLS || !info->dlpi_tls_data) continue;
+        core_variables.begin = (uintptr_t)info->dlpi_tls_data;
+        core_variables.end = core_variables.begin + info->dlpi_phdr[i].p_memsz;
+    }
+    return 1;
+}
+
+interval interval_core(void) {
+    if (!core_variables.end) dl_iterate_phdr(find_core, NULL);
+    return core_variables;
+}
+
 // --- The launch and its blocks -------------------------------------------------------------------------------------
+
+static struct { // the last one of which a thread has learned
+    uint32_t me, who, stamp;
+} learned;
 
 void launch_start(emu_launch_event *event) {
     kernels = library_of((uintptr_t)event->function);
     checker_launch.image = kernels ? kernels->begin : 0;
     checker_launch.image_end = kernels ? kernels->end : 0;
     checker_launch.event = event;
+    learned.stamp = 0;
     checker_launch.begin = checker_launch.grid_known = ++checker_stamp;
     checker_launch.generation = 0;
     checker_launch.threads = event->block.x * event->block.y * event->block.z;
@@ -195,6 +229,28 @@ void block_free(block_state *block) {
     block_state **at = &running;
     while (*at != block) at = &(*at)->next;
     *at = block->next;
+    for (int id = 0; id < block->threads; ++id) free(block->thread[id].sums);
     free(block->operations);
     free(block);
+}
+
+static int has_learned(const knowledge *acquired, uint32_t who, uint32_t stamp) {
+    if (!acquired) return 0;
+    if (stamp < knowledge_of(acquired, knowledge_key(OF_THREAD, who))) return 1;
+    const uint32_t block = who / checker_launch.threads, thread = who % checker_launch.threads;
+    return !(who & IS_ASYNC) && (stamp < knowledge_of(acquired, knowledge_key_of_warp(block, thread)) ||
+                                 stamp < knowledge_of(acquired, knowledge_key(OF_BLOCK, block)));
+}
+
+int block_knows(const block_state *block, unsigned thread, uint32_t who, uint32_t stamp) {
+    if (stamp < checker_launch.begin || stamp < checker_launch.grid_known) return 1;
+    const uint32_t other = who - block->first;
+    if (other < checker_launch.threads && stamp < block->known) return 1;
+    if (other < checker_launch.threads && other / 32 == thread / 32 && stamp < block->warps[thread / 32]) return 1;
+    const uint32_t me = block->first + thread;
+    if (learned.me == me && learned.who == who && stamp <= learned.stamp) return 1;
+    if (!has_learned(block->thread[thread].acquired, who, stamp) && !has_learned(block->acquired, who, stamp))
+        return 0;
+    learned.me = me, learned.who = who, learned.stamp = stamp;
+    return 1;
 }

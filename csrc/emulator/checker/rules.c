@@ -16,45 +16,28 @@ enum { MOST_OF_STRUCT = 64 }; // bytes that may be a struct
 
 // --- What a thread knows -------------------------------------------------------------------------------------------
 
-static uint64_t warp_key(uint64_t block, unsigned thread) {
-    return knowledge_key(OF_WARP, block * 32 + thread / 32);
+static const knowledge *acquired(const block_state *block, int thread) {
+    return knowledge_join(block->acquired, block->thread[thread].acquired);
 }
 
-static int is_known(const block_state *block, unsigned thread, uint32_t who, uint32_t stamp) {
-    if (stamp < checker_launch.begin || stamp < checker_launch.grid_known) return 1;
-    if (who & IS_ASYNC) {
-        const uint64_t key = knowledge_key(OF_THREAD, who);
-        return stamp < knowledge_of(block->thread[thread].acquired, key) ||
-               stamp < knowledge_of(block->acquired, key);
-    }
-    const uint32_t other_block = who / checker_launch.threads, other = who % checker_launch.threads;
-    const int same_block = other_block == (uint32_t)block->number;
-    if (same_block && stamp < block->known) return 1;
-    if (same_block && other / 32 == thread / 32 && stamp < block->warps[thread / 32]) return 1;
-    const knowledge *const both[] = {block->thread[thread].acquired, block->acquired};
-    for (int i = 0; i < 2; ++i)
-        if (both[i] && (stamp < knowledge_of(both[i], knowledge_key(OF_THREAD, who)) ||
-                        stamp < knowledge_of(both[i], warp_key(other_block, other)) ||
-                        stamp < knowledge_of(both[i], knowledge_key(OF_BLOCK, other_block))))
-            return 1;
-    return 0;
-}
-
-// What the thread knows, with its own accesses so far.
-static const knowledge *snapshot(const block_state *block, int thread) {
+// The accesses so far of the thread itself, and those that its warp and its block know.
+static const knowledge *own_accesses(const block_state *block, int thread) {
     const uint64_t keys[] = {knowledge_key(OF_THREAD, block->first + (uint32_t)thread),
-                             warp_key(block->number, (unsigned)thread), knowledge_key(OF_BLOCK, block->number)};
-    const uint32_t stamps[] = {++checker_stamp, block->warps[thread / 32], block->known};
-    const knowledge *own = knowledge_new(3, keys, stamps);
-    own = knowledge_join(own, block->acquired);
-    return knowledge_join(own, block->thread[thread].acquired);
+                             knowledge_key_of_warp(block->number, (unsigned)thread),
+                             knowledge_key(OF_BLOCK, block->number)};
+    const uint32_t stamps[] = {quick_stamp(), block->warps[thread / 32], block->known};
+    return knowledge_new(3, keys, stamps);
+}
+
+static const knowledge *snapshot(const block_state *block, int thread) {
+    return knowledge_join(acquired(block, thread), own_accesses(block, thread));
 }
 
 static void acquire_pending(block_state *block, thread_state *thread, unsigned scope) {
     for (int i = 0; i < thread->pending_count; ++i) {
-        const release *of = thread->pending[i];
+        release *const of = thread->pending[i];
         if (of->block == FOR_ALL ? scope != EMU_OF_BLOCK : of->block == block->number)
-            thread->acquired = knowledge_join(thread->acquired, of->known);
+            thread->acquired = knowledge_join(thread->acquired, release_known(of));
     }
     thread->pending_count = 0;
 }
@@ -69,20 +52,22 @@ void rules_fence(block_state *block, int id, unsigned scope) {
 
 void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_block) {
     release *const at = release_at(key, for_block, 1);
-    at->known = knowledge_join(at->known, snapshot(block, thread));
+    release_add(at, own_accesses(block, thread));
+    release_add(at, acquired(block, thread));
 }
 
 void rules_acquire(block_state *block, int id, uint64_t key, uint64_t for_block) {
-    const release *const at = release_at(key, for_block, 0);
+    release *const at = release_at(key, for_block, 0);
     thread_state *const thread = &block->thread[id];
-    if (at) thread->acquired = knowledge_join(thread->acquired, at->known);
+    if (at) thread->acquired = knowledge_join(thread->acquired, release_known(at));
 }
 
-void rules_learn(block_state *block, int id, uint32_t who) {
+void rules_learn(block_state *block, int first, int count, uint32_t who) {
     const uint64_t key = knowledge_key(OF_THREAD, who);
-    const uint32_t stamp = ++checker_stamp;
-    thread_state *const thread = &block->thread[id];
-    thread->acquired = knowledge_join(thread->acquired, knowledge_new(1, &key, &stamp));
+    const uint32_t stamp = quick_stamp();
+    const knowledge *const new = knowledge_new(1, &key, &stamp);
+    for (thread_state *thread = block->thread + first; thread < block->thread + first + count; ++thread)
+        thread->acquired = knowledge_join(thread->acquired, new);
 }
 
 // All of these threads learn what each has acquired.
@@ -97,8 +82,8 @@ static const knowledge *together(block_state *block, int first, uint32_t lanes) 
 }
 
 void rules_block_barrier(block_state *block) {
-    block->known = ++checker_stamp;
-    quick_known(block->known);
+    block->known = quick_stamp();
+    quick_barrier(block);
     for (int first = 0; first < block->threads; first += 32) {
         const int count = block->threads - first;
         const uint32_t lanes = count >= 32 ? UINT32_MAX : (1u << count) - 1;
@@ -118,7 +103,7 @@ void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
     const knowledge *all = together(block, first, lanes);
     const int whole = !(block->live[warp] & ~lanes);
     if (whole) {
-        block->warps[warp] = ++checker_stamp;
+        block->warps[warp] = quick_stamp();
     } else {
         for (uint32_t rest = lanes; rest; rest &= rest - 1)
             all = knowledge_join(all, snapshot(block, first + __builtin_ctz(rest)));
@@ -132,16 +117,12 @@ void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
 
 // --- Atomic operations as messages ---------------------------------------------------------------------------------
 
-static void leave(release *at, const knowledge *known, int replaces) {
-    at->known = replaces ? known : knowledge_join(at->known, known);
-}
-
 static void note(thread_state *thread, release *at) {
     if (!at || !at->known) return;
     for (int i = 0; i < thread->pending_count; ++i)
         if (thread->pending[i] == at) return;
     if (thread->pending_count == CHECKER_PENDING) {
-        thread->acquired = knowledge_join(thread->acquired, thread->pending[0]->known);
+        thread->acquired = knowledge_join(thread->acquired, release_known(thread->pending[0]));
         thread->pending[0] = at;
     } else {
         thread->pending[thread->pending_count++] = at;
@@ -154,13 +135,13 @@ static void exchange(block_state *block, thread_state *thread, uint64_t key, uns
         note(thread, release_at(key, block->number, 0));
     }
     if (!(kind & EMU_WRITES)) return;
-    const int replaces = !(kind & EMU_READS);
+    void (*const leave)(release *, const knowledge *) = kind & EMU_READS ? release_add : release_set;
     const knowledge *const fenced = knowledge_join(thread->fenced, block->fenced);
     const knowledge *const in_block = knowledge_join(thread->in_block, block->in_block);
     release *const all = release_at(key, FOR_ALL, fenced != NULL);
     release *const own = release_at(key, block->number, in_block != NULL);
-    if (all) leave(all, fenced, replaces);
-    if (own) leave(own, in_block, replaces);
+    if (all) leave(all, fenced);
+    if (own) leave(own, in_block);
 }
 
 // --- Four bytes ----------------------------------------------------------------------------------------------------
@@ -254,7 +235,7 @@ static void compare(const accessing *by, const cell *with, int record) {
         if (!in_warp && !too_small) return;
         if (too_small) kind = CHECKER_SCOPE;
     }
-    if (is_known(by->block, by->thread, who, stamp)) return;
+    if (block_knows(by->block, by->thread, who, stamp)) return;
     if (kind == CHECKER_RACE && is_atomic(other) && !is_atomic(by->kind) && !(by->kind & EMU_WRITES)) {
         hold(by, who, with->site[record]);
         return;
@@ -278,21 +259,18 @@ static void set_unused(cell *in) {
         if (!in->stamp[r]) in->masks |= ALL_BYTES << 4 * r;
 }
 
-static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block, 2: of two
-    const uint32_t threads = checker_launch.threads;
-    if ((a | b) & IS_ASYNC) return 2;
-    if (a / threads != b / threads) return 2;
-    return a % threads / 32 != b % threads / 32;
-}
-
 // Remembers an access that does not end the time of those before it. Of readers that do not know each other, two that
 // are as far from each other as possible: a write that comes later knows at most one of them by accident.
 static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
-    for (int r = READ; r <= OTHER_READ; ++r)
-        if (!streams_unordered(in->stamp[r]) &&
-            (!in->stamp[r] || in->who[r] == who || is_known(by->block, by->thread, in->who[r], in->stamp[r])))
+    for (int r = READ; r <= OTHER_READ; ++r) {
+        const int same = stamp && in->who[r] == who && in->stamp[r] == stamp;
+        if (same && site < ATOMIC_SITES && in->site[r] < ATOMIC_SITES) site = in->site[r]; // the first one's
+        if (streams_unordered(in->stamp[r])) continue;
+        if (!in->stamp[r] || in->who[r] == who || block_knows(by->block, by->thread, in->who[r], in->stamp[r]))
             return put(in, r, who, stamp, site, mask);
-    const int now = distance(in->who[READ], in->who[OTHER_READ]), then = distance(in->who[READ], who);
+    }
+    const int now = quick_distance(in->who[READ], in->who[OTHER_READ]);
+    const int then = quick_distance(in->who[READ], who);
     if (then > now) put(in, OTHER_READ, who, stamp, site, mask);
 }
 
@@ -328,11 +306,11 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
         const uint32_t who = in->who[WRITE], stamp = in->stamp[WRITE];
         for (int r = READ; r <= OTHER_READ; ++r) {
             const int own_read = in->who[r] == by->who && !(site_of(in->site[r])->kind & EMU_WRITES);
-            if (in->stamp[r] && (own_read || is_known(by->block, by->thread, in->who[r], in->stamp[r])))
+            if (in->stamp[r] && (own_read || block_knows(by->block, by->thread, in->who[r], in->stamp[r])))
                 in->stamp[r] = 0;
         }
         const int was_atomic = is_atomic(site_of(in->site[WRITE])->kind);
-        if (stamp && (who != by->who || !was_atomic) && !is_known(by->block, by->thread, who, stamp))
+        if (stamp && (who != by->who || !was_atomic) && !block_knows(by->block, by->thread, who, stamp))
             remember(by, in, who, stamp, in->site[WRITE], mask);
     } else {
         in->stamp[READ] = in->stamp[OTHER_READ] = 0;
@@ -382,6 +360,7 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
         const unsigned count = end - address < most ? (unsigned)(end - address) : most;
         const unsigned mask = ((1u << count) - 1) << first;
         cell *const in = shadow_cell(address);
+        *shadow_tag(address) = 0;
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
         for (unsigned i = first; single && i < first + count; ++i)
@@ -405,8 +384,8 @@ static int is_known_memory(uintptr_t address, const interval *near) {
 }
 
 // Remembers that the launch may access these bytes, for the page of the address.
-static void permit(uintptr_t begin, uintptr_t end, uintptr_t address) {
-    shadow_page(address)->may = (permission){begin, end};
+static void permit(uintptr_t begin, uintptr_t end, uintptr_t address, int of_launch) {
+    shadow_page(address)->may = (permission){begin, end, of_launch};
 }
 
 // Shared memory has no values when a block begins, nor accesses.
@@ -437,7 +416,7 @@ static int is_inside(const accessing *by, int thread) {
     const interval *const near = interval_near(event->address, &contains);
     const int is_array = contains && event->space == EMU_SPACE_GLOBAL;
     if (is_array && near->variable != FREED && event->address + event->bytes <= near->end) {
-        permit(near->begin, near->end, event->address);
+        permit(near->begin, near->end, event->address, 1);
         return 1;
     }
     if (!contains && event->space == EMU_SPACE_GLOBAL && is_known_memory(event->address, near)) return 1;
@@ -445,7 +424,7 @@ static int is_inside(const accessing *by, int thread) {
     const int is_shared = !is_array && interval_shared(by->block, event->address, event->space, &of);
     if (is_shared && event->address >= of.begin && event->address + event->bytes <= of.end) {
         touch(by->block, &of);
-        permit(of.begin, of.end, event->address);
+        permit(of.begin, of.end, event->address, 0);
         return 1;
     }
     if (event->space == EMU_SPACE_SHARED && !is_own_shared(by->block, event->address)) return 1; // of its cluster
@@ -561,6 +540,7 @@ static void end(cell *in, uint32_t pending, uint32_t who) {
 void rules_end(const emu_access_event *event, uint32_t pending, uint32_t who) {
     for (uintptr_t at = event->address & ~(uintptr_t)(GRAIN - 1); at < event->address + event->bytes; at += GRAIN) {
         cell *const in = shadow_cell(at), *const single = shadow_bytes(in);
+        *shadow_tag(at) = 0;
         for (int i = 0; single && i < GRAIN; ++i) end(&single[i], pending, who);
         if (!single) end(in, pending, who);
     }

@@ -10,17 +10,20 @@
 
 #include "checker.h"
 
-enum { CELLS = PAGE_BYTES / GRAIN };
+enum { CELLS = PAGE_BYTES / GRAIN, LINES = PAGE_BYTES / EMU_LINE };
 
 typedef struct page {
     uintptr_t number; // of the page plus 1; 0: the place is free
     cell *cells;      // NULL: nobody has accessed them, and all bytes have values, or none
+    uint32_t *tags;   // behind the cells
     int has_value;
 } page;
 
 static page *table;
 static size_t room, used;
+static int any_split; // shadow_split() has been called
 cached_page shadow_cached[CACHED_PAGES];
+emu_page shadow_pages[CACHED_PAGES] = {{.begin = 1}}; // none begins there
 unsigned shadow_launch;
 
 static size_t hash(uintptr_t number) {
@@ -46,7 +49,7 @@ static page *page_at(uintptr_t number) {
     }
     page *found = look_up(number);
     if (!found->number) {
-        *found = (page){number + 1, NULL, 1};
+        *found = (page){.number = number + 1, .has_value = 1};
         ++used;
     }
     return found;
@@ -57,11 +60,47 @@ static page *page_if(uintptr_t number) {
     return found && found->number ? found : NULL;
 }
 
+// Their memory, which remains for the next check, because the system's is slow to come by.
+typedef struct chunk {
+    struct chunk *next;
+    struct memory {
+        cell cells[CELLS];
+        uint32_t tags[LINES];
+    } of[64] __attribute__((aligned(64)));
+} chunk;
+enum { IN_CHUNK = sizeof((chunk *)0)->of / sizeof(struct memory), MOST_KEPT = 32 };
+static chunk *chunks, *current; // current: in which `taken` are in use, and none behind it
+static size_t taken;
+
+static struct memory *take(void) {
+    if (!current || taken == IN_CHUNK) {
+        chunk **const next = current ? &current->next : &chunks;
+        if (!*next) *next = mmap(NULL, sizeof **next, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (*next == MAP_FAILED) abort();
+        current = *next;
+        taken = 0;
+    }
+    return &current->of[taken++];
+}
+
+static void give_all(void) {
+    chunk **at = &chunks;
+    for (int i = 0; i < MOST_KEPT && *at; ++i) at = &(*at)->next;
+    while (*at) {
+        chunk *const one = *at;
+        *at = one->next;
+        munmap(one, sizeof *one);
+    }
+    current = NULL;
+}
+
 static void make_cells(page *of) {
     if (of->cells) return;
-    of->cells = mmap(NULL, CELLS * sizeof(cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (of->cells == MAP_FAILED) abort();
-    for (int i = 0; i < CELLS; ++i) of->cells[i].masks = of->has_value ? ALL_MASKS : NO_VALUE;
+    struct memory *const memory = take();
+    of->cells = memory->cells;
+    of->tags = memory->tags;
+    memset(of->tags, 0, sizeof memory->tags);
+    for (int i = 0; i < CELLS; ++i) of->cells[i] = (cell){.masks = of->has_value ? ALL_MASKS : NO_VALUE};
 }
 
 void shadow_new_launch(void) {
@@ -75,6 +114,7 @@ cached_page *shadow_page(uintptr_t address) {
         page *const of = page_at(number);
         make_cells(of);
         *here = (cached_page){.number = number, .cells = of->cells, .launch = shadow_launch};
+        shadow_pages[number % CACHED_PAGES] = (emu_page){number << PAGE_SHIFT, of->tags};
     }
     return here;
 }
@@ -92,6 +132,7 @@ cell *shadow_bytes(cell *whole) {
 
 cell *shadow_split(cell *whole) {
     cell *const bytes = calloc(GRAIN, sizeof(cell));
+    any_split = 1;
     if (!bytes) abort();
     for (int i = 0; i < GRAIN; ++i) {
         bytes[i] = *whole;
@@ -131,6 +172,7 @@ static void each(uintptr_t address, size_t bytes, int has_value, int forget) {
             of->has_value = has_value;
         } else if (of->cells || of->has_value != has_value) {
             make_cells(of);
+            memset(of->tags, 0, LINES * sizeof *of->tags);
             for (uintptr_t at = address; at < stop;) {
                 cell *const whole = &of->cells[at % PAGE_BYTES / GRAIN];
                 if (forget && at % GRAIN == 0 && stop - at >= GRAIN && whole->site[WRITE] != IN_BYTES) {
@@ -190,14 +232,33 @@ void shadow_copy(uintptr_t to, uintptr_t from, size_t bytes) {
     }
 }
 
-void shadow_clear(void) {
+void shadow_forget_tags(void) {
+    for (size_t i = 0; i < room; ++i)
+        if (table[i].tags) memset(table[i].tags, 0, LINES * sizeof *table[i].tags);
+}
+
+size_t shadow_size(size_t *accessed) {
+    size_t bytes = room * sizeof *table;
+    *accessed = 0;
     for (size_t i = 0; i < room; ++i) {
-        if (!table[i].number || !table[i].cells) continue;
-        for (int c = 0; c < CELLS; ++c) free(shadow_bytes(&table[i].cells[c]));
-        munmap(table[i].cells, CELLS * sizeof(cell));
+        if (!table[i].cells) continue;
+        *accessed += PAGE_BYTES;
+        bytes += sizeof(struct memory);
+        for (int c = 0; c < CELLS; ++c)
+            if (shadow_bytes(&table[i].cells[c])) bytes += GRAIN * sizeof(cell);
     }
+    return bytes;
+}
+
+void shadow_clear(void) {
+    for (size_t i = 0; any_split && i < room; ++i)
+        for (int c = 0; table[i].cells && c < CELLS; ++c) free(shadow_bytes(&table[i].cells[c]));
+    any_split = 0;
+    give_all();
     free(table);
     table = NULL;
     room = used = 0;
     memset(shadow_cached, 0, sizeof shadow_cached);
+    memset(shadow_pages, 0, sizeof shadow_pages);
+    shadow_pages[0].begin = 1;
 }

@@ -124,7 +124,7 @@ void emu_sync_block(const char *file, int line) {
             block->slot = slot;
             *word &= ~bit;
             block->current = next;
-            emu_threadIdx = next->index;
+            emu_block_show(next);
             emu_fiber_go(from, to, next->result, 0);
             return;
         }

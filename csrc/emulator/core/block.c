@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-EMU_API __thread emu_dim3 emu_threadIdx STATIC_TLS, emu_blockIdx STATIC_TLS,
-    emu_blockDim STATIC_TLS = {1, 1, 1}, emu_gridDim STATIC_TLS = {1, 1, 1};
+EMU_API __thread emu_dim3 emu_blockIdx STATIC_TLS, emu_blockDim STATIC_TLS = {1, 1, 1},
+                                                                emu_gridDim STATIC_TLS = {1, 1, 1};
 EMU_API __thread void *emu_dynamic_begin STATIC_TLS; // see device_dynamic.h
 __thread emu_block *emu_current;
 
@@ -91,11 +91,18 @@ int emu_block_deliver(emu_block *block) {
     return 0;
 }
 
+void emu_block_wait(emu_block *block) {
+    const int quiet = block->current->quiet; // others are not
+    if (quiet) emu_tool_quiet(block, 0);
+    emu_block_switch(block, block->slot + 1);
+    if (quiet) emu_tool_quiet(block, 1);
+}
+
 void emu_block_be_late(emu_block *block) {
     if (EMU_UNLIKELY(emu_block_stopped(block))) emu_block_abandon(block);
     ++block->late;
     block->current->state = EMU_LATE;
-    emu_block_switch(block, block->slot + 1);
+    emu_block_wait(block);
 }
 
 // They continue in turn. The first one often leads the others, so what it does too early happens before they have
@@ -230,7 +237,7 @@ static void fiber_main(void) {
         if (!next->fiber) {
             next->fiber = fiber;
             block->current = next;
-            emu_threadIdx = next->index;
+            emu_block_show(next);
         } else {
             block->idle[block->idle_count++] = fiber;
             block->idle_mixed = 1;
@@ -325,7 +332,7 @@ void emu_block_enter(emu_block *block) {
             return;
         }
         block->current = first;
-        emu_threadIdx = first->index;
+        emu_block_show(first);
         block->inside = 1;
         emu_fiber_go(&block->main, first->fiber, 0, 0);
     }

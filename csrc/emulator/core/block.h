@@ -23,6 +23,7 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <string.h>
 
 #include "core.h"
 #include "emulator/device_core.h"
@@ -74,7 +75,7 @@ typedef enum emu_state {
 
 typedef struct emu_thread {
     emu_fiber *fiber; // NULL: has not begun
-    emu_dim3 index;
+    emu_dim3 index;   // it, id and slot: as in emu_here
     uint16_t id, slot;
     uint8_t state, kind; // kind (an emu_warp_kind) and the members below describe what the thread waits for
     uint8_t quiet;       // tools.c: the core reports what the thread accesses, its library must not
@@ -227,6 +228,7 @@ emu_thread *emu_block_search(emu_block *block, unsigned from);
 emu_thread *emu_block_nothing_ready(emu_block *block, emu_fiber *fiber, unsigned from); // `fiber`: the one that runs
 _Noreturn void emu_block_deadlock(emu_block *block);
 int emu_block_deliver(emu_block *block); // finishes copies that threads wait for: whether any thread became ready
+void emu_block_wait(emu_block *block);   // lets others run, also within an operation of the warp
 // Returns when no other thread of the block or cluster can continue, and no copy could change that.
 void emu_block_be_late(emu_block *block);
 int emu_block_let_late(emu_block *block); // one that waits so continues; returns 0 if there is none
@@ -256,7 +258,10 @@ static inline int emu_block_stopped(const emu_block *block) {
            (grid->cancel && atomic_load_explicit(grid->cancel, memory_order_relaxed));
 }
 
-extern __thread emu_dim3 emu_threadIdx __attribute__((tls_model("initial-exec"), visibility("default")));
+// Which thread is current: threadIdx, id and slot at once.
+static inline void emu_block_show(const emu_thread *thread) {
+    memcpy(&emu_threadIdx, (const char *)thread + offsetof(emu_thread, index), offsetof(emu_here, direct));
+}
 
 // Removes and returns the first ready thread, from slot `from` on and then from slot 0; the caller runs it next.
 //
@@ -276,7 +281,7 @@ static inline __attribute__((always_inline)) uint64_t emu_block_resume(emu_block
     emu_fiber *to = next->fiber;
     if (EMU_UNLIKELY(!to)) to = emu_block_first_fiber(block, next);
     block->current = next;
-    emu_threadIdx = next->index;
+    emu_block_show(next);
     return emu_fiber_go(from, to, next->result, 0);
 }
 

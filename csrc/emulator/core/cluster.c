@@ -89,7 +89,7 @@ static void leave(emu_block *block, emu_fiber *fiber) {
     block->parked = fiber;
     emu_fiber_go(fiber, &block->main, 0, 0);
     if (cluster->stuck) emu_block_deadlock(block);
-    emu_threadIdx = block->current->index;
+    emu_block_show(block->current);
 }
 
 static int waits_at_cluster(const emu_block *block) {
@@ -137,6 +137,7 @@ static void run_blocks(emu_cluster *cluster) {
             cluster->stuck = 1;
         }
         put_in_place(cluster, next);
+        if (next->tool) emu_tool_block_continue(next);
         cluster->last = next->rank;
         emu_block_enter(next);
         if (next->abandoned) return;

@@ -114,5 +114,5 @@ void emu_registers(int count, int more, const char *file, int line) {
         warp->has = count;
     }
     share(block, own);
-    if (more) emu_block_switch(block, block->slot + 1);
+    if (more) emu_block_wait(block);
 }

@@ -27,11 +27,17 @@ int emu_is_shared(const void *address) {
     return contains(dynamic(), address) || contains(statics(), address);
 }
 
-int emu_is_local(const void *address) {
+uintptr_t emu_local(size_t *bytes) {
     const emu_fiber *fiber = emu_current->current->fiber;
-    if (fiber) return (uintptr_t)address - (uintptr_t)fiber->low < fiber->size;
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0), far = 128 << 10;
-    return (uintptr_t)address - (here - far) < 2 * far;
+    *bytes = fiber ? fiber->size : 2 * far;
+    return fiber ? (uintptr_t)fiber->low : here - far;
+}
+
+int emu_is_local(const void *address) {
+    size_t bytes;
+    const uintptr_t begin = emu_local(&bytes);
+    return (uintptr_t)address - begin < bytes;
 }
 
 unsigned emu_shared_offset(const void *address) {

@@ -21,7 +21,7 @@ static emu_subscriber subscriber;
 static int taken; // until emu_unsubscribe() returns
 static size_t users;
 _Atomic(const emu_subscriber *) emu_tool_now;
-EMU_API __thread emu_direct_access emu_direct STATIC_TLS;
+EMU_API __thread emu_here emu_threadIdx STATIC_TLS;
 
 #define WANTS(of, event) ((of)->tool->events.event) // of: a grid or block
 #define TELL(of, event, ...)                                                                                         \
@@ -176,6 +176,10 @@ void emu_tool_block_begin(emu_block *block) {
     if (WANTS(block, block_begin) && !WANTS(block, block_begin)(block->tool->tool, event)) block->tool = NULL;
 }
 
+void emu_tool_block_continue(emu_block *block) {
+    TELL(block, block_continue, &block->event);
+}
+
 void emu_tool_block_end(emu_block *block, int complete) {
     TELL(block->grid, block_end, &block->event, complete);
     block->tool = NULL;
@@ -208,6 +212,18 @@ static emu_block *block_of(const emu_where *at) {
 }
 static int is_in(const void *address, const char *begin, size_t bytes) {
     return (uintptr_t)address - (uintptr_t)begin < bytes;
+}
+
+void emu_tool_quiet(emu_block *block, int begins) {
+    static __thread emu_direct quiet STATIC_TLS;
+    static __thread const emu_direct *before STATIC_TLS;
+    if (begins) before = emu_threadIdx.direct;
+    if (begins && before) {
+        quiet = *before;
+        quiet.unheard = (emu_unheard){0, SIZE_MAX, block->current->id};
+    }
+    emu_threadIdx.direct = begins && before ? &quiet : before;
+    block->current->quiet = (uint8_t)begins;
 }
 
 const void *emu_tool_name(const emu_block *block, const void *address) {

@@ -46,6 +46,7 @@ typedef struct emu_watched_launch {
 void emu_tool_launch_begin(struct emu_grid *grid, emu_watched_launch *to, emu_trampoline trampoline);
 void emu_tool_launch_end(const struct emu_grid *grid, int code); // and the release
 void emu_tool_block_begin(struct emu_block *block);              // sets the block's `tool`
+void emu_tool_block_continue(struct emu_block *block);           // it takes its turn
 void emu_tool_block_end(struct emu_block *block, int complete);
 
 // Events of a block whose `tool` is not NULL.
@@ -67,6 +68,8 @@ void emu_tool_end(const emu_where *at, emu_agent by, uint64_t operation);
 // The number of the block's asynchronous operation that began as the `count`th, and the number of a new one.
 uint64_t emu_tool_operation(const struct emu_block *block, unsigned count);
 uint64_t emu_tool_new_operation(struct emu_block *block);
+// From now on the core reports what the current thread accesses, its library must not; or no longer.
+void emu_tool_quiet(struct emu_block *block, int begins);
 // How an address of the block, which may not run now, is named in events.
 const void *emu_tool_name(const struct emu_block *block, const void *address);
 

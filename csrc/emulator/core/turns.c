@@ -44,4 +44,5 @@ void emu_grid_wait(emu_grid *grid) {
 void emu_turn_take(emu_block *block) {
     emu_grid *grid = block->grid;
     while (grid->can_run && grid->turn != block->position && !emu_block_stopped(block)) emu_grid_wait(grid);
+    if (grid->can_run && grid->turn == block->position && block->tool) emu_tool_block_continue(block);
 }

@@ -85,19 +85,15 @@ static uint64_t reduce(const emu_warp_state *warp, emu_warp_kind kind, unsigned 
 // The lanes' operands are in their registers, but for rows of 16 bytes in memory: see emu_warp_rows.
 static __attribute__((noinline)) void operate_and_tell(emu_block *block, emu_warp_state *warp,
                                                        emu_together *const lanes[EMU_WARP]) {
-    emu_thread *self = block->current;
     for (unsigned lane = 0; lane < EMU_WARP; ++lane) {
         const unsigned rows = (unsigned)warp->argument[lane]; // as emu_warp_rows has passed it; 0: none
         if (lane >= rows >> 8) break;
         const emu_where at = emu_tool_at(block, thread_of(block, warp, lane));
         emu_tool_access(&at, ((const emu_together_row *)lanes[lane])->row, 16, rows & 255, EMU_BY_MATRIX, 0);
     }
-    const emu_direct_access direct = emu_direct;
-    emu_direct = NULL;
-    self->quiet = 1;
+    emu_tool_quiet(block, 1);
     lanes[0]->operate(lanes);
-    self->quiet = 0;
-    emu_direct = direct;
+    emu_tool_quiet(block, 0);
 }
 
 // All 32 lanes must have come to the same operation.

@@ -6,7 +6,6 @@
 
 #include "counters.h"
 
-extern __thread emu_dim3 emu_threadIdx __attribute__((tls_model("initial-exec")));
 extern __thread emu_dim3 emu_blockDim __attribute__((tls_model("initial-exec")));
 extern __thread emu_dim3 emu_gridDim __attribute__((tls_model("initial-exec")));
 
@@ -28,7 +27,7 @@ static size_t all_count;
 static struct {
     uintptr_t shared, statics, arguments;
     size_t shared_bytes, static_bytes, argument_bytes;
-    unsigned width, height, warps;
+    unsigned warps;
 } now;
 
 // blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
@@ -50,9 +49,11 @@ static void quick_access(const void *pointer, size_t bytes, unsigned kind, const
     const uintptr_t address = (uintptr_t)pointer;
     const int shared = address - now.shared < now.shared_bytes || address - now.statics < now.static_bytes;
     if (!shared && (emu_is_local(pointer) || is_constant(address))) return;
-    const unsigned thread = emu_threadIdx.x + now.width * (emu_threadIdx.y + now.height * emu_threadIdx.z);
-    count(thread, &nowhere, after, address, bytes, kind, shared ? EMU_SPACE_SHARED : EMU_SPACE_GLOBAL);
+    count(emu_threadIdx.thread, &nowhere, after, address, bytes, kind, shared ? EMU_SPACE_SHARED : EMU_SPACE_GLOBAL);
 }
+
+static const emu_page no_pages[EMU_PAGES];
+static const emu_direct direct = {.access = quick_access, .pages = no_pages};
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
@@ -77,8 +78,6 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
     strncpy(to->kernel, event->kernel, sizeof to->kernel - 1);
     memcpy(to->grid, &event->grid, sizeof to->grid);
     memcpy(to->block, &event->block, sizeof to->block);
-    now.width = event->block.x;
-    now.height = event->block.y;
     const unsigned threads = event->block.x * event->block.y * event->block.z;
     now.warps = (threads + LANES - 1) / LANES;
     now.arguments = (uintptr_t)event->arguments;
@@ -110,13 +109,13 @@ static int on_block_begin(void *tool, emu_block_event *event) {
     now.shared_bytes = event->shared_bytes;
     now.statics = (uintptr_t)event->statics;
     now.static_bytes = event->static_bytes;
-    if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_direct = quick_access;
+    if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
     return 1;
 }
 
 static void on_block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)event, (void)complete;
-    emu_direct = NULL;
+    emu_threadIdx.direct = NULL;
     requests_converge_all();
 }
 

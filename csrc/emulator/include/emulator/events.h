@@ -224,6 +224,8 @@ typedef struct emu_events {
     uintptr_t one_at_a_time;
     // From the thread that queues or has waited. It must not call any function of the core.
     void (*order)(void *tool, const emu_order_event *order);
+    // Of blocks that take turns, those of a cluster or of a cooperative grid: this one runs from now on.
+    void (*block_continue)(void *tool, emu_block_event *block);
 } emu_events;
 
 // A cudaError_t, as all functions for the host. The core copies the table.
@@ -239,11 +241,37 @@ EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
 // called for it.
 EMU_API void emu_access(const void *address, size_t bytes, unsigned kind, const void *after);
 
-// For a tool that takes one block at a time: while it has set this, such libraries call it in the OS thread of the
-// block in place of emu_access(), which it may call. The core sets it to NULL while it reports itself what the code
-// does.
-typedef void (*emu_direct_access)(const void *address, size_t bytes, unsigned kind, const void *after);
-extern EMU_API __thread emu_direct_access emu_direct __attribute__((tls_model("initial-exec")));
+// For a tool that takes one block at a time: while it has set emu_threadIdx.direct in the OS thread of the block,
+// such libraries call its `access` in place of emu_access(), which it may call. They leave out accesses of which the
+// tool need not hear: to the `unheard` bytes while that thread runs, and aligned reads of 4 to 16 bytes in a
+// line of memory whose tag in its page is for_launch, for_block or for_block + 1 + the number of the thread's warp.
+typedef struct emu_unheard { // (all bytes while the core itself reports what the code does)
+    uintptr_t begin;
+    size_t bytes;
+    unsigned thread;
+} emu_unheard;
+enum { EMU_LINE = 32, EMU_PAGE = 4096, EMU_PAGES = 256 };
+typedef struct emu_page {
+    uintptr_t begin;
+    uint32_t *tags; // of its lines
+} emu_page;
+typedef struct emu_direct {
+    void (*access)(const void *address, size_t bytes, unsigned kind, const void *after);
+    emu_unheard unheard;
+    uint32_t for_launch, for_block;
+    const emu_page *pages; // pages[n % EMU_PAGES]: the nth page of all memory, or another one
+} emu_direct;
+
+// Which thread is current. Kernels know the first member as threadIdx.
+typedef struct emu_here {
+    emu_dim3 index;
+    uint16_t thread, slot;
+    const emu_direct *direct; // NULL: none
+} emu_here;
+extern EMU_API __thread emu_here emu_threadIdx __attribute__((tls_model("initial-exec")));
+
+// The current thread's local memory: its stack.
+EMU_API uintptr_t emu_local(size_t *bytes);
 
 // The first block of malloc in kernels that is in use and begins behind an address (0: the first one of all), and its
 // bytes; 0: there is none.
