@@ -230,6 +230,9 @@ class _Words:
         return message, "A vector of 2, 4 or more numbers must begin at a multiple of its own size."
 
     def _freed(self) -> tuple[str, str]:
+        if self.found.other.bytes:
+            message = f"{_thread(self.found, self.found.access)} frees a block from malloc, which {self._other_does}"
+            return f"{message}, and nothing orders the two", "A barrier must come before the block is freed."
         what = f"element {self.found.offset // self.size} of a block from malloc"
         return f"{self._does} {what}, which has been freed", "Free memory after its last use."
 
