@@ -267,9 +267,9 @@ static int distance(uint32_t a, uint32_t b) { // 0: of one warp, 1: of one block
     return a % threads / 32 != b % threads / 32;
 }
 
-// Whether an access before an atomic operation cannot conflict with a later access unless the operation does, too. What
-// the operation's thread knows, whoever acquires from it knows. But another atomic operation acquires nothing and does
-// not conflict with this one, though perhaps with a plain access before.
+// Whether an access before an atomic operation cannot conflict with a later access unless the operation does, too.
+// What the operation's thread knows, whoever acquires from it knows. But another atomic operation acquires nothing
+// and does not conflict with this one, though perhaps with a plain access before.
 static int is_over(const accessing *by, const cell *in, int record) {
     const uint32_t who = in->who[record], stamp = in->stamp[record];
     const unsigned kind = site_of(in->site[record])->kind;
