@@ -113,8 +113,24 @@ void rules_block_barrier(block_state *block) {
     block->has_fences = 0;
 }
 
+// As at a barrier of the block: one of these lanes may publish what each has done before its fence.
+static void share_fences(block_state *block, int first, uint32_t lanes) {
+    const knowledge *fenced = NULL, *in_block = NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const thread_state *const thread = &block->thread[first + __builtin_ctz(rest)];
+        fenced = knowledge_join(fenced, thread->fenced);
+        in_block = knowledge_join(in_block, thread->in_block);
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        thread_state *const thread = &block->thread[first + __builtin_ctz(rest)];
+        thread->fenced = fenced;
+        thread->in_block = in_block;
+    }
+}
+
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
     const int first = warp * 32;
+    if (block->has_fences) share_fences(block, first, lanes);
     const knowledge *all = together(block, first, lanes);
     const int whole = !(block->live[warp] & ~lanes);
     if (whole) {
