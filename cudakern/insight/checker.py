@@ -24,7 +24,7 @@ KINDS = (
     "index",
 )
 SHARED = 1  #: emu_space
-READS, WRITES, ATOMIC, PENDING = 1, 2, 4, 8  #: emu_access_kind
+READS, WRITES, ATOMIC, PENDING, CACHED = 1, 2, 4, 8, 512  #: emu_access_kind
 
 
 class Line(ctypes.Structure):

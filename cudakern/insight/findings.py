@@ -261,6 +261,9 @@ class _Words:
         found = self.found
         access, other = found.access, found.other
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
+        if access.kind & checker.CACHED:
+            message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
+            return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
         same_block = triple(access.block) == triple(other.block)
         lanes = [
             at.thread[0] + found.shape[0] * (at.thread[1] + found.shape[1] * at.thread[2]) for at in (access, other)

@@ -494,11 +494,28 @@ static accessing access_of(block_state *block, const emu_where *at, const emu_ac
                        .who = block->first + (uint32_t)at->thread};
 }
 
+// A cache that nobody updates gives the values: those of earlier launches, or perhaps newer ones.
+static void judge_cached(const accessing *by) {
+    const uintptr_t begin = by->event->address, end = begin + by->event->bytes;
+    for (uintptr_t at = begin; at < end; ++at) {
+        const cell *const whole = shadow_cell(at), *const bytes = shadow_bytes(shadow_cell(at));
+        const cell *const in = bytes ? &bytes[at % GRAIN] : whole;
+        if (in->stamp[WRITE] < checker_launch.begin || !(in->masks >> at % GRAIN & 1)) continue;
+        findings_add(CHECKER_RACE, by->block, (int)by->thread, by->site, by->event, in->who[WRITE], in->site[WRITE],
+                     NULL);
+        return;
+    }
+}
+
 void rules_access(block_state *block, const emu_where *at, const emu_access_event *event) {
     const size_t bytes = event->bytes;
     const accessing by = access_of(block, at, event);
     if (event->kind & EMU_MISALIGNED) {
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
+        return;
+    }
+    if (event->kind & EMU_CACHED) {
+        judge_cached(&by);
         return;
     }
     if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
