@@ -207,6 +207,17 @@ def test_a_symbol_as_an_argument_is_that_of_the_set_that_runs():
     assert cell.symbol("table").get().tolist() == [4, 4, 4, 4]
 
 
+def test_constants_of_a_program_stay_when_the_mode_changes():
+    source = (
+        "__device__ const int odd[] = {1, 3, 5, 7};\n__global__ void f(int *y) { y[threadIdx.x] = odd[threadIdx.x]; }"
+    )
+    program, y = cudakern.compile(source), np.zeros(4, np.int32)
+    for _ in range(2):
+        program.f[1, 4](y)
+        assert not cudakern.check(program.f[1, 4], y)
+    assert y.tolist() == [1, 3, 5, 7]
+
+
 def test_what_measures_a_kernel_of_a_cell_uses_the_plain_set(cells):
     profile = cudakern.profile(cells.sum[4, 256], *arguments(1024), warmup=1)
     assert profile.kernel_ns

@@ -250,6 +250,9 @@ class _Words:
         return message, "A vector of 2, 4 or more numbers must begin at a multiple of its own size."
 
     def _freed(self) -> tuple[str, str]:
+        if self.found.other.bytes:
+            message = f"{_thread(self.found, self.found.access)} frees a block from malloc, which {self._other_does}"
+            return f"{message}, and nothing orders the two", "A barrier must come before the block is freed."
         what = f"element {self.found.offset // self.size} of a block from malloc"
         return f"{self._does} {what}, which has been freed", "Free memory after its last use."
 
@@ -278,6 +281,9 @@ class _Words:
         found = self.found
         access, other = found.access, found.other
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
+        if access.kind & checker.CACHED:
+            message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
+            return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
         same_block = triple(access.block) == triple(other.block)
         lanes = [
             at.thread[0] + found.shape[0] * (at.thread[1] + found.shape[1] * at.thread[2]) for at in (access, other)

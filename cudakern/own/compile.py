@@ -130,7 +130,8 @@ class Program(_display.Shown):
                 self._instances = instances
             self._used[here.name] = built
             if before is not None and before is not built:  # variables keep their values
-                for name, device in product(built.variables, range(here.native.device_count())):
+                changing = [name for name, (*_, is_const) in built.variables.items() if not is_const]
+                for name, device in product(changing, range(here.native.device_count())):
                     here.native.copy(built.variable(name, device), before.variable(name, device), 0)
             return built
 

@@ -43,7 +43,7 @@ _PARTS = {
     "FTZ": "(ftz=.ftz)?",
     "SPACE": "(.(space=global|shared(::cta)?|local|const))?",
     "HINTS": r"(.(ca|cg|cs|lu|cv|nc|wb|wt|L[12]::[\w:]+))*",
-    "SCOPE": "(.(cta|cluster|gpu|sys))?",
+    "SCOPE": "(.(scope=cta|cluster|gpu|sys))?",
 }
 
 
@@ -316,16 +316,26 @@ def _memory(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     registers = asm.registers(what)
     if len(registers) != count:
         raise UnknownError(f"the PTX instruction {match[0]} has {count} values, not {len(registers)}")
-    ordered = match["order"] not in (None, "weak")
-    code = [f"{kind} *emu_at = {asm.address(where, match['space'], kind)};"]
+    order = match["order"] or "weak"
+    if order == "weak":
+        load, store = "load", "store"
+    else:
+        scope = {"cta": "EMU_OF_BLOCK", "gpu": "0", "cluster": "0"}.get(match["scope"], "EMU_OF_SYSTEM")
+        load, store = f"load_again<{scope}>", f"store_now<{scope}>"
+    before, after = _fences(order, match["scope"])
+    code = [f"{kind} *emu_at = {asm.address(where, match['space'], kind)};", before]
     if is_load:
-        load = "load_again" if ordered else "load"
         code += [f"const {kind} emu_v{i} = emu_ptx::{load}(emu_at + {i});" for i in range(count)]
         code += [f"emu_ptx::put({register}, emu_v{i});" for i, register in enumerate(registers)]
     else:
-        store = "store_now" if ordered else "store"
         code += [f"emu_ptx::{store}(emu_at + {i}, emu_ptx::as<{kind}>({r}));" for i, r in enumerate(registers)]
-    return " ".join(code)
+    return " ".join([*code, after])
+
+
+def _fences(order: str | None, scope: str | None) -> tuple[str, str]:
+    """Before an operation that releases, and after one that acquires."""
+    fence = {"cta": "__threadfence_block();", "sys": "__threadfence_system();"}.get(scope or "", "__threadfence();")
+    return fence * (order in ("release", "acq_rel")), fence * (order in ("acquire", "acq_rel"))
 
 
 def _atomic(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
@@ -335,8 +345,10 @@ def _atomic(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     result = arguments.pop(0) if match["op"] == "atom" else "_"
     place = asm.address(arguments.pop(0), match["space"], kind)
     values = ", ".join(asm.value(argument, kind) for argument in arguments)
-    call = f"atomic{_ATOMICS[what]}({place}, {values})"
-    return f"{call};" if result == "_" else f"emu_ptx::put({asm.register(result)}, {call});"
+    scope = {"cta": "_block", "sys": "_system"}.get(match["scope"], "") if "f16" not in match["t"] else ""
+    call = f"atomic{_ATOMICS[what]}{scope}({place}, {values})"
+    before, after = _fences(match["order"], match["scope"])
+    return f"{before} {call if result == '_' else f'emu_ptx::put({asm.register(result)}, {call})'}; {after}"
 
 
 def _setp(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
@@ -388,7 +400,7 @@ def _copy(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
 _HANDLERS: dict[re.Pattern[str], _Handler] = {
     _pattern("(op=ld|st)(.(order=volatile|weak|relaxed|acquire|release)SCOPE)?SPACEHINTS(.v(count=[24]))?"
              ".<[usb](8|16|32|64)|FLOAT>"): _memory,
-    _pattern("(op=atom|red)(.(relaxed|acquire|release|acq_rel))?SCOPESPACE"
+    _pattern("(op=atom|red)(.(order=relaxed|acquire|release|acq_rel))?SCOPESPACE"
              f".(what={'|'.join(_ATOMICS)})(.noftz)?.<WORD|FLOAT|HALF>"): _atomic,
     _pattern(f"setp.(how=({'|'.join(_COMPARED)})u?|num|nan)FTZ.<WORD|FLOAT>"): _setp,
     _pattern("shfl.sync.(how=up|down|bfly|idx).b32"): _shuffle,

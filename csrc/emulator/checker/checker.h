@@ -318,6 +318,7 @@ void rules_release(block_state *block, int thread, uint64_t key, uint64_t for_bl
 void rules_acquire(block_state *block, int thread, uint64_t key, uint64_t for_block);
 void rules_block_barrier(block_state *block);
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
+void rules_free(block_state *block, const emu_where *at, const emu_access_event *access);
 void rules_thread_ends(block_state *block, int thread);
 void rules_copy(const emu_copy_event *event); // by the host
 void rules_clear(void);

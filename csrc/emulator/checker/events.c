@@ -219,9 +219,12 @@ static void allocate_block(const emu_memory_event *event) {
 // A kernel frees a block, which remains in the list until malloc returns its memory again.
 static void free_block(const emu_memory_event *event) {
     launch_state *const launch = &checker_launch;
+    block_state *const block = event->at->block->own;
     for (size_t i = 0; i < launch->memory_count; ++i) {
         interval *const of = &launch->memory[i];
         if (of->begin != event->address || of->variable != IN_HEAP) continue;
+        const emu_access_event all = {.address = of->begin, .bytes = of->end - of->begin, .kind = EMU_WRITES};
+        if (block) rules_free(block, event->at, &all);
         of->variable = FREED;
         findings_freed(of->leak);
         shadow_new_launch();
@@ -229,7 +232,6 @@ static void free_block(const emu_memory_event *event) {
         return;
     }
     const emu_access_event access = {.address = event->address, .bytes = 1, .kind = EMU_WRITES};
-    block_state *const block = event->at->block->own;
     const unsigned site = site_number(event->at, EMU_WRITES, 1);
     if (block) findings_add(CHECKER_DOUBLE_FREE, block, event->at->thread, site, &access, -1, 0, NULL);
 }

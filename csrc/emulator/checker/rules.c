@@ -98,8 +98,24 @@ void rules_block_barrier(block_state *block) {
     block->has_fences = 0;
 }
 
+// As at a barrier of the block: one of these lanes may publish what each has done before its fence.
+static void share_fences(block_state *block, int first, uint32_t lanes) {
+    const knowledge *fenced = NULL, *in_block = NULL;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const thread_state *const thread = &block->thread[first + __builtin_ctz(rest)];
+        fenced = knowledge_join(fenced, thread->fenced);
+        in_block = knowledge_join(in_block, thread->in_block);
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        thread_state *const thread = &block->thread[first + __builtin_ctz(rest)];
+        thread->fenced = fenced;
+        thread->in_block = in_block;
+    }
+}
+
 void rules_warp_barrier(block_state *block, int warp, uint32_t lanes) {
     const int first = warp * 32;
+    if (block->has_fences) share_fences(block, first, lanes);
     const knowledge *all = together(block, first, lanes);
     const int whole = !(block->live[warp] & ~lanes);
     if (whole) {
@@ -259,6 +275,21 @@ static void set_unused(cell *in) {
         if (!in->stamp[r]) in->masks |= ALL_BYTES << 4 * r;
 }
 
+// Whether an access before an atomic operation cannot conflict with a later access unless the operation does, too.
+// What the operation's thread knows, whoever acquires from it knows. But another atomic operation acquires nothing
+// and does not conflict with this one, though perhaps with a plain access before.
+static int is_over(const accessing *by, const cell *in, int record) {
+    const uint32_t who = in->who[record], stamp = in->stamp[record];
+    const unsigned kind = site_of(in->site[record])->kind;
+    if (who == by->who && (is_atomic(kind) || !(kind & EMU_WRITES)))
+        return 1; // its own, as before a loop of atomicCAS
+    if (is_atomic(kind)) return block_knows(by->block, by->thread, who, stamp);
+    const int is_of_block = by->event->space == EMU_SPACE_SHARED && !by->block->touched_all;
+    const int same_block = who / checker_launch.threads == (uint32_t)by->block->number && !(who & IS_ASYNC);
+    return stamp < checker_launch.begin || stamp < checker_launch.grid_known ||
+           (is_of_block && same_block && stamp < by->block->known);
+}
+
 // Remembers an access that does not end the time of those before it. Of readers that do not know each other, two that
 // are as far from each other as possible: a write that comes later knows at most one of them by accident.
 static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp, unsigned site, unsigned mask) {
@@ -266,7 +297,12 @@ static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp
         const int same = stamp && in->who[r] == who && in->stamp[r] == stamp;
         if (same && site < ATOMIC_SITES && in->site[r] < ATOMIC_SITES) site = in->site[r]; // the first one's
         if (streams_unordered(in->stamp[r])) continue;
-        if (!in->stamp[r] || in->who[r] == who || block_knows(by->block, by->thread, in->who[r], in->stamp[r]))
+        const unsigned kind = site_of(in->site[r])->kind;
+        const int is_plain_write = kind & EMU_WRITES && !is_atomic(kind);
+        if (!in->stamp[r] ||
+            (is_atomic(by->kind) && is_plain_write
+                 ? is_over(by, in, r)
+                 : in->who[r] == who || block_knows(by->block, by->thread, in->who[r], in->stamp[r])))
             return put(in, r, who, stamp, site, mask);
     }
     const int now = quick_distance(in->who[READ], in->who[OTHER_READ]);
@@ -274,19 +310,24 @@ static void remember(const accessing *by, cell *in, uint32_t who, uint32_t stamp
     if (then > now) put(in, OTHER_READ, who, stamp, site, mask);
 }
 
-// A struct may have bytes between its members, which nobody writes: it has no value if none of its bytes has one.
-static int has_no_value(const accessing *by, const cell *in, unsigned mask) {
+// A struct may have bytes between its members, which nobody writes: it has no value if none of its bytes has one. Of
+// more bytes, which may be several structs or an array, those without values that follow a value up to the next
+// multiple of 16, as the alignment of a member may need.
+static int has_no_value(const accessing *by, const cell *in, uintptr_t address, unsigned mask) {
     if ((~in->masks >> VALUE_SHIFT & mask) != mask) return 0;
-    return by->event->bytes > MOST_OF_STRUCT || !shadow_has_value(by->event->address, by->event->bytes);
+    if (by->event->bytes <= MOST_OF_STRUCT) return !shadow_has_value(by->event->address, by->event->bytes);
+    const uintptr_t aligned = address & ~(uintptr_t)15, begin = by->event->address;
+    const uintptr_t from = aligned < begin ? begin : aligned;
+    return !shadow_has_value(from, address - from);
 }
 
-static void judge(const accessing *by, cell *in, unsigned mask) {
+static void judge(const accessing *by, cell *in, uintptr_t address, unsigned mask) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
     if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site &&
         !in->stamp[READ] && (in->masks & mask) == mask)
         return; // in a loop, say
     if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
-        if (has_no_value(by, in, mask))
+        if (has_no_value(by, in, address, mask))
             findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
         in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     }
@@ -302,16 +343,11 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
         set_unused(in);
         return;
     }
-    if (atomic) { // others' operations that it does not know remain
-        const uint32_t who = in->who[WRITE], stamp = in->stamp[WRITE];
-        for (int r = READ; r <= OTHER_READ; ++r) {
-            const int own_read = in->who[r] == by->who && !(site_of(in->site[r])->kind & EMU_WRITES);
-            if (in->stamp[r] && (own_read || block_knows(by->block, by->thread, in->who[r], in->stamp[r])))
-                in->stamp[r] = 0;
-        }
-        const int was_atomic = is_atomic(site_of(in->site[WRITE])->kind);
-        if (stamp && (who != by->who || !was_atomic) && !block_knows(by->block, by->thread, who, stamp))
-            remember(by, in, who, stamp, in->site[WRITE], mask);
+    if (atomic) { // others' operations remain that it does not know, or that the next atomic operation may not know
+        for (int r = READ; r <= OTHER_READ; ++r)
+            if (in->stamp[r] && is_over(by, in, r)) in->stamp[r] = 0;
+        if (in->stamp[WRITE] && !is_over(by, in, WRITE))
+            remember(by, in, in->who[WRITE], in->stamp[WRITE], in->site[WRITE], mask);
     } else {
         in->stamp[READ] = in->stamp[OTHER_READ] = 0;
     }
@@ -322,9 +358,9 @@ static void judge(const accessing *by, cell *in, unsigned mask) {
 
 // An asynchronous operation begins: the thread must know of the accesses before. Until it ends, nobody knows of its
 // own.
-static void judge_begin(const accessing *by, cell *in, unsigned mask, uint32_t pending) {
+static void judge_begin(const accessing *by, cell *in, uintptr_t address, unsigned mask, uint32_t pending) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
-    if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, mask))
+    if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, address, mask))
         findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
     compare(by, in, WRITE);
     const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
@@ -363,9 +399,11 @@ static void judge_bytes(const accessing *by, uintptr_t address, size_t bytes, ui
         *shadow_tag(address) = 0;
         cell *single = shadow_bytes(in);
         if (!single && !fits(in, mask, by->who)) single = shadow_split(in);
-        for (unsigned i = first; single && i < first + count; ++i)
-            pending ? judge_begin(by, &single[i], 1u << i, pending) : judge(by, &single[i], 1u << i);
-        if (!single) pending ? judge_begin(by, in, mask, pending) : judge(by, in, mask);
+        for (unsigned i = first; single && i < first + count; ++i) {
+            const uintptr_t at = address - first + i;
+            pending ? judge_begin(by, &single[i], at, 1u << i, pending) : judge(by, &single[i], at, 1u << i);
+        }
+        if (!single) pending ? judge_begin(by, in, address, mask, pending) : judge(by, in, address, mask);
         address += count;
     }
 }
@@ -454,11 +492,28 @@ static accessing access_of(block_state *block, const emu_where *at, const emu_ac
                        .who = block->first + (uint32_t)at->thread};
 }
 
+// A cache that nobody updates gives the values: those of earlier launches, or perhaps newer ones.
+static void judge_cached(const accessing *by) {
+    const uintptr_t begin = by->event->address, end = begin + by->event->bytes;
+    for (uintptr_t at = begin; at < end; ++at) {
+        const cell *const whole = shadow_cell(at), *const bytes = shadow_bytes(shadow_cell(at));
+        const cell *const in = bytes ? &bytes[at % GRAIN] : whole;
+        if (in->stamp[WRITE] < checker_launch.begin || !(in->masks >> at % GRAIN & 1)) continue;
+        findings_add(CHECKER_RACE, by->block, (int)by->thread, by->site, by->event, in->who[WRITE], in->site[WRITE],
+                     NULL);
+        return;
+    }
+}
+
 void rules_access(block_state *block, const emu_where *at, const emu_access_event *event) {
     const size_t bytes = event->bytes;
     const accessing by = access_of(block, at, event);
     if (event->kind & EMU_MISALIGNED) {
         findings_add(CHECKER_MISALIGNED, block, at->thread, by.site, event, -1, 0, NULL);
+        return;
+    }
+    if (event->kind & EMU_CACHED) {
+        judge_cached(&by);
         return;
     }
     if (!(event->kind & EMU_RANGE) && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
@@ -468,6 +523,23 @@ void rules_access(block_state *block, const emu_where *at, const emu_access_even
     judge_held(block, at->thread, event);
     judge_bytes(&by, event->address, bytes, 0);
     if (is_atomic(event->kind)) exchange(block, &block->thread[at->thread], event->address / GRAIN, event->kind);
+}
+
+// A block of memory ends: no other thread may still access it, nor have accessed it without this one's knowledge.
+void rules_free(block_state *block, const emu_where *at, const emu_access_event *event) {
+    const accessing by = access_of(block, at, event);
+    for (uintptr_t address = event->address; address < event->address + event->bytes; address += GRAIN) {
+        const cell *const whole = shadow_cell(address), *const bytes = shadow_bytes(shadow_cell(address));
+        for (int i = 0; i < (bytes ? GRAIN : 1); ++i) {
+            const cell *const in = bytes ? &bytes[i] : whole;
+            for (int r = WRITE; r < RECORDS; ++r) {
+                if (!in->stamp[r] || in->who[r] == by.who || block_knows(block, by.thread, in->who[r], in->stamp[r]))
+                    continue;
+                findings_add(CHECKER_FREED, block, at->thread, by.site, event, in->who[r], in->site[r], NULL);
+                return;
+            }
+        }
+    }
 }
 
 // --- Copies by the host --------------------------------------------------------------------------------------------

@@ -50,7 +50,8 @@ static void add(const emu_where *where, enum trace_what what, unsigned kind, con
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
-    if (event->space != EMU_SPACE_LOCAL && event->by == EMU_BY_THREAD && !(event->kind & EMU_MISALIGNED))
+    if (event->space != EMU_SPACE_LOCAL && event->by == EMU_BY_THREAD &&
+        !(event->kind & (EMU_MISALIGNED | EMU_CACHED)))
         add(at, TRACE_ACCESS, event->kind, event);
 }
 

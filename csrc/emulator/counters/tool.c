@@ -63,7 +63,8 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     if (event->by == EMU_BY_MATRIX)
         requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind | OF_MATRIX,
                         event->space);
-    if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL || event->kind & EMU_MISALIGNED) return;
+    if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
+    if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
     if (is_constant(event->address)) return;
     count(thread, at, NULL, event->address, event->bytes, event->kind, event->space);
 }

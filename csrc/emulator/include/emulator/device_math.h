@@ -132,7 +132,12 @@ EMU_MIN_MAX(double, double, float, )
     __device__ __forceinline__ void name(T *address, typename std::enable_if<true, T>::type value) {                 \
         *address = value;                                                                                            \
     }
-EMU_LOAD(__ldg)
+template <typename T> __device__ __forceinline__ T __ldg(const T *address) {
+#ifdef EMULATOR_REPORTS
+    emu_atomic_here(address, sizeof *address, EMU_READS | EMU_CACHED);
+#endif
+    return *address;
+}
 EMU_LOAD(__ldca)
 EMU_LOAD(__ldcg)
 EMU_LOAD(__ldcs)

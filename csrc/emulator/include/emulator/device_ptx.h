@@ -229,21 +229,19 @@ template <typename T> __forceinline__ T *shared(unsigned long long address) { //
 template <typename T> __forceinline__ T load(const T *address) {
     return *address;
 }
-template <typename T>
+template <unsigned Scope, typename T>
 __forceinline__ T load_again(const T *address) { // .volatile, .relaxed, .acquire: perhaps in a loop
     T value;
     emu_spin();
-    EMU_REPORTED(address, EMU_READS);
+    EMU_REPORTED(address, EMU_READS | Scope);
     __atomic_load(address, &value, __ATOMIC_ACQUIRE);
-    EMU_REPORTED_FENCE(0);
     return value;
 }
 template <typename T> __forceinline__ void store(T *address, T value) {
     *address = value;
 }
-template <typename T> __forceinline__ void store_now(T *address, T value) {
-    EMU_REPORTED_FENCE(0);
-    EMU_REPORTED(address, EMU_WRITES);
+template <unsigned Scope, typename T> __forceinline__ void store_now(T *address, T value) {
+    EMU_REPORTED(address, EMU_WRITES | Scope);
     __atomic_store(address, &value, __ATOMIC_RELEASE);
 }
 
