@@ -6,6 +6,7 @@ import collections
 import contextlib
 import dataclasses
 import functools
+import linecache
 import math
 import re
 import sys
@@ -23,6 +24,7 @@ from ..own.sets import in_mode
 from . import checker
 from .findings import Finding, Findings, Parameter, Place, finding
 from .session import session
+from .trace import Call
 
 #: Bytes of CUDA's types, for the index of an element.
 _BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
@@ -88,11 +90,14 @@ class Checking(Observer):
 
     @staticmethod
     def _finding(one: checker.Found, run: Observed) -> Finding:
+        file = one.access.line.file.decode(errors="replace")
         if isinstance(run, Run):
             name = re.sub(r"<.*", "", one.kernel.decode(errors="replace"))
-            return finding(one, _declared(run.variant.operation, name.split("::")[-1]))
+            return finding(one, _declared(run.variant.operation, name.split("::")[-1]), linecache.getlines(file))
         kernel = cast(OwnRun, run).launch.kernel
-        return finding(one, tuple(map(_parameter, kernel.parameters)), kernel.program.source.splitlines())
+        is_ours = file == kernel.program._name
+        source = kernel.program.source.splitlines() if is_ours else linecache.getlines(file)
+        return finding(one, tuple(map(_parameter, kernel.parameters)), source)
 
 
 def _unwritten(run: OwnRun) -> list[Finding]:
@@ -264,7 +269,8 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
         raise TypeError(
             f"check takes a function and its arguments, not an object of type {type(function).__name__}: {instead}"
         )
+    call = Call(function, arguments, keywords)
     with _checked(False, notes) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))
-    return Findings(by.findings, by.launches, name)
+    return Findings([dataclasses.replace(one, call=call) for one in by.findings], by.launches, name)

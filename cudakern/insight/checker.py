@@ -67,36 +67,37 @@ class Found(ctypes.Structure):
 
 
 @functools.cache
-def _library() -> Any:
-    library = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
-    library.checker_findings.restype = library.checker_unwritten.restype = ctypes.c_size_t
-    return library
+def library() -> Any:
+    of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
+    of_checker.checker_findings.restype = of_checker.checker_unwritten.restype = ctypes.c_size_t
+    of_checker.trace_records.restype = ctypes.c_size_t
+    return of_checker
 
 
 def begin() -> None:
     """From now on, launches are checked. RuntimeError if another tool watches them."""
-    if _library().checker_begin():
+    if library().checker_begin():
         raise RuntimeError("another check, in another thread or around this one, has not ended")
 
 
 def end() -> None:
-    _library().checker_end()
+    library().checker_end()
 
 
 def notes(wanted: bool) -> None:
     """Whether what need not be a mistake is found, too."""
-    _library().checker_notes(int(wanted))
+    library().checker_notes(int(wanted))
 
 
 def find_leaks() -> None:
     """Adds what memory from malloc in kernels is still in use."""
-    _library().checker_find_leaks()
+    library().checker_find_leaks()
 
 
 def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     """How many of these bytes nobody has written, and the first one."""
     first = ctypes.c_size_t()
-    count = _library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
+    count = library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
     return count, first.value
 
 
@@ -105,7 +106,7 @@ def announce(arrays: Iterable[tuple[int, int]]) -> None:
     known = list(arrays)
     begins = (ctypes.c_size_t * len(known))(*(address for address, _ in known))
     lengths = (ctypes.c_size_t * len(known))(*(nbytes for _, nbytes in known))
-    _library().checker_arrays(ctypes.c_size_t(len(known)), begins, lengths)
+    library().checker_arrays(ctypes.c_size_t(len(known)), begins, lengths)
 
 
 def extent(view: Any) -> tuple[int, int]:
@@ -119,5 +120,5 @@ def extent(view: Any) -> tuple[int, int]:
 def found(after: int) -> list[Found]:
     """What has been found since the check began, but for the first ``after``."""
     rows = ctypes.POINTER(Found)()
-    count = _library().checker_findings(ctypes.byref(rows))
+    count = library().checker_findings(ctypes.byref(rows))
     return [Found.from_buffer_copy(rows[i]) for i in range(after, count)]

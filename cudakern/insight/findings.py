@@ -5,12 +5,18 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import _display
 from . import checker
 from .checker import Access, Found
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .trace import Call
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,17 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Element:
+    """Where in an array an access is."""
+
+    parameter: int  #: of the kernel, that points to the array; -1: it is a variable
+    offset: int  #: from the beginning of the array, in bytes
+    length: int  #: of the array, in bytes; 0: unknown
+    bytes: int  #: of an element
+    address: int
+
+
+@dataclass(frozen=True)
 class Finding:
     """A mistake in a kernel: its ``kind``, ``line`` and what to do."""
 
@@ -39,6 +56,9 @@ class Finding:
     other: Place | None = None  #: of a race
     count: int = 1  #: how many accesses of this launch made the same mistake
     launch: int = 0
+    element: Element | None = field(default=None, repr=False, compare=False)  #: None: it is not about an access
+    source: Sequence[str] = field(default=(), repr=False, compare=False)  #: the lines of its file, if they are known
+    call: Call | None = field(default=None, repr=False, compare=False)  #: that was checked
 
     @property
     def file(self) -> str:
@@ -66,6 +86,12 @@ class Finding:
         where = f"{self.kernel}, {Path(self.file).name}:{self.line}" if self.line else self.kernel
         times = f" ({self.count:,} such accesses.)" if self.count > 1 and self.kind != "leak" else ""
         return f"{where}: {self.message}. {self.advice}".rstrip() + times
+
+    def plot(self, path: str | None = None) -> Figure:
+        """A picture of who touched the array, between which barriers; ``path`` also saves it. The call runs again for
+        it, with its arrays as they were before the check. ValueError for findings that are not about accesses. Needs
+        matplotlib (``pip install cudakern[plot]``)."""
+        return Findings([self], 1).plot(path)
 
 
 class Findings(_display.Shown, Sequence[Finding]):
@@ -100,6 +126,12 @@ class Findings(_display.Shown, Sequence[Finding]):
         return _display.Table(
             self._title(), ["kind", "kernel", "line", "what happens", "times"], rows, "", ["line", "times"]
         )
+
+    def plot(self, path: str | None = None) -> Figure:
+        """The pictures of the first findings about accesses, one below the other: see Finding.plot."""
+        from .picture import pictures
+
+        return pictures(self._found).saved(path)
 
     def _repr_html_(self) -> str:
         return self.table().html() if self._found else f"<p>{html.escape(self._title())}</p>"
@@ -186,8 +218,10 @@ class _Words:
             other = self._place(found.other)
         kernel = found.kernel.decode(errors="replace")
         return Finding(
-            self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch
-        )
+            self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch,
+            Element(found.parameter, found.offset, found.length, self.size, found.address) if found.address else None,
+            self.source,
+        )  # fmt: skip
 
     @staticmethod
     def _place(at: Access) -> Place:
