@@ -368,20 +368,6 @@ def test_a_thread_that_ends_before_a_barrier_is_a_note(emulator):
     np.testing.assert_array_equal(y, x[::-1])
 
 
-def test_a_race_of_blocks_names_the_fences_that_an_atomic_operation_needs(emulator):
-    source = """
-__global__ void sums(float *part, int *count, float *total) {
-    if (threadIdx.x) return;
-    part[blockIdx.x] = blockIdx.x;
-    if (atomicAdd(count, 1) < gridDim.x - 1) return;
-    for (int i = 0; i < gridDim.x; ++i) total[0] += part[i];
-}"""
-    part, total, count = np.zeros(4, "f4"), np.zeros(1, "f4"), np.zeros(1, "i4")
-    found = cudakern.check(cudakern.compile(source).sums[4, 32], part, count, total)
-    assert {one.kind for one in found} == {"race"}
-    assert "__threadfence() before it" in found[0].advice
-
-
 # --- progress ---------------------------------------------------------------------------------------------------------
 class Terminal(io.StringIO):
     def isatty(self):

@@ -10,7 +10,7 @@ import linecache
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,20 +18,15 @@ from .._backend import emulator, use_backend
 from .._errors import CudaError
 from .._installed import KERNELS, PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
-from ..own import cuda_source
+from ..own import arguments, cuda_source
+from ..own.compile import Kernel
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .findings import Finding, Findings, Parameter, Place, finding
+from .declared import BYTES, lines_of
+from .findings import WRAPPED, Finding, Findings, Parameter, Place, finding
 from .session import session
 from .trace import Call
-
-#: Bytes of CUDA's types, for the index of an element.
-_BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
-_BYTES |= {"uint16_t": 2, "__nv_bfloat16": 2, "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4}
-_BYTES |= {"half2": 4, "uchar4": 4, "double": 8, "long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8}
-_BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long": 8}
-
 
 #: Codes of errors that a kernel causes while it runs: an address, an assert, a barrier. Others are the call's.
 _OF_KERNELS = range(700, 720)
@@ -94,10 +89,20 @@ class Checking(Observer):
         if isinstance(run, Run):
             name = re.sub(r"<.*", "", one.kernel.decode(errors="replace"))
             return finding(one, _declared(run.variant.operation, name.split("::")[-1]), linecache.getlines(file))
-        kernel = cast(OwnRun, run).launch.kernel
-        is_ours = file == kernel.program._name
-        source = kernel.program.source.splitlines() if is_ours else linecache.getlines(file)
-        return finding(one, tuple(map(_parameter, kernel.parameters)), source)
+        kernel, built = cast(OwnRun, run).launch.kernel, cast(OwnRun, run).built
+        one = _wrapped_around(one, cast(OwnRun, run))
+        source = lines_of(file, kernel.program._name, kernel.program.source) or linecache.getlines(file)
+        return finding(one, _parameters(kernel, built.kernels[kernel.name]), source, built.variables)
+
+
+def _wrapped_around(one: checker.Found, run: OwnRun) -> checker.Found:
+    """Of an address far from all arrays, which may be x[i - 1] with an unsigned i of 0: x, if that fits one array."""
+    if checker.KINDS[one.kind] == "bounds" and (abs(one.offset) > 1 << 30 or not one.length):
+        for i, x in enumerate(run.arguments):
+            size = run.built.kernels[run.launch.kernel.name][i][3]
+            if hasattr(x, "pointer") and size and WRAPPED <= (one.address - x.pointer) // size < 1 << 32:
+                one.parameter, one.offset, one.length, one.variable = i, one.address - x.pointer, x.nbytes, b""
+    return one
 
 
 def _unwritten(run: OwnRun) -> list[Finding]:
@@ -112,7 +117,8 @@ def _unwritten(run: OwnRun) -> list[Finding]:
         if 0 < count < x.nbytes:
             size = x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
-            message = f"{count // size:,} elements of {name} have no value after the launch, the first is {name}"
+            missing = f"{count // size:,} elements" if count > size else "1 element"
+            message = f"{missing} of {name} got no value in the launch, the first is {name}"
             advice = "The grid may be too small, or threads skip elements."
             place = _caller()
             notes.append(Finding("unwritten", kernel.name, place, f"{message}[{first // size}]", advice, name))
@@ -147,13 +153,22 @@ def _declared(operation: str, kernel: str) -> tuple[Parameter, ...]:
     return ()
 
 
+def _parameters(kernel: Kernel, compiled: Sequence[arguments.Parameter]) -> tuple[Parameter, ...]:
+    """Of a kernel of one's own: the names are in the source, and the elements' types and sizes in what was compiled."""
+    texts = kernel.parameters
+    if len(texts) != len(compiled):  # a macro declares it
+        return tuple(Parameter(f"argument {i}", "", of[3], of[1]) for i, of in enumerate(compiled, 1))
+    pairs = zip(map(_parameter, texts), compiled, strict=True)
+    return tuple(dataclasses.replace(one, bytes=of[3] or one.bytes, dtype=of[1]) for one, of in pairs)
+
+
 def _parameter(text: str) -> Parameter:
     """ "const float *x" """
     words = re.findall(r"\w+", re.sub(r"=.*", "", text))
     name = words[-1] if words else text
     of = " ".join(w for w in words[:-1] if w not in ("const", "__restrict__", "restrict", "volatile", "signed"))
     of = of.removeprefix("unsigned ") or of
-    return Parameter(name, of, _BYTES.get(of, 0))
+    return Parameter(name, of, BYTES.get(of, 0))
 
 
 def _one_per_place(found: list[Finding]) -> list[Finding]:

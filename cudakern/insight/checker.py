@@ -23,7 +23,7 @@ KINDS = (
     "ended",
     "index",
 )
-SHARED = 1  #: emu_space
+SHARED, LOCAL = 1, 2  #: emu_space
 READS, WRITES, ATOMIC, PENDING = 1, 2, 4, 8  #: emu_access_kind
 
 
