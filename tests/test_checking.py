@@ -11,6 +11,7 @@ import pytest
 
 import cudakern
 import subprocesses
+from cudakern import _display
 from cudakern.calls.observer import Observer, observed
 from cudakern.insight import checker, defaults
 from cudakern.own import compile as own
@@ -405,6 +406,15 @@ def test_a_notebook_shows_the_line_and_then_nothing(own_cache, monkeypatch):
     monkeypatch.setattr("cudakern._display._notebook_display", lambda: display)
     cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
     assert texts == ["Compiling kernels.cu for the check ...", ""]
+
+
+def test_a_line_inside_another_one_is_not_shown(own_cache, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with _display.progress_line(None) as announce:
+        announce("the whole")
+        cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
+    assert "the whole" in sys.stderr.getvalue()
+    assert "Compiling" not in sys.stderr.getvalue()
 
 
 def test_no_line_where_nobody_looks(own_cache, capfd):

@@ -117,13 +117,21 @@ __global__ void move(int *x, const int *y) {
     assert whole.get().tolist() == [5, *before[1:]]
 
 
+def test_arrays_that_cannot_be_written_stay_as_they_are():
+    host = np.arange(4, dtype="i4")
+    host.flags.writeable = False
+    launch = ck.compile("__global__ void f(const int *x, int *y) { y[0] = x[threadIdx.x]; }").f[1, 4]
+    for x, y in ((host, np.zeros(1, "i4")), (ck.from_dlpack(host), ck.zeros(1, "i4"))):
+        assert len(rings(ck.check(launch, x, y).plot())) == 2
+
+
 def test_what_has_no_picture_is_an_error(program):
     with pytest.raises(ValueError, match="nothing to plot: nothing was found"):
         ck.check(program.smooth[1, 32], numbers()).plot()
     source = "__global__ void f(int *x) { x[0] = __ballot_sync(1, 1); }"
     found = ck.check(ck.compile(source).f[1, 32], numbers())
     assert found
-    with pytest.raises(ValueError, match="nothing to plot: a finding of kind"):
+    with pytest.raises(ValueError, match=r"nothing to plot: no access to memory led to this finding .warp."):
         found[0].plot()
 
 

@@ -31,7 +31,7 @@ def pictures(findings: Sequence[Finding]) -> Picture:
     for finding in findings:
         call, element = finding.call, finding.element
         if call is None or element is None:
-            why_not = f"nothing to plot: a finding of kind {finding.kind!r} names no two accesses, and no element"
+            why_not = f"nothing to plot: no access to memory led to this finding ({finding.kind})"
             continue
         trace = traces[id(call)] = traces.get(id(call)) or call.trace()
         if pair := _pair(finding, element, trace):

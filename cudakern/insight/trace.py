@@ -130,8 +130,8 @@ _Contents = list[tuple[Any, Any]]
 
 def _contents(values: Iterable[Any]) -> _Contents:
     """Copies of those that are arrays and can be written. Views of one array stay its views: no copy is passed."""
-    arrays = [x for x in values if isinstance(x, DeviceArray) or (isinstance(x, np.ndarray) and x.flags.writeable)]
-    return [(x, x.copy()) for x in arrays]
+    arrays = [x for x in values if (isinstance(x, np.ndarray) and x.flags.writeable) or isinstance(x, DeviceArray)]
+    return [(x, x.copy()) for x in arrays if not getattr(x, "read_only", False)]
 
 
 def _restore(contents: _Contents) -> None:
