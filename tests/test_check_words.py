@@ -53,6 +53,10 @@ __global__ void scalar(int *y) {
     __shared__ int sum, other[3];
     y[0] = sum;
 }
+template <int N> __global__ void square(int *y) {
+    __shared__ int tile[N][N], row[N];
+    y[0] = tile[1][2] + row[3];
+}
 template <typename T> __global__ void typed(T *y) { y[8] = 1; }
 struct Both { float position[3], velocity[3]; };
 __global__ void members(Both *b, int i) { b->position[i] += b->velocity[i]; }
@@ -65,7 +69,8 @@ __global__ void before(const float *y, float *z) {
 
 @pytest.fixture(scope="module")
 def elements():
-    return ck.compile(ELEMENTS)
+    with ck.checking():  # for which alone it is compiled
+        return ck.compile(ELEMENTS)
 
 
 def of(launch, *arguments):
@@ -81,6 +86,11 @@ def test_shared_arrays_have_the_indices_of_their_declaration(elements):
     assert of(elements.one_row[1, 1], ints(), 13) == "thread 0 reads tile[1][5], which has not been written"
     assert of(elements.one_row[1, 1], ints(), 32) == "thread 0 reads tile[4][0]; tile has 4 x 8 ints"
     assert of(elements.scalar[1, 1], ints()) == "thread 0 reads sum, which has not been written"
+
+
+def test_shapes_that_the_source_does_not_tell_are_not_guessed(elements):
+    found = ck.check(elements["square<8>"][1, 1], ints())
+    assert {re.search(r"reads (.*),", one.message)[1] for one in found} == {"element 10 of tile", "row[3]"}
 
 
 def test_a_bad_index_names_its_array(elements):
@@ -137,10 +147,11 @@ def test_declarations_are_read():
         "tile": (-1, 33), "s": (64,), "dynamic": (-1,), "mean": (), "count": (), "bytes": (4, 8), "bins": (8,),
         "position": (3,),
     }  # fmt: skip
-    assert shape_of("tile", 4 * 33 * 16, SOURCE.splitlines()) == ("float", (16, 33), 4)
-    assert shape_of("tile", 4 * 33 * 16 + 4, SOURCE.splitlines()) is None
-    twice = ["__shared__ int a[2][8];", "__shared__ int a[4][4];"]
-    assert shape_of("a", 64, twice) is None
+    assert shape_of("tile", 4 * 33 * 16, SOURCE.splitlines(), 5) == ("float", (16, 33), 4)
+    assert shape_of("tile", 4 * 33 * 16 + 4, SOURCE.splitlines(), 5) is None
+    twice = ["__shared__ int a[2][8];", "}", "__shared__ int a[4][4];", "}"]
+    assert shape_of("a", 64, twice, 3) == ("int", (4, 4), 4)
+    assert shape_of("a", 64, [line for line in twice if line != "}"], 1) is None
 
 
 def test_what_a_line_does():
@@ -213,7 +224,8 @@ def races():
     for i, (body, *_) in enumerate(RACES.values()):
         head = f'#line 1 "race_{i}.cu"\n__global__ void race_{i}(int *y) {{\n    __shared__ int s[129];\n'
         parts.append(f"{head}    int t = threadIdx.x, g = blockIdx.x * blockDim.x + t;\n{body}\n}}\n")
-    return ck.compile("".join(parts))
+    with ck.checking():
+        return ck.compile("".join(parts))
 
 
 @pytest.mark.parametrize("name", RACES)

@@ -30,7 +30,8 @@ __global__ void beyond(int *x) {
 
 @pytest.fixture(scope="module")
 def program():
-    return ck.compile(SOURCE)
+    with ck.checking():  # for which alone it is compiled
+        return ck.compile(SOURCE)
 
 
 def numbers():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from . import checker
 from .checker import Access, Found
-from .declared import operator_of, uses, without_comments
+from .declared import function, operator_of, uses, without_comments
 
 _ATOMIC = {"+=": "atomicAdd", "++": "atomicAdd", "--": "atomicSub", "|=": "atomicOr", "&=": "atomicAnd"}
 _ATOMIC |= {"^=": "atomicXor", "-=": "atomicAdd of the negative number"}
@@ -164,14 +164,12 @@ class Race:
 
     def _function(self, line: int) -> int:
         """How many lines are before the function."""
-        ends = (i for i in range(min(line, len(self.source)) - 1, 0, -1) if self.source[i - 1].startswith("}"))
-        return next(ends, 0)
+        return function(self.source, line)[0]
 
     def _text(self) -> str:
         """Of the functions in which the two are."""
-        begins = {self._function(line) for line in (self.here, self.there)}
-        ends = [i for i, line in enumerate(self.source, 1) if line.startswith("}")] + [len(self.source)]
-        return "\n".join("\n".join(self.source[i : min(end for end in ends if end > i)]) for i in begins if self.source)
+        parts = {function(self.source, line) for line in (self.here, self.there)}
+        return "\n".join(line for begin, end in sorted(parts) for line in self.source[begin:end])
 
     def _line(self, line: int) -> str:
         return self.source[line - 1] if 0 < line <= len(self.source) else ""

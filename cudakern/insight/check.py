@@ -96,8 +96,8 @@ class Checking(Observer):
 
 
 def _wrapped_around(one: checker.Found, run: OwnRun) -> checker.Found:
-    """Of an address far from all arrays, which may be x[i - 1] with an unsigned i of 0: x, if that fits one array."""
-    if checker.KINDS[one.kind] == "bounds" and (abs(one.offset) > 1 << 30 or not one.length):
+    """Of an address that is x[i - 1] with an unsigned i of 0: x, although other memory may be nearer."""
+    if checker.KINDS[one.kind] == "bounds":
         for i, x in enumerate(run.arguments):
             size = run.built.kernels[run.launch.kernel.name][i][3]
             if hasattr(x, "pointer") and size and WRAPPED <= (one.address - x.pointer) // size < 1 << 32:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 #: Bytes of CUDA's types.
@@ -33,6 +33,7 @@ class Array(NamedTuple):
     type: str  #: without `const` and `unsigned`
     shape: tuple[int, ...]  #: -1: it cannot be read from the text
     is_dynamic: bool  #: extern __shared__
+    line: int
 
     def fits(self, nbytes: int) -> tuple[tuple[int, ...], int] | None:
         """The shape, and the bytes of an element, if the array has so many bytes; else None."""
@@ -66,11 +67,20 @@ def without_comments(source: Sequence[str]) -> list[str]:
     return _COMMENT.sub(lambda comment: " " + "\n" * comment[0].count("\n"), text).split("\n")
 
 
-def shape_of(name: str, nbytes: int, source: Sequence[str]) -> tuple[str, tuple[int, ...], int] | None:
+def shape_of(name: str, nbytes: int, source: Sequence[str], line: int) -> tuple[str, tuple[int, ...], int] | None:
     """The type and the shape of the variable of that name and size, and the bytes of its elements; None if the source
-    does not say, or has several."""
-    found = {(one.type, *fit) for one in declared(tuple(source)) if one.name == name and (fit := one.fits(nbytes))}
-    return found.pop() if len(found) == 1 else None
+    does not say, or has several. Those of the function that contains the line come first."""
+    same = [one for one in declared(tuple(source)) if one.name == name]
+    begin, end = function(source, line)
+    same = [one for one in same if begin < one.line <= end] or same
+    found = {(one.type, *fit) for one in same if (fit := one.fits(nbytes))}
+    return found.pop() if len(found) == 1 and all(one.shape.count(-1) < 2 for one in same) else None
+
+
+def function(source: Sequence[str], line: int) -> tuple[int, int]:
+    """The lines before the function that contains a line, and those up to its end."""
+    ends = [i for i, text in enumerate(source, 1) if text.startswith("}")]
+    return max((i for i in ends if i < line), default=0), min((i for i in ends if i >= line), default=len(source))
 
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -92,12 +102,12 @@ def declared(source: tuple[str, ...]) -> tuple[Array, ...]:
     constants = dict(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)$", text, re.M))
     constants |= dict(re.findall(r"\bconst(?:expr)?\s+(?:\w+\s+)+(\w+)\s*=\s*([^;,{}]+)", text))
     text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.M)
-    return tuple(_arrays(re.split(r"[;{}]", text), constants))
+    return tuple(_arrays(text, constants))
 
 
-def _arrays(statements: Iterable[str], constants: dict[str, str]) -> Iterator[Array]:
-    for statement in statements:
-        match = _STATEMENT.fullmatch(statement)
+def _arrays(text: str, constants: dict[str, str]) -> Iterator[Array]:
+    for statement in re.finditer(r"[^;{}]+", text):
+        match, line = _STATEMENT.fullmatch(statement[0]), 1 + text.count("\n", 0, statement.end())
         if not match or match["type"] in _NO_TYPES:
             continue
         is_variable = re.search(_SPACES, match["qualifiers"])
@@ -107,7 +117,7 @@ def _arrays(statements: Iterable[str], constants: dict[str, str]) -> Iterator[Ar
             if declarator and (declarator[2] or is_variable):
                 sizes = re.findall(r"\[([^][]*)\]", declarator[2])
                 is_dynamic = "extern" in match["qualifiers"] and "__shared__" in match["qualifiers"]
-                yield Array(declarator[1], type, tuple(_value(size, constants) for size in sizes), is_dynamic)
+                yield Array(declarator[1], type, tuple(_value(n, constants) for n in sizes), is_dynamic, line)
 
 
 def _value(text: str, constants: dict[str, str]) -> int:

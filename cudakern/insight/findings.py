@@ -215,7 +215,8 @@ class _Words:
         self.size = self.parameter.bytes if self.parameter and self.parameter.bytes else found.access.bytes or 1
         self.type: str = self.parameter.type if self.parameter else ""
         self.dtype: str | None = self.parameter.dtype if self.parameter else None
-        self.shape: tuple[int, ...] | None = None  #: of a variable
+        self.shape: tuple[int, ...] | None = None  #: of a variable; None: unknown
+        self.has_rows = False  #: but it has several dimensions
         if variable and self.what != "index":
             self._declare(variable, variables)
 
@@ -227,8 +228,11 @@ class _Words:
                 self.array, self.type, self.size, self.shape = one.name, one.type, size, (self.found.length // size,)
         elif variable in variables and not self.is_shared:
             self.dtype, self.size, self.shape, _ = variables[variable]
-        elif fit := shape_of(variable, self.found.length, self.source):
+        elif fit := shape_of(variable, self.found.length, self.source, self.found.access.line.line):
             self.type, self.shape, self.size = fit
+        else:
+            declarations = [one for one in declared(tuple(self.source)) if one.name == variable]
+            self.has_rows = any(len(one.shape) > 1 for one in declarations)
 
     @property
     def _is_unknown(self) -> bool:
@@ -249,12 +253,13 @@ class _Words:
             return f"element {index} of a block from malloc"
         if self.shape == () and not index:
             return self.array
+        if self.has_rows or not self.array.isidentifier():
+            return f"element {index} of {self.array}"
         indices: list[int] = []
         for length in reversed((self.shape or ())[1:]):
             indices.insert(0, index % length)
             index //= length
-        where = "".join(f"[{i}]" for i in (index, *indices))
-        return f"{self.array}{where}" if self.array.isidentifier() else f"element {index} of {self.array}"
+        return self.array + "".join(f"[{i}]" for i in (index, *indices))
 
     def _length(self) -> str:
         count = numbers(self.found.length // self.size, self.type, self.dtype)
