@@ -203,8 +203,8 @@ def _line(show: bool | None, after: float) -> Iterator[Callable[[str], None]]:
 
     def in_notebook(line: str) -> None:
         nonlocal output
-        if output is not None:
-            output.update({"text/plain": line}, raw=True)
+        if output is not None:  # no line takes no room as HTML
+            output.update({"text/plain": line} | ({} if line else {"text/html": ""}), raw=True)
         elif show or time.monotonic() - begin >= after:  # what is short leaves no empty output behind
             output = display({"text/plain": line}, raw=True, display_id=True)
 

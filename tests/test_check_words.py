@@ -9,6 +9,7 @@ import cudakern as ck
 from cudakern.insight import checker
 from cudakern.insight.advice import Race
 from cudakern.insight.declared import declared, lines_of, operator_of, shape_of, uses
+from cudakern.insight.findings import finding
 from own_kernels import floats
 
 pytestmark = pytest.mark.usefixtures("emulator")
@@ -57,6 +58,11 @@ template <int N> __global__ void square(int *y) {
     __shared__ int tile[N][N], row[N];
     y[0] = tile[1][2] + row[3];
 }
+template <typename T, int WIDTH = 8> __global__ void wide(int *y) {
+    __shared__ T tile[2][WIDTH], other[WIDTH];
+    T *p = tile[0];
+    y[0] = p[9];
+}
 template <typename T> __global__ void typed(T *y) { y[8] = 1; }
 struct Both { float position[3], velocity[3]; };
 __global__ void members(Both *b, int i) { b->position[i] += b->velocity[i]; }
@@ -88,9 +94,21 @@ def test_shared_arrays_have_the_indices_of_their_declaration(elements):
     assert of(elements.scalar[1, 1], ints()) == "thread 0 reads sum, which has not been written"
 
 
-def test_shapes_that_the_source_does_not_tell_are_not_guessed(elements):
+def test_arguments_of_templates_are_lengths(elements):
     found = ck.check(elements["square<8>"][1, 1], ints())
-    assert {re.search(r"reads (.*),", one.message)[1] for one in found} == {"element 10 of tile", "row[3]"}
+    assert {re.search(r"reads (.*),", one.message)[1] for one in found} == {"tile[1][2]", "row[3]"}
+    assert "reads tile[1][1]," in of(elements["wide<short, 8>"][1, 1], ints())
+
+
+def test_shapes_that_the_source_does_not_tell_are_not_guessed():
+    found = checker.Found()
+    found.kind, found.space, found.parameter = checker.KINDS.index("uninitialised"), checker.SHARED, -1
+    found.kernel, found.variable, found.offset, found.length = b"square", b"tile", 40, 256
+    found.access.bytes, found.shape[:], found.grid[:] = 4, (1, 1, 1), (1, 1, 1)
+    source = ["template <int N> __global__ void square() {", "__shared__ int tile[N][N];", "}"]
+    assert "reads element 10 of tile," in finding(found, (), source).message
+    found.kernel = b"square<8>"
+    assert "reads tile[1][2]," in finding(found, (), source).message
 
 
 def test_a_bad_index_names_its_array(elements):
@@ -176,6 +194,12 @@ IN_WARPS = r"__syncthreads\(\) \(or __syncwarp\(\), if only lanes of one warp me
 RACES = {
     "add": ("y[0] += t;", 2, 64, r"Use atomicAdd instead of \+=\."),
     "take": ("int i = y[0]++;\ny[1 + i] = t;", 2, 1, r"Use atomicAdd instead of \+\+; it returns the old value\."),
+    "count": ("for (int i = t; i < 64; i += 64) y[0]++;", 1, 64, r"Use atomicAdd instead of \+\+\.$"),
+    "two updates": ("y[t] -= 1; y[0] -= 2;", 1, 64, r"Use atomicAdd of the negative number instead of -="),
+    "two steps": (
+        "s[t] = s[t + 64] = t;\n__syncthreads();\nif (t < 32) s[t] += s[t + 32];\nif (t < 16) s[t] += s[t + 16];",
+        1, 64, r"between lines 6 and 7\.",
+    ),
     "or": ("y[t / 32] |= 1u << t;", 1, 32, r"Use atomicOr instead of \|=\."),
     "times": ("y[0] *= 2;", 1, 2, r"Let one thread update it, or use atomicCAS in a loop: .* does \*=\."),
     "largest": ("y[0] = max(y[0], t);", 2, 1, r"Use atomicMax or, of floats, atomicCAS in a loop\."),

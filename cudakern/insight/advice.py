@@ -78,7 +78,8 @@ class Race:
         own = "thread" if self.in_block else "block"
         if not self._moves():
             if name := self._atomic(self.here):
-                what = "; it returns the old value" if re.search(r"=[^=]*(?:\+\+|--)", line) else ""
+                taken = rf"(?<![-+*/%&|^=!<>])=(?!=)[^;=)]*\b{re.escape(self.array)}\b(?:\[[^;=]*\])?\s*(?:\+\+|--)"
+                what = "; it returns the old value" if re.search(taken, line) else ""
                 return f"Use {name} instead of {self._operator(self.here)}{what}.{self._lock()}"
             if operator := self._operator(self.here).strip("="):
                 return f"Let one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}=."
@@ -119,9 +120,12 @@ class Race:
         return _ATOMIC.get(self._operator(line), "")
 
     def _moves(self) -> bool:
-        """Whether what is written comes from other elements of the same array."""
-        indices = {use.indices for use in uses(self._line(self.here)) if use.name == self.array}
-        return self.here == self.there and len(indices) > 1
+        """Whether what is written comes from other elements of the same array: `s[t] += s[t + 1];`"""
+        for line in (self.here, self.there):
+            mine = [use for use in uses(self._line(line)) if use.name == self.array]
+            if len({use.indices for use in mine}) > 1 and any(use.verb == "reads" for use in mine):
+                return True
+        return False
 
     def _is_one_element(self) -> bool:
         """For all threads: `*where`, `best[0]`."""

@@ -97,11 +97,13 @@ class Checking(Observer):
 
 def _wrapped_around(one: checker.Found, run: OwnRun) -> checker.Found:
     """Of an address that is x[i - 1] with an unsigned i of 0: x, although other memory may be nearer."""
-    if checker.KINDS[one.kind] == "bounds":
-        for i, x in enumerate(run.arguments):
-            size = run.built.kernels[run.launch.kernel.name][i][3]
-            if hasattr(x, "pointer") and size and WRAPPED <= (one.address - x.pointer) // size < 1 << 32:
-                one.parameter, one.offset, one.length, one.variable = i, one.address - x.pointer, x.nbytes, b""
+    fits = []
+    for i, (x, of) in enumerate(zip(run.arguments, run.built.kernels[run.launch.kernel.name], strict=True)):
+        if hasattr(x, "pointer") and WRAPPED <= (index := (one.address - x.pointer) // (of[3] or 1)) < 1 << 32:
+            fits.append((index, i, x))
+    if checker.KINDS[one.kind] == "bounds" and fits:
+        _, one.parameter, x = max(fits, key=lambda fit: fit[0])
+        one.offset, one.length, one.variable = one.address - x.pointer, x.nbytes, b""
     return one
 
 

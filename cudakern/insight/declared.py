@@ -61,6 +61,18 @@ def lines_of(file: str, name: str, text: str) -> list[str]:
     return [lines.get(i, "") for i in range(1, max(lines, default=0) + 1)]
 
 
+def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
+    """The same lines, and behind them the arguments of a template: `#define TILE 8` for "transpose<float, 8>"."""
+    name, _, given = kernel.removesuffix(">").partition("<")
+    text = "\n".join(source)
+    head = re.search(rf"\btemplate\s*<([^{{}};()]*)>[^;{{}}()]*\b{re.escape(name.split('::')[-1])}\s*\(", text)
+    if not given or not head:
+        return [*source]
+    names = [re.sub(r"\s*=.*", "", one).split()[-1] for one in head[1].split(",")]
+    values = re.split(r",(?![^<]*>)", given)
+    return [*source, *(f"#define {name} {value.strip()}" for name, value in zip(names, values, strict=False))]
+
+
 def without_comments(source: Sequence[str]) -> list[str]:
     """The same lines, without what is in comments."""
     text = "\n".join(line.rstrip("\n") for line in source)
@@ -111,7 +123,7 @@ def _arrays(text: str, constants: dict[str, str]) -> Iterator[Array]:
         if not match or match["type"] in _NO_TYPES:
             continue
         is_variable = re.search(_SPACES, match["qualifiers"])
-        type = re.sub(r"\b(?:unsigned|signed)\s+|\s+int$", "", match["type"])
+        type = re.sub(r"\b(?:unsigned|signed)\s+|\s+int$", "", constants.get(match["type"], match["type"]))
         for one in re.split(r",(?![^<(\[]*[>)\]])", match["names"]):
             declarator = _DECLARATOR.fullmatch(one)
             if declarator and (declarator[2] or is_variable):

@@ -13,7 +13,7 @@ from .. import _display
 from . import checker
 from .advice import Race
 from .checker import Access, Found
-from .declared import BYTES, declared, numbers, shape_of, uses, without_comments
+from .declared import BYTES, declared, numbers, shape_of, uses, with_arguments, without_comments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -222,16 +222,17 @@ class _Words:
 
     def _declare(self, variable: str, variables: Variables) -> None:
         """What the program, or the source, says of the variable."""
+        source = with_arguments(self.source, self.found.kernel.decode(errors="replace"))
         if self.is_dynamic:
-            dynamic = {one for one in declared(tuple(self.source)) if one.is_dynamic}
+            dynamic = {one for one in declared(tuple(source)) if one.is_dynamic}
             if len(dynamic) == 1 and (size := BYTES.get((one := dynamic.pop()).type, 0)):
                 self.array, self.type, self.size, self.shape = one.name, one.type, size, (self.found.length // size,)
         elif variable in variables and not self.is_shared:
             self.dtype, self.size, self.shape, _ = variables[variable]
-        elif fit := shape_of(variable, self.found.length, self.source, self.found.access.line.line):
+        elif fit := shape_of(variable, self.found.length, source, self.found.access.line.line):
             self.type, self.shape, self.size = fit
         else:
-            declarations = [one for one in declared(tuple(self.source)) if one.name == variable]
+            declarations = [one for one in declared(tuple(source)) if one.name == variable]
             self.has_rows = any(len(one.shape) > 1 for one in declarations)
 
     @property
