@@ -132,7 +132,7 @@ def test_what_has_no_picture_is_an_error(program):
     source = "__global__ void f(int *x) { x[0] = __ballot_sync(1, 1); }"
     found = ck.check(ck.compile(source).f[1, 32], numbers())
     assert found
-    with pytest.raises(ValueError, match=r"nothing to plot: no access to memory led to this finding .warp."):
+    with pytest.raises(ValueError, match="nothing to plot: this finding of kind 'warp' is not"):
         found[0].plot()
 
 

@@ -58,7 +58,7 @@ class Finding:
     other: Place | None = None  #: of a race
     count: int = 1  #: how many accesses of this launch made the same mistake
     launch: int = 0
-    element: Element | None = field(default=None, repr=False, compare=False)  #: None: it is not about an access
+    element: Element | None = field(default=None, repr=False, compare=False)  #: None: there is no picture
     source: Sequence[str] = field(default=(), repr=False, compare=False)  #: the lines of its file, if they are known
     call: Call | None = field(default=None, repr=False, compare=False)  #: that was checked
 
@@ -91,8 +91,8 @@ class Finding:
 
     def plot(self, path: str | None = None) -> Figure:
         """A picture of who touched the array, between which barriers; ``path`` also saves it. The call runs again for
-        it, with its arrays as they were before the check. ValueError for findings that are not about accesses. Needs
-        matplotlib (``pip install cudakern[plot]``)."""
+        it, with its arrays as they were before the check. ValueError for findings that are not about threads' accesses
+        to arrays. Needs matplotlib (``pip install cudakern[plot]``)."""
         return Findings([self], 1).plot(path)
 
 
@@ -224,9 +224,10 @@ class _Words:
         """What the program, or the source, says of the variable."""
         source = with_arguments(self.source, self.found.kernel.decode(errors="replace"))
         if self.is_dynamic:
-            dynamic = {one for one in declared(tuple(source)) if one.is_dynamic}
-            if len(dynamic) == 1 and (size := BYTES.get((one := dynamic.pop()).type, 0)):
-                self.array, self.type, self.size, self.shape = one.name, one.type, size, (self.found.length // size,)
+            dynamic = {(one.name, one.type) for one in declared(tuple(source)) if one.is_dynamic}
+            name, type = dynamic.pop() if len(dynamic) == 1 else ("", "")
+            if size := BYTES.get(type, 0):
+                self.array, self.type, self.size, self.shape = name, type, size, (self.found.length // size,)
         elif variable in variables and not self.is_shared:
             self.dtype, self.size, self.shape, _ = variables[variable]
         elif fit := shape_of(variable, self.found.length, source, self.found.access.line.line):
@@ -278,11 +279,16 @@ class _Words:
         if found.other.bytes:
             other = self._place(found.other)
         kernel = found.kernel.decode(errors="replace")
+        at = Element(found.parameter, found.offset, found.length, self.size, found.address)
         return Finding(
             self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch,
-            Element(found.parameter, found.offset, found.length, self.size, found.address) if found.address else None,
-            self.source,
+            at if self._is_pictured else None, self.source,
         )  # fmt: skip
+
+    @property
+    def _is_pictured(self) -> bool:
+        """Whether it is about an access by a thread to an array."""
+        return self.what in ("bounds", "misaligned", "freed", "uninitialised", "race", "scope") and not self._is_unknown
 
     @staticmethod
     def _place(at: Access) -> Place:

@@ -31,17 +31,18 @@ def pictures(findings: Sequence[Finding]) -> Picture:
     for finding in findings:
         call, element = finding.call, finding.element
         if call is None or element is None:
-            why_not = f"nothing to plot: no access to memory led to this finding ({finding.kind})"
+            why_not = f"nothing to plot: this finding of kind {finding.kind!r} is not about accesses to an array"
             continue
         trace = traces[id(call)] = traces.get(id(call)) or call.trace()
         if pair := _pair(finding, element, trace):
             drawings.append(_Drawing(finding, element, trace, pair))
+            if len(drawings) == FINDINGS:
+                break
             continue
         why_not = f"nothing to plot: run again, {finding.kernel} did no such thing in {finding.place}, or too late: "
         why_not += "of a long launch only the beginning is recorded; check a smaller one"
     if not drawings:
         raise ValueError(why_not)
-    drawings = drawings[:FINDINGS]
     figure = Picture(figsize=(9, sum(one.height for one in drawings)), layout="constrained")
     parts: Any = figure.subfigures(len(drawings), 1, squeeze=False, height_ratios=[one.height for one in drawings])
     for drawing, part in zip(drawings, parts[:, 0], strict=True):
