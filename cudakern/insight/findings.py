@@ -406,7 +406,9 @@ class _Words:
     def _index(self) -> tuple[str, str]:
         """The compiler names the type of the array, and the source the array of that type in this line."""
         found, who = self.found, _thread(self.found, self.found.access)
-        type = found.variable.decode(errors="replace").strip("'")
+        type = re.sub(
+            r" ?\[", " [", found.variable.decode(errors="replace").strip("'"), count=1
+        )  # clang's has no space
         index, lengths = found.offset, tuple(map(int, re.findall(r"\[(\d+)\]", type)))
         line = without_comments(self.source)[found.access.line.line - 1 : found.access.line.line]
         here = [use for use in uses("".join(line)) if self._may_be(use.name, len(use.indices), lengths)]
