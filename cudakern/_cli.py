@@ -23,7 +23,6 @@ from .chips.device_query import device_query
 from .measure.ladder import ladder, no_parameter
 from .measure.occupancy import occupancy
 from .measure.resources import kernel_resources
-from .measure.steps import progress_line
 from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
 from .operations.source import source
@@ -372,7 +371,7 @@ def _check(options: argparse.Namespace) -> bool:
         if not entries:
             raise TypeError(f"check: no variant of {op} that the emulator runs has a parameter {name}=")
     chosen, checks = [variant] if variant else [entry.name for entry in entries], []
-    with progress_line(False if options.json else None) as announce:
+    with _display.progress_line(False if options.json else None) as announce:
         for number, name in enumerate(chosen):
             announce(f"{op} {number + 1}/{len(chosen)}: {name}")
             checks.append(check_variant(op, name, options.dtype, options.shape, options.seed, **parameters))

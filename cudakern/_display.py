@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import html
 import shutil
-from collections.abc import Sequence
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, cast
@@ -164,3 +169,62 @@ def dimensions(lengths: Sequence[int]) -> str:
 def figure(value: float | None) -> str:
     """Three digits: 1234.5 -> "1,234", 0.012345 -> "0.0123"."""
     return "-" if value is None else f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
+# --- progress ---------------------------------------------------------------------------------------------------------
+_progress = threading.Lock()  #: held by who shows a line
+
+
+@contextlib.contextmanager
+def progress_line(show: bool | None, after: float = 0.5) -> Iterator[Callable[[str], None]]:
+    """A function that shows a line: on a terminal or in a notebook, in place of the line before. Inside another one,
+    and while another thread shows one, it shows nothing."""
+    if show is False or not _progress.acquire(blocking=False):
+        yield lambda line: None
+        return
+    try:
+        with _line(show, after) as announce:
+            yield announce
+    finally:
+        _progress.release()
+
+
+@contextlib.contextmanager
+def _line(show: bool | None, after: float) -> Iterator[Callable[[str], None]]:
+    with IMPORTING:
+        from rich.console import Console
+
+    console, begin = Console(file=sys.stderr), time.monotonic()
+    status, display, output = console.status(""), _notebook_display(), None
+
+    def on_terminal(line: str) -> None:
+        status.update(line)
+        status.start()
+
+    def in_notebook(line: str) -> None:
+        nonlocal output
+        if output is not None:  # no line takes no room as HTML
+            output.update({"text/plain": line} | ({} if line else {"text/html": ""}), raw=True)
+        elif show or time.monotonic() - begin >= after:  # what is short leaves no empty output behind
+            output = display({"text/plain": line}, raw=True, display_id=True)
+
+    if show is None and not console.is_terminal and display is None:
+        yield lambda line: None
+    elif console.is_terminal:
+        try:
+            yield on_terminal
+        finally:
+            status.stop()
+    elif display is None:
+        yield functools.partial(print, file=sys.stderr, flush=True)
+    else:
+        yield in_notebook
+        if output is not None:
+            in_notebook("")
+
+
+def _notebook_display() -> Any:
+    """IPython's display function inside a notebook; None elsewhere."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return ipython.display.display if hasattr(shell, "kernel") else None

@@ -1,6 +1,8 @@
 """Checks that are nested or come by default: CUDAKERN_CHECK, cells of %%cuda, timings inside, several threads."""
 
 import contextlib
+import io
+import sys
 import threading
 import warnings
 
@@ -9,6 +11,7 @@ import pytest
 
 import cudakern
 import subprocesses
+from cudakern import _display
 from cudakern.calls.observer import Observer, observed
 from cudakern.insight import checker, defaults
 from cudakern.own import compile as own
@@ -377,15 +380,54 @@ def test_a_thread_that_ends_before_a_barrier_is_a_note(emulator):
     np.testing.assert_array_equal(y, x[::-1])
 
 
-def test_a_race_of_blocks_names_the_fences_that_an_atomic_operation_needs(emulator):
-    source = """
-__global__ void sums(float *part, int *count, float *total) {
-    if (threadIdx.x) return;
-    part[blockIdx.x] = blockIdx.x;
-    if (atomicAdd(count, 1) < gridDim.x - 1) return;
-    for (int i = 0; i < gridDim.x; ++i) total[0] += part[i];
-}"""
-    part, total, count = np.zeros(4, "f4"), np.zeros(1, "f4"), np.zeros(1, "i4")
-    found = cudakern.check(cudakern.compile(source).sums[4, 32], part, count, total)
-    assert {one.kind for one in found} == {"race"}
-    assert "__threadfence() before it" in found[0].advice
+# --- progress ---------------------------------------------------------------------------------------------------------
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_first_check_shows_a_line_while_it_compiles(own_cache, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    program = cudakern.compile(SUM)
+    cudakern.check(program.sum[1, 1], *arguments())
+    text = sys.stderr.getvalue()
+    assert "Compiling kernels.cu for the check ..." in text
+    cudakern.check(program.sum[1, 1], *arguments())
+    cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
+    assert sys.stderr.getvalue() == text
+
+
+def test_a_first_check_of_the_package_shows_a_line_too(own_cache, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sets, "_loaded", {})
+    cudakern.check(cudakern.saxpy, 2, np.ones(4), np.ones(4), variant="naive")
+    assert "Compiling saxpy, naive for the check ..." in sys.stderr.getvalue()
+
+
+def test_a_notebook_shows_the_line_and_then_nothing(own_cache, monkeypatch):
+    class Output:
+        def update(self, data, raw):
+            texts.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        texts.append(data["text/plain"])
+        return Output()
+
+    texts = []
+    monkeypatch.setattr("cudakern._display._notebook_display", lambda: display)
+    cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
+    assert texts == ["Compiling kernels.cu for the check ...", ""]
+
+
+def test_a_line_inside_another_one_is_not_shown(own_cache, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with _display.progress_line(None) as announce:
+        announce("the whole")
+        cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
+    assert "the whole" in sys.stderr.getvalue()
+    assert "Compiling" not in sys.stderr.getvalue()
+
+
+def test_no_line_where_nobody_looks(own_cache, capfd):
+    cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
+    assert capfd.readouterr() == ("", "")

@@ -328,6 +328,20 @@ def test_arguments_that_do_not_fit(add_one):
         add_one[4, 256](cudakern.asarray(x)[::2], cudakern.asarray(y), 1)
 
 
+def test_arguments_have_no_names(add_one):
+    x, y = floats(), np.zeros(1000, np.float32)
+    by_position = r"add_one takes its arguments by position, .* \(const float .x, float .y, int n\), not as n=\.\.\."
+    for launch in (lambda **words: add_one[4, 256](x, y, **words), lambda **words: add_one(4, 256, x, y, **words)):
+        with pytest.raises(TypeError, match=by_position):
+            launch(n=1000)
+    for words, how in (
+        ({"stream": None}, r"add_one: stream is written as in add_one\[grid, block, shared, stream\]"),
+        ({"cooperative": True}, r"add_one: cooperative is written as in add_one\(grid, block, .*, cooperative=True\)"),
+    ):
+        with pytest.raises(TypeError, match=how):
+            add_one[4, 256](x, y, 1000, **words)
+
+
 @pytest.mark.parametrize(
     "grid, block, kind, words",
     [

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import cudakern
-from cudakern.measure import steps as steps_module
+from cudakern import _display
 
 
 def words(markup):
@@ -71,7 +71,7 @@ def test_progress_in_notebooks(monkeypatch, capsys):
         texts.append(data["text/plain"])
         return Line()
 
-    monkeypatch.setattr(steps_module, "_notebook_display", lambda: display)
+    monkeypatch.setattr(_display, "_notebook_display", lambda: display)
     with cudakern.use_backend("emulator"):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy", "coalesced"], progress=True)
     assert texts[1:] == ["sum_of_squares 1/2: numpy", "sum_of_squares 2/2: coalesced", ""]
@@ -81,7 +81,7 @@ def test_progress_in_notebooks(monkeypatch, capsys):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy"], progress=False)
     assert not texts
     clock = iter(range(100))
-    monkeypatch.setattr(steps_module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(_display.time, "monotonic", lambda: next(clock))
     with cudakern.use_backend("emulator"):
         cudakern.ladder("sum_of_squares", n=9, variants=["numpy"])
     assert len(texts) == 3

@@ -97,10 +97,48 @@ def address(x):
         return np.from_dlpack(x).ctypes.data
 
 
-@functools.cache
+#: So many files are compiled as one source on the emulator, where the headers take most of a small file's time.
+TOGETHER = 12
+
+
 def program(case):
     """The source of both twins, compiled when it is first used."""
-    return ck.compile(case.path)
+    if not ck.backend().emulated:
+        return _alone(case.path)
+    paths = sorted(case.path.parent.glob("*.cu"))
+    first = paths.index(case.path) // TOGETHER * TOGETHER
+    return Part(_together(tuple(paths[first : first + TOGETHER])), case.name)
+
+
+class Part:
+    """A file's part of a program of several."""
+
+    def __init__(self, whole, namespace):
+        self._whole, self._namespace = whole, namespace
+
+    def __getitem__(self, name):
+        return self._whole[f"{self._namespace}::{name}"]
+
+    __getattr__ = __getitem__
+
+    def symbol(self, name):
+        return self._whole.symbol(f"{self._namespace}::{name}")
+
+
+_alone = functools.cache(ck.compile)
+
+
+@functools.cache
+def _together(paths):
+    """Each file in a namespace of its own, with its own name and line numbers."""
+    includes, parts = {}, []
+    for path in paths:
+        text = path.read_text()
+        includes |= dict.fromkeys(re.findall(r"^#include .*$", text, re.M))
+        text = re.sub(r"^#include ", "// ", text, flags=re.M)
+        macros = [f"#undef {name}\n" for name in re.findall(r"^#define (\w+)", text, re.M)]
+        parts.append(f'namespace {path.stem} {{\n#line 1 "{path.name}"\n{text}\n}}\n{"".join(macros)}')
+    return ck.compile("\n".join([*includes, *parts]), name=f"{paths[0].parent.name}.cu")
 
 
 def run(case, twin, check=True):
@@ -140,7 +178,8 @@ def checked(case, twin):
 
 def by_mark(case, findings):
     """(findings that name a marked line, the others)"""
-    marked = [one for one in findings if case.marks.keys() & set(one.lines)]
+    here = [one for one in findings if pathlib.Path(one.file).name == case.path.name]
+    marked = [one for one in here if case.marks.keys() & set(one.lines)]
     return marked, [one for one in findings if one not in marked]
 
 

@@ -6,10 +6,11 @@ import collections
 import contextlib
 import dataclasses
 import functools
+import linecache
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,19 +18,15 @@ from .._backend import emulator, use_backend
 from .._errors import CudaError
 from .._installed import KERNELS, PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
-from ..own import cuda_source
+from ..own import arguments, cuda_source
+from ..own.compile import Kernel
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .findings import Call, Finding, Findings, Parameter, Place, finding
+from .declared import BYTES, lines_of
+from .findings import WRAPPED, Finding, Findings, Launched, Parameter, Place, finding
 from .session import session
-
-#: Bytes of CUDA's types, for the index of an element.
-_BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
-_BYTES |= {"uint16_t": 2, "__nv_bfloat16": 2, "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4}
-_BYTES |= {"half2": 4, "uchar4": 4, "double": 8, "long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8}
-_BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long": 8}
-
+from .trace import Call
 
 #: Codes of errors that a kernel causes while it runs: an address, an assert, a barrier. Others are the call's.
 _OF_KERNELS = range(700, 720)
@@ -93,20 +90,36 @@ class Checking(Observer):
         if self._raises and found:
             raise _error(found)
 
-    def _call(self, launch: int) -> Call | None:
+    def _launched(self, launch: int) -> Launched | None:
         """Where the host has launched it. None: it is a copy."""
-        return next((Call(kernel, place) for last, kernel, place in self._calls if launch <= last), None)
+        return next((Launched(kernel, place) for last, kernel, place in self._calls if launch <= last), None)
 
     def _finding(self, one: checker.Found, run: Observed | None) -> Finding:
-        parameters: tuple[Parameter, ...] = ()
-        source: list[str] = []
+        launches = self._launched(one.launch), self._launched(one.other_launch)
+        if run is None or one.launch & checker.COPY:
+            return finding(one, (), launches=launches)
+        file = one.access.line.file.decode(errors="replace")
         if isinstance(run, Run):
             name = re.sub(r"<.*", "", one.kernel.decode(errors="replace"))
             parameters = _declared(run.variant.operation, name.split("::")[-1])
-        elif run is not None and not one.launch & checker.COPY:
-            kernel = cast(OwnRun, run).launch.kernel
-            parameters, source = tuple(map(_parameter, kernel.parameters)), kernel.program.source.splitlines()
-        return finding(one, parameters, source, self._call(one.launch), self._call(one.other_launch))
+            return finding(one, parameters, linecache.getlines(file), launches=launches)
+        kernel, built = cast(OwnRun, run).launch.kernel, cast(OwnRun, run).built
+        one = _wrapped_around(one, cast(OwnRun, run))
+        source = lines_of(file, kernel.program._name, kernel.program.source) or linecache.getlines(file)
+        parameters = _parameters(kernel, built.kernels[kernel.name])
+        return finding(one, parameters, source, built.variables, launches)
+
+
+def _wrapped_around(one: checker.Found, run: OwnRun) -> checker.Found:
+    """Of an address that is x[i - 1] with an unsigned i of 0: x, although other memory may be nearer."""
+    fits = []
+    for i, (x, of) in enumerate(zip(run.arguments, run.built.kernels[run.launch.kernel.name], strict=True)):
+        if hasattr(x, "pointer") and WRAPPED <= (index := (one.address - x.pointer) // (of[3] or 1)) < 1 << 32:
+            fits.append((index, i, x))
+    if checker.KINDS[one.kind] == "bounds" and fits:
+        _, one.parameter, x = max(fits, key=lambda fit: fit[0])
+        one.offset, one.length, one.variable = one.address - x.pointer, x.nbytes, b""
+    return one
 
 
 def _kernel_of(run: Observed) -> str:
@@ -125,7 +138,8 @@ def _unwritten(run: OwnRun) -> list[Finding]:
         if 0 < count < x.nbytes:
             size = x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
-            message = f"{count // size:,} elements of {name} have no value after the launch, the first is {name}"
+            missing = f"{count // size:,} elements" if count > size else "1 element"
+            message = f"{missing} of {name} got no value in the launch, the first is {name}"
             advice = "The grid may be too small, or threads skip elements."
             place = _caller()
             notes.append(Finding("unwritten", kernel.name, place, f"{message}[{first // size}]", advice, name))
@@ -160,13 +174,22 @@ def _declared(operation: str, kernel: str) -> tuple[Parameter, ...]:
     return ()
 
 
+def _parameters(kernel: Kernel, compiled: Sequence[arguments.Parameter]) -> tuple[Parameter, ...]:
+    """Of a kernel of one's own: the names are in the source, and the elements' types and sizes in what was compiled."""
+    texts = kernel.parameters
+    if len(texts) != len(compiled):  # a macro declares it
+        return tuple(Parameter(f"argument {i}", "", of[3], of[1]) for i, of in enumerate(compiled, 1))
+    pairs = zip(map(_parameter, texts), compiled, strict=True)
+    return tuple(dataclasses.replace(one, bytes=of[3] or one.bytes, dtype=of[1]) for one, of in pairs)
+
+
 def _parameter(text: str) -> Parameter:
     """ "const float *x" """
     words = re.findall(r"\w+", re.sub(r"=.*", "", text))
     name = words[-1] if words else text
     of = " ".join(w for w in words[:-1] if w not in ("const", "__restrict__", "restrict", "volatile", "signed"))
     of = of.removeprefix("unsigned ") or of
-    return Parameter(name, of, _BYTES.get(of, 0))
+    return Parameter(name, of, BYTES.get(of, 0))
 
 
 def _one_per_place(found: list[Finding]) -> list[Finding]:
@@ -282,7 +305,8 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
         raise TypeError(
             f"check takes a function and its arguments, not an object of type {type(function).__name__}: {instead}"
         )
+    call = Call(function, arguments, keywords)
     with _checked(False, notes) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))
-    return Findings(by.findings, by.launches, name)
+    return Findings([dataclasses.replace(one, call=call) for one in by.findings], by.launches, name)

@@ -25,7 +25,7 @@ KINDS = (
     "index",
     "streams",
 )
-SHARED = 1  #: emu_space
+SHARED, LOCAL = 1, 2  #: emu_space
 COPY = 1 << 63  #: in a launch's number: it is none, but a copy by the host
 READS, WRITES, ATOMIC, PENDING, CACHED = 1, 2, 4, 8, 512  #: emu_access_kind
 
@@ -71,65 +71,66 @@ class Found(ctypes.Structure):
 
 
 @functools.cache
-def _library() -> Any:
-    library = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
-    library.checker_findings.restype = library.checker_unwritten.restype = ctypes.c_size_t
-    library.checker_last_launch.restype = ctypes.c_uint64
-    library.checker_shadow.restype = ctypes.c_size_t
-    return library
+def library() -> Any:
+    of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
+    of_checker.checker_findings.restype = of_checker.checker_unwritten.restype = ctypes.c_size_t
+    of_checker.checker_last_launch.restype = ctypes.c_uint64
+    of_checker.checker_shadow.restype = ctypes.c_size_t
+    of_checker.trace_records.restype = ctypes.c_size_t
+    return of_checker
 
 
 def begin() -> None:
     """From now on, launches are checked. RuntimeError if another tool watches them."""
-    if _library().checker_begin():
+    if library().checker_begin():
         raise RuntimeError("another check, in another thread or around this one, has not ended")
 
 
 def end() -> None:
-    _library().checker_end()
+    library().checker_end()
 
 
 def notes(wanted: bool) -> None:
     """Whether what need not be a mistake is found, too."""
-    _library().checker_notes(int(wanted))
+    library().checker_notes(int(wanted))
 
 
 def quick(wanted: bool) -> None:
     """Whether accesses that are no mistake are recognized the quick way. What is found is the same."""
-    _library().checker_quick(int(wanted))
+    library().checker_quick(int(wanted))
 
 
 def find_leaks() -> None:
     """Adds what memory from malloc in kernels is still in use."""
-    _library().checker_find_leaks()
+    library().checker_find_leaks()
 
 
 def last_launch() -> int:
     """The number of the launch that began last."""
-    return int(_library().checker_last_launch())
+    return int(library().checker_last_launch())
 
 
 @contextlib.contextmanager
 def own_wait() -> Iterator[None]:
     """What this thread waits for inside ``with`` counts as not waited for: the program itself does not wait."""
-    _library().checker_waits(1)
+    library().checker_waits(1)
     try:
         yield
     finally:
-        _library().checker_waits(0)
+        library().checker_waits(0)
 
 
 def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     """How many of these bytes nobody has written, and the first one."""
     first = ctypes.c_size_t()
-    count = _library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
+    count = library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
     return count, first.value
 
 
 def shadow() -> tuple[int, int]:
     """The bytes of the checker's memory about accesses, and those of the pages of memory that have been accessed."""
     accessed = ctypes.c_size_t()
-    return _library().checker_shadow(ctypes.byref(accessed)), accessed.value
+    return library().checker_shadow(ctypes.byref(accessed)), accessed.value
 
 
 def announce(arrays: Iterable[tuple[int, int]]) -> None:
@@ -137,7 +138,7 @@ def announce(arrays: Iterable[tuple[int, int]]) -> None:
     known = list(arrays)
     begins = (ctypes.c_size_t * len(known))(*(address for address, _ in known))
     lengths = (ctypes.c_size_t * len(known))(*(nbytes for _, nbytes in known))
-    _library().checker_arrays(ctypes.c_size_t(len(known)), begins, lengths)
+    library().checker_arrays(ctypes.c_size_t(len(known)), begins, lengths)
 
 
 def extent(view: Any) -> tuple[int, int]:
@@ -151,5 +152,5 @@ def extent(view: Any) -> tuple[int, int]:
 def found(after: int) -> list[Found]:
     """What has been found since the check began, but for the first ``after``."""
     rows = ctypes.POINTER(Found)()
-    count = _library().checker_findings(ctypes.byref(rows))
+    count = library().checker_findings(ctypes.byref(rows))
     return [Found.from_buffer_copy(rows[i]) for i in range(after, count)]

@@ -280,7 +280,7 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
 
 @contextmanager
 def _counting() -> Iterator[Any]:
-    library = checker._library()
+    library = checker.library()
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
     if library.counters_begin():

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .. import _display
 from . import checker
+from .advice import Race
 from .checker import Access, Found
+from .declared import BYTES, declared, numbers, shape_of, uses, with_arguments, without_comments
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .trace import Call
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,17 @@ class Place:
 
     def __str__(self) -> str:
         return f"line {self.line}" if self.line else "an unknown line"
+
+
+@dataclass(frozen=True)
+class Element:
+    """Where in an array an access is."""
+
+    parameter: int  #: of the kernel, that points to the array; -1: it is a variable
+    offset: int  #: from the beginning of the array, in bytes
+    length: int  #: of the array, in bytes; 0: unknown
+    bytes: int  #: of an element
+    address: int
 
 
 @dataclass(frozen=True)
@@ -41,6 +60,9 @@ class Finding:
     other: Place | None = None  #: of a race
     count: int = 1  #: how many accesses of this launch made the same mistake
     launch: int = 0
+    element: Element | None = field(default=None, repr=False, compare=False)  #: None: there is no picture
+    source: Sequence[str] = field(default=(), repr=False, compare=False)  #: the lines of its file, if they are known
+    call: Call | None = field(default=None, repr=False, compare=False)  #: that was checked
 
     @property
     def file(self) -> str:
@@ -68,6 +90,12 @@ class Finding:
         where = f"{self.kernel}, {Path(self.file).name}:{self.line}" if self.line else self.kernel
         times = f" ({self.count:,} such accesses.)" if self.count > 1 and self.kind != "leak" else ""
         return f"{where}: {self.message}. {self.advice}".rstrip() + times
+
+    def plot(self, path: str | None = None) -> Figure:
+        """A picture of who touched the array, between which barriers; ``path`` also saves it. The call runs again for
+        it, with its arrays as they were before the check. ValueError for findings that are not about threads' accesses
+        to arrays. Needs matplotlib (``pip install cudakern[plot]``)."""
+        return Findings([self], 1).plot(path)
 
 
 class Findings(_display.Shown, Sequence[Finding]):
@@ -103,6 +131,12 @@ class Findings(_display.Shown, Sequence[Finding]):
             self._title(), ["kind", "kernel", "line", "what happens", "times"], rows, "", ["line", "times"]
         )
 
+    def plot(self, path: str | None = None) -> Figure:
+        """The pictures of the first findings about accesses, one below the other: see Finding.plot."""
+        from .picture import pictures
+
+        return pictures(self._found).saved(path)
+
     def _repr_html_(self) -> str:
         return self.table().html() if self._found else f"<p>{html.escape(self._title())}</p>"
 
@@ -111,6 +145,10 @@ class Findings(_display.Shown, Sequence[Finding]):
             {"kind": f.kind, "kernel": f.kernel, "file": f.file, "line": f.line, "lines": f.lines, "message": str(f)}
             for f in self._found
         ]
+
+
+#: From here to 2**32, an index is a small negative number that has become unsigned.
+WRAPPED = 2**32 - 2**16
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -135,9 +173,13 @@ def _thread(found: Found, at: Access) -> str:
     return f"thread {_shown(thread, found.shape)}{of_block}"
 
 
+def _same(a: Sequence[int], b: Sequence[int]) -> bool:
+    return triple(a) == triple(b)
+
+
 def _verb(kind: int) -> str:
     if kind & checker.ATOMIC and kind & checker.WRITES:
-        return "updates atomically"
+        return "atomically updates"
     return "writes" if kind & checker.WRITES else "reads"
 
 
@@ -148,10 +190,15 @@ class Parameter:
     name: str
     type: str
     bytes: int  #: of an element that it points to; 0: unknown
+    dtype: str | None = None  #: of these, if arrays have it
+
+
+#: Of a program's variables, by name: type, bytes of an element, shape, whether it is constant.
+Variables = Mapping[str, tuple[str | None, int, tuple[int, ...], bool]]
 
 
 @dataclass(frozen=True)
-class Call:
+class Launched:
     """A launch by the host: of which kernel, and where."""
 
     kernel: str
@@ -162,9 +209,14 @@ class _Words:
     """Makes a finding of what the checker found."""
 
     def __init__(
-        self, found: Found, parameters: Sequence[Parameter], source: Sequence[str], calls: tuple[Call | None, ...]
+        self,
+        found: Found,
+        parameters: Sequence[Parameter],
+        source: Sequence[str],
+        variables: Variables,
+        launches: tuple[Launched | None, ...],
     ) -> None:
-        self.source, self.calls = source, calls
+        self.source, self.launches = source, launches
         self.found, self.what = found, checker.KINDS[found.kind]
         if self.what == "race" and (found.access.kind | found.other.kind) & checker.PENDING:
             self.what = "asynchronous"
@@ -172,32 +224,77 @@ class _Words:
         known = 0 <= found.parameter < len(parameters)
         self.parameter = parameters[found.parameter] if known else None
         variable = found.variable.decode(errors="replace")
-        self.is_shared = found.space == checker.SHARED or "shared memory" in variable
+        self.is_dynamic = variable == "dynamic shared memory"
+        self.is_shared = found.space == checker.SHARED or self.is_dynamic
         self.array = self.parameter.name if self.parameter else variable or f"argument {found.parameter + 1}"
         self.size = self.parameter.bytes if self.parameter and self.parameter.bytes else found.access.bytes or 1
+        self.type: str = self.parameter.type if self.parameter else ""
+        self.dtype: str | None = self.parameter.dtype if self.parameter else None
+        self.shape: tuple[int, ...] | None = None  #: of a variable; None: unknown
+        self.has_rows = False  #: but it has several dimensions
+        if variable and self.what != "index":
+            self._declare(variable, variables)
+
+    def _declare(self, variable: str, variables: Variables) -> None:
+        """What the program, or the source, says of the variable."""
+        source = with_arguments(self.source, self.found.kernel.decode(errors="replace"))
+        if self.is_dynamic:
+            dynamic = {(one.name, one.type) for one in declared(tuple(source)) if one.is_dynamic}
+            name, type = dynamic.pop() if len(dynamic) == 1 else ("", "")
+            if size := BYTES.get(type, 0):
+                self.array, self.type, self.size, self.shape = name, type, size, (self.found.length // size,)
+        elif variable in variables and not self.is_shared:
+            self.dtype, self.size, self.shape, _ = variables[variable]
+        elif fit := shape_of(variable, self.found.length, source, self.found.access.line.line):
+            self.type, self.shape, self.size = fit
+        else:
+            declarations = [one for one in declared(tuple(source)) if one.name == variable]
+            self.has_rows = any(len(one.shape) > 1 for one in declarations)
+
+    @property
+    def _is_unknown(self) -> bool:
+        """Whether the address is in no array, nor near one."""
+        return not self.found.variable and self.found.parameter < 0
 
     @property
     def element(self) -> str:
-        """ "y[1000]" """
-        if not self.found.length and not self.found.variable and self.found.parameter < 0:
+        """ "y[1000]", "tile[1][8]" """
+        index = self.found.offset // self.size
+        if self.found.space == checker.LOCAL:
+            return "memory of its own"
+        if self._is_unknown:
             return f"address {self.found.address:#x}"
-        if "shared memory" in self.array:
+        if self.is_dynamic and self.shape is None:
             return f"byte {self.found.offset} of its {self.array}"
-        return f"{self.array}[{self.found.offset // self.size}]"
+        if self.array == "malloc":
+            return f"element {index} of a block from malloc"
+        if self.shape == () and not index:
+            return self.array
+        if self.has_rows or not self.array.isidentifier():
+            return f"element {index} of {self.array}"
+        indices: list[int] = []
+        for length in reversed((self.shape or ())[1:]):
+            indices.insert(0, index % length)
+            index //= length
+        return self.array + "".join(f"[{i}]" for i in (index, *indices))
 
     def _length(self) -> str:
-        if "shared memory" in self.array:
-            return f"the launch gives it {self.found.length} bytes"
-        count, of = self.found.length // self.size, self.parameter.type if self.parameter else ""
-        return f"{self.array} has {count:,} {of or 'element'}{'s' * (count != 1)}"
+        count = numbers(self.found.length // self.size, self.type, self.dtype)
+        if self.is_dynamic:
+            return f"the launch gives it {self.found.length:,} bytes" + (f", {count}" if self.shape else "")
+        if self.array == "malloc":
+            return f"the block has {count}"
+        if self.shape is not None and len(self.shape) > 1:
+            return f"{self.array} has {' x '.join(map(str, self.shape))} {count.split(maxsplit=1)[1]}"
+        return f"{self.array} {f'is 1 {count[2:]}' if self.shape == () else f'has {count}'}"
 
     def finding(self) -> Finding:
         message, advice = getattr(self, f"_{self.what}")()
         found, other = self.found, None
         if self.what == "streams":
-            place, other = (call.place if call else None for call in self.calls)
+            place, other = (call.place if call else None for call in self.launches)
             nowhere = Place("", 0, (0, 0, 0), (0, 0, 0))
-            kernel = next((call.kernel for call in self.calls if call), "")
+            kernel = next((call.kernel for call in self.launches if call), "")
             places = place or other or nowhere, other if place else None
             return Finding(
                 "streams", kernel, places[0], message, advice, self.array, places[1], found.count, found.launch
@@ -205,9 +302,16 @@ class _Words:
         if found.other.bytes:
             other = self._place(found.other)
         kernel = found.kernel.decode(errors="replace")
+        at = Element(found.parameter, found.offset, found.length, self.size, found.address)
         return Finding(
-            self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch
-        )
+            self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch,
+            at if self._is_pictured else None, self.source,
+        )  # fmt: skip
+
+    @property
+    def _is_pictured(self) -> bool:
+        """Whether it is about an access by a thread to an array."""
+        return self.what in ("bounds", "misaligned", "freed", "uninitialised", "race", "scope") and not self._is_unknown
 
     @staticmethod
     def _place(at: Access) -> Place:
@@ -229,32 +333,58 @@ class _Words:
         return f"{_thread(self.found, access)} begins an operation that {_verb(access.kind)} {self.element}"
 
     def _bounds(self) -> tuple[str, str]:
-        found = self.found
-        if not found.length:
+        found, count = self.found, self.found.length // self.size
+        if not found.length or self._is_unknown:
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
                 return f"{self._does} through a null pointer", "Pass an array, or test the pointer first."
             return where, "A pointer must come from an array on the device, not from the host's memory."
-        message = f"{self._does} {self.element}; {self._length()}"
+        message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size
         if found.offset < 0:
-            return message, "The index must not be negative: start later, or treat the edge by itself."
+            return message, "The index must not be negative: test it, or treat the edge by itself."
         if found.offset < found.length:
             return message, "The last part of this access lies beyond the end: shorten it, or pad the array."
-        if self.is_shared:
-            return message, "Make the array larger, or let the index stay below its size."
-        return message, "Let threads whose index is not in the array do nothing: if (i < n)."
+        if self.is_dynamic:
+            return message, "Launch with more shared memory (in bytes), or let the index stay below its size."
+        if index == self._thread_number and self.parameter:
+            return message, "Let threads whose index is not in the array do nothing: if (i < n)."
+        if WRAPPED <= index < 2**32:
+            return (
+                message,
+                f"As an unsigned number, {index - 2**32} is {index:,}: test the number before it is subtracted.",
+            )
+        if self.array == "malloc":
+            return message, "Ask for a larger block, or let the index stay below its size."
+        if self.shape and len(self.shape) > 1:
+            return message, "Make the array larger, or let each index stay below its size."
+        return message, self._last(count)
+
+    def _last(self, count: int) -> str:
+        """Of an array of variable or fixed length."""
+        last = f"Its last element is {self.array}[{count - 1}]"
+        return (
+            f"{last}: test the index first." if self.parameter else f"{last}: make it larger, or test the index first."
+        )
+
+    @property
+    def _thread_number(self) -> int:
+        """Of the thread in the grid, along x."""
+        return int(self.found.access.block[0] * self.found.shape[0] + self.found.access.thread[0])
 
     def _misaligned(self) -> tuple[str, str]:
         size = self.found.access.bytes
-        message = f"{self._does} {size} bytes at {self.element}, an address that is no multiple of {size}"
-        return message, "A vector of 2, 4 or more numbers must begin at a multiple of its own size."
+        message = f"{self._does} {size} bytes at {self.element}, whose address is not a multiple of {size}"
+        if self.parameter and not self.found.offset:
+            return message, f"The array begins there: pass a copy, or a view that begins at a multiple of {size} bytes."
+        return message, f"Access it in smaller parts, or begin at a multiple of {size} bytes."
 
     def _freed(self) -> tuple[str, str]:
         if self.found.other.bytes:
             message = f"{_thread(self.found, self.found.access)} frees a block from malloc, which {self._other_does}"
             return f"{message}, and nothing orders the two", "A barrier must come before the block is freed."
-        what = f"element {self.found.offset // self.size} of a block from malloc"
-        return f"{self._does} {what}, which has been freed", "Free memory after its last use."
+        index = self.found.offset // self.size
+        what = f"{self._does} element {index} of memory that has been freed"
+        return what, "Free memory after its last use; an array on the device must live until the kernel has ended."
 
     def _double_free(self) -> tuple[str, str]:
         who = _thread(self.found, self.found.access)
@@ -278,43 +408,11 @@ class _Words:
         return message, "Fill the array first, for example with cudakern.zeros instead of cudakern.empty."
 
     def _race(self) -> tuple[str, str]:
-        found = self.found
-        access, other = found.access, found.other
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
-        if access.kind & checker.CACHED:
+        if self.found.access.kind & checker.CACHED:
             message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
             return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
-        same_block = triple(access.block) == triple(other.block)
-        lanes = [
-            at.thread[0] + found.shape[0] * (at.thread[1] + found.shape[1] * at.thread[2]) for at in (access, other)
-        ]
-        same_line = access.line.line == other.line.line
-        if access.kind & checker.ATOMIC or other.kind & checker.ATOMIC:
-            return message, "Use atomic operations for all accesses, or order them with a barrier."
-        if same_line and same_block and self.is_shared:
-            between = "a barrier must come between the reads and the writes, also from one round of a loop to the next"
-            return message, f"If all threads update one element, use atomicAdd or its like; otherwise {between}."
-        if same_line:
-            own = "one thread" if same_block else "each block have its own element"
-            return message, f"Use atomicAdd (or another atomic operation), or let {own}{' write' * same_block}."
-        if not same_block:
-            advice = "Blocks run in any order: use two launches, or a grid-wide barrier between the two."
-            if re.search("atomic|volatile", "".join(self.source)):
-                advice += (
-                    " If an atomic operation is to order them: __threadfence() before it, and after it in the reader."
-                )
-            return message, advice
-        in_warp = lanes[0] // 32 == lanes[1] // 32
-        what = (
-            "__syncthreads() (or __syncwarp(), if only lanes of one warp meet here)" if in_warp else "__syncthreads()"
-        )
-        first, last = sorted((access.line.line, other.line.line))
-        if any(re.search(r"sync", line) for line in self.source[first : last - 1]):
-            there = f"There is a barrier between lines {first} and {last}"
-            return message, f"{there}; in a loop, another one must come at its end: {what}."
-        if not self.is_shared:
-            return message, f"{what} between lines {first} and {last}, or atomic operations for both."
-        return message, f"{what} between lines {first} and {last}."
+        return message, Race(self.found, self.array, self.is_shared, self.source).advice()
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found
@@ -324,20 +422,61 @@ class _Words:
         begun = f"the operation that {_thread(found, found.other)} began in line {found.other.line.line}"
         message = f"{self._does} {self.element}, which {begun}"
         message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"
-        return message, "Wait for it first; other threads also need a barrier, or the mbarrier's phase, after the wait."
+        if found.space == checker.LOCAL:
+            return message, "Wait for it first."
+        if _same(found.access.block, found.other.block) and _same(found.access.thread, found.other.thread):
+            return message, "Wait for it first."
+        return message, "That thread must wait for it, and a barrier must follow; or all wait for the mbarrier's phase."
 
     def _proxy(self) -> tuple[str, str]:
         message = f"{self._begins}, which {self._other_does}, without fence_async_proxy()"
         return message, "The fence belongs between the write and the barrier."
 
     def _index(self) -> tuple[str, str]:
-        found, of = self.found, self.found.variable.decode(errors="replace").strip("'")
-        message = f"{_thread(found, found.access)} takes element {found.offset} of an array of the type {of}"
-        return message, "Its elements count from 0: compare the index with the size."
+        """The compiler names the type of the array, and the source the array of that type in this line."""
+        found, who = self.found, _thread(self.found, self.found.access)
+        type = re.sub(
+            r" ?\[", " [", found.variable.decode(errors="replace").strip("'"), count=1
+        )  # clang's has no space
+        index, lengths = found.offset, tuple(map(int, re.findall(r"\[(\d+)\]", type)))
+        line = without_comments(self.source)[found.access.line.line - 1 : found.access.line.line]
+        here = [use for use in uses("".join(line)) if self._may_be(use.name, len(use.indices), lengths)]
+        below = "The index must not be negative" if index < 0 else f"The index must be less than {lengths[0]}"
+        paths = sorted({use.path for use in here})
+        if not lengths or len(paths) != 1:
+            advice = f"{below}." if lengths else "Compare the index with the size."
+            of = f", {' or '.join(paths)}" if paths else ""
+            return f"{who} uses element {index} of an array of the type {type}{of}", advice
+        self.array, verbs = paths[0], {use.verb for use in here}
+        texts = [set(at) for at in zip(*(use.indices for use in here), strict=False)]
+        at = len(texts) - len(lengths)
+        element = "".join(
+            f"[{index if i == at else (text.pop() if len(text) == 1 else '...')}]" for i, text in enumerate(texts)
+        )
+        verb = verbs.pop() if len(verbs) == 1 else "uses"
+        count = numbers(lengths[0], re.sub(r" ?\[.*", "", type))
+        has = f"{self.array} has {count}"
+        if len(texts) > 1:
+            rows = f"a row of {self.array} has {count}", f"{self.array} has {lengths[0]:,} rows"
+            has = (
+                rows[at == 0] if len(texts) == 2 else f"dimension {at + 1} of {self.array} has {lengths[0]:,} elements"
+            )
+        return f"{who} {verb} {self.array}{element}; {has}", f"{below}."
+
+    def _may_be(self, name: str, indices: int, lengths: tuple[int, ...]) -> bool:
+        """Whether an array of that name, with so many indices, may have these lengths."""
+        shapes = [one.shape for one in declared(tuple(self.source)) if one.name == name and one.shape]
+        if not shapes or indices < len(lengths):
+            return False
+        return any(
+            len(shape) >= len(lengths)
+            and all(n in (-1, m) for n, m in zip(shape[len(shape) - len(lengths) :], lengths, strict=True))
+            for shape in shapes
+        )
 
     def _streams(self) -> tuple[str, str]:
         found = self.found
-        call, before = self.calls
+        call, before = self.launches
         access, other = found.access, found.other
         did = f"{_verb(other.kind)} (in its line {other.line.line})"
         if call is None:
@@ -360,9 +499,9 @@ def finding(
     found: Found,
     parameters: Sequence[Parameter],
     source: Sequence[str] = (),
-    call: Call | None = None,
-    before: Call | None = None,
+    variables: Variables | None = None,
+    launches: tuple[Launched | None, Launched | None] = (None, None),
 ) -> Finding:
-    """``source``: the lines of the kernel's file, if it is known. ``call``, ``before``: for kind "streams", the launch
-    and the one before it; None: it is a copy."""
-    return _Words(found, parameters, source, (call, before)).finding()
+    """``source``: the lines of the file, if it is known. ``launches``: for kind "streams", this one and the one before;
+    None: it is a copy."""
+    return _Words(found, parameters, source, variables or {}, launches).finding()

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ctypes
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from .._backend import use_backend
 from .._errors import CudaError
-from ..calls.observer import Observed, Observer, observed
+from ..arrays.array import DeviceArray
+from ..calls.observer import Observed, Observer, Run, observed
+from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
 from .checker import Line
@@ -72,6 +76,7 @@ class Trace:
 
     accesses: list[Access]
     barriers: dict[tuple[int, int], str]  #: by launch and interval: what ends it, such as "__syncthreads() in line 7"
+    arrays: dict[tuple[int, int], int]  #: by launch and parameter, of kernels of one's own: where the array begins
 
 
 class _Recording(Observer):
@@ -79,27 +84,71 @@ class _Recording(Observer):
 
     mode = "checked"
 
+    def __init__(self) -> None:
+        self.arrays: dict[tuple[int, int], int] = {}
+
     def kernel(self, run: Observed) -> None:
         run = in_mode(run, self.mode)
         with suppress(CudaError):  # what was recorded until then remains
             run.execute()
             run.native.synchronize(run.device)
+        rows, count = _records(checker.library())
+        if count and not isinstance(run, Run):
+            arguments = enumerate(cast(OwnRun, run).arguments)
+            self.arrays |= {(rows[count - 1].launch, i): x.pointer for i, x in arguments if hasattr(x, "pointer")}
 
 
 def record(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Trace:
     """Runs a call as ``check`` does, and records what its threads do; of a long launch, only the beginning."""
     # A check that goes on around this one pauses when it is no longer the observer: not before.
-    with use_backend("emulator"), observed(_Recording()), _recording() as library:
+    with use_backend("emulator"), observed(_Recording()) as by, _recording() as library:
         function(*arguments, **keywords)
-        rows = ctypes.POINTER(_Record)()
-        count = library.trace_records(ctypes.byref(rows))
-        return _trace([rows[i] for i in range(count)], library)
+        rows, count = _records(library)
+        return _trace([rows[i] for i in range(count)], by.arrays, library)
+
+
+class Call:
+    """A call that can be made again, with its arrays as they were at first."""
+
+    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self._call = function, arguments, keywords
+        self._before = _contents((*arguments, *keywords.values()))
+
+    def trace(self) -> Trace:
+        """What its threads do; the arrays have afterwards what they have now."""
+        function, arguments, keywords = self._call
+        now = _contents(x for x, _ in self._before)
+        _restore(self._before)
+        try:
+            return record(function, *arguments, **keywords)
+        finally:
+            _restore(now)
+
+
+_Contents = list[tuple[Any, Any]]
+
+
+def _contents(values: Iterable[Any]) -> _Contents:
+    """Copies of those that are arrays and can be written. Views of one array stay its views: no copy is passed."""
+    arrays = [x for x in values if (isinstance(x, np.ndarray) and x.flags.writeable) or isinstance(x, DeviceArray)]
+    return [(x, x.copy()) for x in arrays if not getattr(x, "read_only", False)]
+
+
+def _restore(contents: _Contents) -> None:
+    for x, values in contents:
+        x[...] = values
+
+
+def _records(library: Any) -> tuple[Any, int]:
+    """Those of the recording so far, and their number."""
+    rows = ctypes.POINTER(_Record)()
+    count = library.trace_records(ctypes.byref(rows))
+    return rows, count
 
 
 @contextmanager
 def _recording() -> Iterator[Any]:
-    library = checker._library()
-    library.trace_records.restype = ctypes.c_size_t
+    library = checker.library()
     if library.trace_begin():
         raise RuntimeError("a check, in another thread or around this recording, has not ended")
     try:
@@ -108,7 +157,7 @@ def _recording() -> Iterator[Any]:
         library.trace_end()
 
 
-def _trace(records: list[_Record], library: Any) -> Trace:
+def _trace(records: list[_Record], arrays: dict[tuple[int, int], int], library: Any) -> Trace:
     places = _lines(sorted({one.code for one in records if one.code and not one.file}), library)
     of_block, of_warp = Counter[tuple[int, int]](), Counter[tuple[int, int, int]]()
     accesses, barriers = [], {}
@@ -128,7 +177,7 @@ def _trace(records: list[_Record], library: Any) -> Trace:
             of_warp[warp] += 1
         else:
             of_block[block] += 1
-    return Trace(accesses, barriers)
+    return Trace(accesses, barriers, arrays)
 
 
 def _lines(codes: list[int], library: Any) -> dict[int, tuple[str, int]]:

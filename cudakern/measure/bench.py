@@ -38,7 +38,6 @@ from .profile import profile
 from .recorded import sizes
 from .resources import launches_of
 from .rounds import HOST_TIMING, TIMING, Limits, host_clock, limits_of, normal, quantiles, timed
-from .steps import progress_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -289,7 +288,7 @@ def bench(
         if peers is True and (tune or here.emulated):
             peers = False
         limits, lines = None, list[Line]()
-        with progress_line(progress) as announce:
+        with _display.progress_line(progress) as announce:
             if not here.emulated:
                 announce(f"{name}: the chip's limits")
                 limits = limits_of(name, kind.name, here, peers is True, host)

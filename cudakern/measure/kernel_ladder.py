@@ -22,7 +22,7 @@ from . import recorded
 from .compare import Comparison
 from .profile import check_counts, measure
 from .resources import kernel_resources
-from .steps import Ladder, Step, errors_of, progress_line, run_steps
+from .steps import Ladder, Step, errors_of, run_steps
 
 _CALL = "ladder([program.one[grid, block], program.other[grid, block]], reference=function, inputs=[x, y, n])"
 
@@ -86,7 +86,7 @@ def kernel_ladder(
     record = recorded.instead_of_times(here, "", "")
     if record is not None and repeat is None and warmup is None:  # emulated times are not shown
         repeat, warmup = 1, 0
-    with progress_line(progress) as announce:
+    with _display.progress_line(progress) as announce:
         announce(f"ladder 0/{len(launches)}: reference")
         results = reference(*map(_wide, inputs))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _display
 from .._backend import backend
 from .._errors import CudaError
 from ..arrays.array import DeviceArray
@@ -27,7 +28,7 @@ from . import recorded
 from .kernel_ladder import kernel_ladder
 from .profile import check_counts, measure
 from .resources import launches_of
-from .steps import Ladder, Step, errors_of, progress_line, run_steps
+from .steps import Ladder, Step, errors_of, run_steps
 
 
 def ladder(
@@ -122,7 +123,7 @@ def ladder(
     record = recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:  # emulated times are not shown
         repeat, warmup = 1, 0
-    with progress_line(progress) as announce:
+    with _display.progress_line(progress) as announce:
         announce(f"{op} 0/{len(entries)}: reference, by NumPy")
         expected = _expected(what, operands, own)
 

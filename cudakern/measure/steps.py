@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import itertools
 import math
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +13,6 @@ import numpy as np
 from .. import _display
 from .._backend import Backend
 from .._errors import CudaError, unknown
-from .._imports import IMPORTING
 from ..calls import table
 from ..operations.registry import operation
 from .compare import Comparison, compare
@@ -334,39 +329,3 @@ def errors_of(result: Any, reference: Any, magnitude: Any) -> Comparison:
     if right.any():
         first, second = (np.where(right, 0, x.astype(np.result_type(x, np.float64))) for x in (first, second))
     return compare(first, second, magnitude)
-
-
-@contextlib.contextmanager
-def progress_line(show: bool | None) -> Iterator[Callable[[str], None]]:
-    """A function that shows a line: on a terminal or in a notebook, in place of the line before."""
-    with IMPORTING:
-        from rich.console import Console
-
-    console, begin = Console(file=sys.stderr), time.monotonic()
-    display, output = _notebook_display(), None
-
-    def in_notebook(line: str) -> None:
-        nonlocal output
-        if output is not None:
-            output.update({"text/plain": line}, raw=True)
-        elif show or time.monotonic() - begin > 0.5:  # a short ladder leaves no empty output behind
-            output = display({"text/plain": line}, raw=True, display_id=True)
-
-    if show is False or (show is None and not console.is_terminal and display is None):
-        yield lambda line: None
-    elif console.is_terminal:
-        with console.status("") as status:
-            yield status.update
-    elif display is None:
-        yield functools.partial(print, file=sys.stderr, flush=True)
-    else:
-        yield in_notebook
-        if output is not None:
-            in_notebook("")
-
-
-def _notebook_display() -> Any:
-    """IPython's display function inside a notebook; None elsewhere."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    return ipython.display.display if hasattr(shell, "kernel") else None

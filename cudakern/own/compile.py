@@ -293,6 +293,7 @@ class Kernel:
         shared: int = 0,
         stream: Any = None,
         cooperative: bool = False,
+        **unknown: Any,
     ) -> None:
         """Launch the kernel.
 
@@ -319,7 +320,7 @@ class Kernel:
         CudaError
             A launch beyond the device's limits, or a kernel that failed.
         """
-        Launch(self, grid, block, shared, stream, cooperative)(*arguments)
+        Launch(self, grid, block, shared, stream, cooperative)(*arguments, **unknown)
 
     @property
     def code(self) -> Source:
@@ -360,6 +361,16 @@ def _sizes(value: Any, what: str, kernel: Kernel) -> tuple[int, ...]:
     raise (ValueError if whole else TypeError)(f"{kernel.name}: {what} {must}, not {shown}{hint}")
 
 
+def _no_keyword(kernel: Kernel, name: str) -> str:
+    """Why a launch takes no argument of that name."""
+    if name in ("shared", "stream"):
+        return f"{kernel.name}: {name} is written as in {kernel.name}[grid, block, shared, stream](arguments)"
+    if name == "cooperative":
+        return f"{kernel.name}: cooperative is written as in {kernel.name}(grid, block, arguments, cooperative=True)"
+    order = f" ({', '.join(kernel.parameters)})" if kernel.parameters else ""
+    return f"{kernel.name} takes its arguments by position, in the order of its parameters{order}, not as {name}=..."
+
+
 class Launch:
     """A kernel with its grid and block: a function of the kernel's arguments."""
 
@@ -393,9 +404,11 @@ class Launch:
         return f"<launch of {self.kernel.name}: {grid} blocks of {block} threads>"
 
     @short_in_notebooks
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **unknown: Any) -> None:
         """Launch the kernel; see Kernel. Errors: TypeError, ValueError, CudaError."""
         kernel, stream = self.kernel, self.stream
+        for name in unknown:
+            raise TypeError(_no_keyword(kernel, name))
         ours = next((x for x in arguments if isinstance(x, DeviceArray)), None)
         here = backend() if ours is None else backend_of(ours)
         by = kernel.program._observer(here, prod(self.grid) * prod(self.block))

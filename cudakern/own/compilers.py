@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import _driver
+from .. import _display, _driver
 from .._installed import KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
 from . import cache, dependencies, host_source, nvrtc
@@ -200,7 +200,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
         line = [*command, "-x", "c++", unit.name, "-o", RESULT, *options, "-MD", "-MF", READ]
         key = cache.key(line, files, identity(cxx), dependencies.environment())
         try:
-            path, _ = kept(key, ".so", may_read, functools.partial(run, line, dict(files)))
+            path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, unit.name, mode, line, dict(files)))
         except _RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
@@ -311,6 +311,15 @@ def run(
         message = f"{line[0]} ended without an error, but wrote no shared library. {advice}"
         raise CompileError(message, ran.stdout + ran.stderr)
     return library, dependencies.listed(folder / READ)
+
+
+def _run_shown(
+    name: str, mode: str, line: list[str], files: dict[str, str], folder: Path, reachable: dependencies.Reachable
+) -> cache.Built:
+    """The same, with a line of progress for a first check."""
+    with _display.progress_line(None if mode in _driver.REPORTING else False, after=0) as announce:
+        announce(f"Compiling {name} for the check ...")
+        return run(line, files, folder, reachable)
 
 
 def _run_nvrtc(

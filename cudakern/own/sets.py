@@ -13,10 +13,10 @@ import re
 import shlex
 import subprocess
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
-from .. import _driver
+from .. import _display, _driver
 from .._installed import KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
 from ..calls.observer import Observed, Run
@@ -102,8 +102,15 @@ def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
     sources = {unit.name: unit.text for unit in needed(operation, variant)}
     # A run that is not compiled fails: the address of this function stands for its own.
     sources["set.cu"] = '#include "kernels/set.cu"\nextern "C" int cudakern_no_run() { return CK_BAD_VALUE; }\n'
-    with ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool:
-        objects = list(pool.map(lambda name: _object(cxx, name, sources[name], operation, mode), sources))
+    what = f"Compiling {operation}, {variant}{' for the check' * (mode in _driver.REPORTING)} ..."
+    with (
+        _display.progress_line(None, after=0) as announce,
+        ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool,
+    ):
+        objects_made = [pool.submit(_object, cxx, name, text, operation, mode) for name, text in sources.items()]
+        if wait(objects_made, 0.3).not_done:  # they were not kept
+            announce(what)
+        objects = [one.result() for one in objects_made]
     line = [*cxx, "-shared", "-o", compilers.RESULT, *map(str, objects), *compilers.reporting(cxx, mode)]
     line += _driver.libraries(mode)
     line += [native.__file__, *_driver.core(LIBRARY), f"-Wl,-rpath,{Path(native.__file__).parent}"]

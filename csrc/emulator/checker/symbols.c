@@ -27,7 +27,11 @@ static char *short_name(const char *mangled) {
         for (const char *at = mangled + 2; *at;) {
             char *after;
             const size_t count = *at >= '1' && *at <= '9' ? strtoul(at, &after, 10) : 0;
-            if (count && count <= strlen(after)) {
+            if (at[0] == 'L' && at[1] >= 'a' && at[1] <= 'z') { // a number, as in square<8>: "Li8E"
+                at += strcspn(at, "E");
+            } else if (count && *after == '_' && strchr("AST", at[-1])) { // "A8_", "S1_", "T1_": other parts of types
+                at = after;
+            } else if (count && count <= strlen(after)) {
                 name = after;
                 length = count;
                 at = after + count;

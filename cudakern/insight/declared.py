@@ -1,0 +1,198 @@
+"""What the text of a source says of arrays: how they are declared, and what a line does to an element."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+#: Bytes of CUDA's types.
+BYTES = {"char": 1, "bool": 1, "int8_t": 1, "uint8_t": 1, "short": 2, "half": 2, "__half": 2, "int16_t": 2}
+BYTES |= {"uint16_t": 2, "__nv_bfloat16": 2, "int": 4, "unsigned": 4, "float": 4, "int32_t": 4, "uint32_t": 4}
+BYTES |= {"half2": 4, "uchar4": 4, "double": 8, "long long": 8, "int64_t": 8, "uint64_t": 8, "size_t": 8, "float2": 8}
+BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long": 8}
+
+#: Types whose plural is that of a word.
+_WORDS = ("char", "bool", "short", "int", "long", "long long", "float", "double")
+_OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned int", "int16": "short"}
+
+
+def numbers(count: int, type: str, dtype: str | None = None) -> str:
+    """ "1,000 floats", "1 int"; of other types "12 elements" """
+    word = _OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
+    word = word if word.removeprefix("unsigned ") in _WORDS else "element"
+    return f"{count:,} {word}{'s' * (count != 1)}"
+
+
+class Array(NamedTuple):
+    """A declared array; a variable, if it has no dimension."""
+
+    name: str
+    type: str  #: without `const` and `unsigned`
+    shape: tuple[int, ...]  #: -1: it cannot be read from the text
+    is_dynamic: bool  #: extern __shared__
+    line: int
+
+    def fits(self, nbytes: int) -> tuple[tuple[int, ...], int] | None:
+        """The shape, and the bytes of an element, if the array has so many bytes; else None."""
+        size, known = BYTES.get(self.type, 0), math.prod(n for n in self.shape if n >= 0)
+        unknown = self.shape.count(-1)
+        if unknown > bool(size) or not known or nbytes % (known * (size or 1)):
+            return None
+        if unknown:
+            missing = nbytes // (known * size)
+            return tuple(missing if n < 0 else n for n in self.shape), size
+        return (self.shape, nbytes // known) if size in (0, nbytes // known) else None
+
+
+def lines_of(file: str, name: str, text: str) -> list[str]:
+    """The lines of a file, as a text of that name has them, also after `#line 1 "file"`; [] if it has none."""
+    lines: dict[int, str] = {}
+    at, here = 1, name
+    for line in text.splitlines():
+        if match := re.match(r'\s*#\s*line\s+(\d+)(?:\s+"(.*)")?', line):
+            at, here = int(match[1]), match[2] or here
+            continue
+        if here == file:
+            lines[at] = line
+        at += 1
+    return [lines.get(i, "") for i in range(1, max(lines, default=0) + 1)]
+
+
+def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
+    """The same lines, and behind them the arguments of a template: `#define TILE 8` for "transpose<float, 8>"."""
+    name, _, given = kernel.removesuffix(">").partition("<")
+    text = "\n".join(source)
+    head = re.search(rf"\btemplate\s*<([^{{}};()]*)>[^;{{}}()]*\b{re.escape(name.split('::')[-1])}\s*\(", text)
+    if not given or not head:
+        return [*source]
+    names = [re.sub(r"\s*=.*", "", one).split()[-1] for one in head[1].split(",")]
+    values = re.split(r",(?![^<]*>)", given)
+    return [*source, *(f"#define {name} {value.strip()}" for name, value in zip(names, values, strict=False))]
+
+
+def without_comments(source: Sequence[str]) -> list[str]:
+    """The same lines, without what is in comments."""
+    text = "\n".join(line.rstrip("\n") for line in source)
+    return _COMMENT.sub(lambda comment: " " + "\n" * comment[0].count("\n"), text).split("\n")
+
+
+def shape_of(name: str, nbytes: int, source: Sequence[str], line: int) -> tuple[str, tuple[int, ...], int] | None:
+    """The type and the shape of the variable of that name and size, and the bytes of its elements; None if the source
+    does not say, or has several. Those of the function that contains the line come first."""
+    same = [one for one in declared(tuple(source)) if one.name == name]
+    begin, end = function(source, line)
+    same = [one for one in same if begin < one.line <= end] or same
+    found = {(one.type, *fit) for one in same if (fit := one.fits(nbytes))}
+    return found.pop() if len(found) == 1 and all(one.shape.count(-1) < 2 for one in same) else None
+
+
+def function(source: Sequence[str], line: int) -> tuple[int, int]:
+    """The lines before the function that contains a line, and those up to its end."""
+    ends = [i for i, text in enumerate(source, 1) if text.startswith("}")]
+    return max((i for i in ends if i < line), default=0), min((i for i in ends if i >= line), default=len(source))
+
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_SPACES = r"(?:__shared__|__constant__|__device__|__managed__)"
+_QUALIFIER = rf"(?:{_SPACES}|static|extern|inline|const|constexpr|volatile|(?:alignas|__align__)\s*\([^()]*\))"
+_STATEMENT = re.compile(
+    rf"\s*(?P<qualifiers>(?:{_QUALIFIER}\s*)*)\b(?P<type>(?:(?:unsigned|signed|long|short)\s+)*[A-Za-z_][\w:]*(?:<[^;=]*>)?)"
+    rf"\s+(?:{_QUALIFIER}\s*)*(?P<names>[A-Za-z_].*)",
+    re.S,
+)
+_DECLARATOR = re.compile(r"\s*(\w+)\s*((?:\[[^][]*\]\s*)*)(?:=.*)?", re.S)
+_NO_TYPES = ("return", "else", "delete", "goto", "case", "throw", "new", "using", "typedef", "struct", "enum")
+
+
+@functools.lru_cache(8)
+def declared(source: tuple[str, ...]) -> tuple[Array, ...]:
+    """The arrays, and the variables in memory of a block or the device, that these lines declare."""
+    text = "\n".join(without_comments(source))
+    constants = dict(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S.*)$", text, re.M))
+    constants |= dict(re.findall(r"\bconst(?:expr)?\s+(?:\w+\s+)+(\w+)\s*=\s*([^;,{}]+)", text))
+    text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.M)
+    return tuple(_arrays(text, constants))
+
+
+def _arrays(text: str, constants: dict[str, str]) -> Iterator[Array]:
+    for statement in re.finditer(r"[^;{}]+", text):
+        match, line = _STATEMENT.fullmatch(statement[0]), 1 + text.count("\n", 0, statement.end())
+        if not match or match["type"] in _NO_TYPES:
+            continue
+        is_variable = re.search(_SPACES, match["qualifiers"])
+        type = re.sub(r"\b(?:unsigned|signed)\s+|\s+int$", "", constants.get(match["type"], match["type"]))
+        for one in re.split(r",(?![^<(\[]*[>)\]])", match["names"]):
+            declarator = _DECLARATOR.fullmatch(one)
+            if declarator and (declarator[2] or is_variable):
+                sizes = re.findall(r"\[([^][]*)\]", declarator[2])
+                is_dynamic = "extern" in match["qualifiers"] and "__shared__" in match["qualifiers"]
+                yield Array(declarator[1], type, tuple(_value(n, constants) for n in sizes), is_dynamic, line)
+
+
+def _value(text: str, constants: dict[str, str]) -> int:
+    """Of an expression of numbers and constants; -1 for others."""
+    for _ in range(8):
+        text = re.sub(r"\b[A-Za-z_]\w*\b", lambda m: f"({constants[m[0]]})" if m[0] in constants else m[0], text)
+    text = re.sub(r"\b(\d+)[uUlL]+\b", r"\1", text).replace("/", "//")
+    if not re.fullmatch(r"[\d\s+*/()-]{1,200}", text) or "**" in text:
+        return -1
+    try:
+        return max(int(eval(text)), -1)
+    except (SyntaxError, TypeError, ZeroDivisionError):
+        return -1
+
+
+# --- a line ----------------------------------------------------------------------------------------------------------
+class Use(NamedTuple):
+    """An element in a line: `p.tile[y][x + 1]`."""
+
+    name: str  #: of the array: "tile"
+    path: str  #: "p.tile"
+    indices: tuple[str, ...]
+    verb: str
+
+
+def uses(line: str) -> list[Use]:
+    """The elements of arrays in a line without comments, from left to right, also those in an index of another one."""
+    found = []
+    for match in re.finditer(r"((?:\w+(?:\.|->))*)(\w+)\s*(?=\[)", line):
+        at, indices = match.end(), []
+        while at < len(line) and line[at] == "[":
+            end = _closing(line, at)
+            indices.append(line[at + 1 : end - 1].strip())
+            at = end + len(line[end:]) - len(line[end:].lstrip())
+        found.append(Use(match[2], match[1] + match[2], tuple(indices), _verb(line[: match.start()], line[at:])))
+    return found
+
+
+def _closing(text: str, at: int) -> int:
+    """After the bracket that closes the one there."""
+    depth = 0
+    for i in range(at, len(text)):
+        depth += {"[": 1, "]": -1}.get(text[i], 0)
+        if not depth:
+            return i + 1
+    return len(text) + 1
+
+
+def _verb(before: str, after: str) -> str:
+    after = re.sub(r"^(?:\s*(?:\.|->)\s*\w+)+", "", after).lstrip()
+    if re.search(r"\batomic\w+\s*\(\s*&\s*$", before):
+        return "atomically updates"
+    if re.search(r"(?:^|[(,=+*/<>?:-]|\breturn)\s*&\s*$", before):
+        return "takes the address of"
+    if re.search(r"(?:\+\+|--)\s*$", before) or re.match(r"\+\+|--|(?:[-+*/%&|^]|<<|>>)=", after):
+        return "updates"
+    return "writes" if re.match(r"=(?!=)", after) else "reads"
+
+
+def operator_of(line: str, array: str) -> str:
+    """By which operator a line changes elements of an array, or a variable: "+=", "++", "=" ...; "" if it cannot be
+    told."""
+    name = rf"(?<![\w.])\*?\(?{re.escape(array)}\b\)?(?:\s*\[(?:[^][]|\[[^][]*\])*\])*(?:\.\w+)*"
+    found = set(re.findall(rf"{name}\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)=|=(?!=))", line))
+    found |= set(re.findall(rf"(\+\+|--)\s*{name}", line))
+    return found.pop() if len(found) == 1 else ""

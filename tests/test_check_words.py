@@ -1,0 +1,295 @@
+"""The words of findings: which element, of which array, how long it is, and what would mend the kernel."""
+
+import re
+
+import numpy as np
+import pytest
+
+import cudakern as ck
+from cudakern.insight import checker
+from cudakern.insight.advice import Race
+from cudakern.insight.declared import declared, lines_of, operator_of, shape_of, uses
+from cudakern.insight.findings import finding
+from own_kernels import floats
+
+pytestmark = pytest.mark.usefixtures("emulator")
+
+
+def ints(n=64):
+    return np.zeros(n, np.int32)
+
+
+# --- elements ---------------------------------------------------------------------------------------------------------
+ELEMENTS = r"""
+struct Particle { float x, y, z, w; };
+#define ROWS 4
+constexpr int COLUMNS = 2 * ROWS;
+__constant__ float weights[5];
+__device__ float table[3][4];
+__global__ void structs(Particle *p) { p[threadIdx.x].w = 1; }
+__global__ void one_row(int *y, int i) {
+    __shared__ int tile[ROWS][COLUMNS];
+    for (int j = 0; j < 12; ++j) (&tile[0][0])[j] = j;
+    y[0] = (&tile[0][0])[i];
+}
+__global__ void rows(int *y, int i) {
+    __shared__ int tile[ROWS][COLUMNS];
+    y[0] = tile[i / 100][i % 100];
+}
+__global__ void left(int *y, int i) {
+    __shared__ int tile[64], count[2];
+    tile[i] = y[0];
+}
+__global__ void adds(int *y, int i) {
+    __shared__ int tile[64];
+    ++tile[i];
+}
+__global__ void constant(float *y, int i) { y[0] = weights[i]; }
+__global__ void by_two(int i) { (&table[0][0])[i] = threadIdx.x; }
+__global__ void dynamic(float *y, int i) {
+    extern __shared__ float scratch[];
+    scratch[i] = y[0];
+}
+__global__ void scalar(int *y) {
+    __shared__ int sum, other[3];
+    y[0] = sum;
+}
+template <int N> __global__ void square(int *y) {
+    __shared__ int tile[N][N], row[N];
+    y[0] = tile[1][2] + row[3];
+}
+template <typename T, int WIDTH = 8> __global__ void wide(int *y) {
+    __shared__ T tile[2][WIDTH], other[WIDTH];
+    T *p = tile[0];
+    y[0] = p[9];
+}
+template <typename T> __global__ void typed(T *y) { y[8] = 1; }
+struct Both { float position[3], velocity[3]; };
+__global__ void members(Both *b, int i) { b->position[i] += b->velocity[i]; }
+__global__ void before(const float *y, float *z) {
+    unsigned i = threadIdx.x;
+    z[i] = y[i - 1];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def elements():
+    with ck.checking():  # for which alone it is compiled
+        return ck.compile(ELEMENTS)
+
+
+def of(launch, *arguments):
+    (finding,) = ck.check(launch, *arguments)
+    return finding.message
+
+
+def test_elements_of_structs_are_counted_by_their_size(elements):
+    assert of(elements.structs[1, 5], ck.zeros(16, "f4")) == "thread 4 writes p[4]; p has 4 elements"
+
+
+def test_shared_arrays_have_the_indices_of_their_declaration(elements):
+    assert of(elements.one_row[1, 1], ints(), 13) == "thread 0 reads tile[1][5], which has not been written"
+    assert of(elements.one_row[1, 1], ints(), 32) == "thread 0 reads tile[4][0]; tile has 4 x 8 ints"
+    assert of(elements.scalar[1, 1], ints()) == "thread 0 reads sum, which has not been written"
+
+
+def test_arguments_of_templates_are_lengths(elements):
+    found = ck.check(elements["square<8>"][1, 1], ints())
+    assert {re.search(r"reads (.*),", one.message)[1] for one in found} == {"tile[1][2]", "row[3]"}
+    assert "reads tile[1][1]," in of(elements["wide<short, 8>"][1, 1], ints())
+
+
+def test_shapes_that_the_source_does_not_tell_are_not_guessed():
+    found = checker.Found()
+    found.kind, found.space, found.parameter = checker.KINDS.index("uninitialised"), checker.SHARED, -1
+    found.kernel, found.variable, found.offset, found.length = b"square", b"tile", 40, 256
+    found.access.bytes, found.shape[:], found.grid[:] = 4, (1, 1, 1), (1, 1, 1)
+    source = ["template <int N> __global__ void square() {", "__shared__ int tile[N][N];", "}"]
+    assert "reads element 10 of tile," in finding(found, (), source).message
+    found.kernel = b"square<8>"
+    assert "reads tile[1][2]," in finding(found, (), source).message
+
+
+def test_a_bad_index_names_its_array(elements):
+    message = of(elements.rows[1, 1], ints(), 8)
+    assert message == "thread 0 reads tile[i / 100][8]; a row of tile has 8 ints"
+    assert of(elements.rows[1, 1], ints(), 400) == "thread 0 reads tile[4][i % 100]; tile has 4 rows"
+    assert of(elements.left[1, 1], ints(), 64) == "thread 0 writes tile[64]; tile has 64 ints"
+    assert of(elements.adds[1, 1], ints(), -1) == "thread 0 updates tile[-1]; tile has 64 ints"
+    assert of(elements.constant[1, 1], floats(1), 5) == "thread 0 reads weights[5]; weights has 5 floats"
+    several = "uses element 3 of an array of the type float [3], b->position or b->velocity"
+    assert several in of(elements.members[1, 1], ck.zeros(12, "f4"), 3)
+
+
+def test_variables_of_the_device_have_their_type(elements):
+    assert of(elements.by_two[1, 2], 6).startswith("thread 1 writes table[1][2], which thread 0 writes in line")
+
+
+def test_dynamic_shared_memory_has_the_name_of_the_only_such_array(elements):
+    launch = elements.dynamic[1, 1, 64]
+    assert of(launch, floats(1), 16) == "thread 0 writes scratch[16]; the launch gives it 64 bytes, 16 floats"
+
+
+def test_elements_of_a_template(elements):
+    assert of(elements["typed<short>"][1, 1], np.zeros(8, "i2")) == "thread 0 writes y[8]; y has 8 shorts"
+    assert of(elements["typed<float>"][1, 1], np.zeros(8, "f4")) == "thread 0 writes y[8]; y has 8 floats"
+
+
+def test_an_unsigned_index_below_zero(elements):
+    (finding,) = ck.check(elements.before[1, 4], floats(4), floats(4))
+    assert finding.message == "thread 0 reads y[4294967295]; y has 4 floats"
+    assert finding.advice.startswith("As an unsigned number, -1 is 4,294,967,295")
+
+
+# --- declarations and lines -------------------------------------------------------------------------------------------
+SOURCE = """
+#define N 32
+constexpr int M = 2 * N, K = 3;
+template <int T> __global__ void f(const float *x, float (*p)[4]) {
+    __shared__ float tile[T][N + 1], s[M]; // other[9]
+    extern __shared__ float dynamic[];
+    __shared__ int mean, count;
+    __shared__ __align__(16) unsigned char bytes[4][8];
+    int bins[8] = {0};
+    for (int i = 0; i < 3; ++i) s[i] = x[i];
+    return s[3];
+}
+struct P { float position[3]; int n; };
+"""
+
+
+def test_declarations_are_read():
+    shapes = {one.name: one.shape for one in declared(tuple(SOURCE.splitlines()))}
+    assert shapes == {
+        "tile": (-1, 33), "s": (64,), "dynamic": (-1,), "mean": (), "count": (), "bytes": (4, 8), "bins": (8,),
+        "position": (3,),
+    }  # fmt: skip
+    assert shape_of("tile", 4 * 33 * 16, SOURCE.splitlines(), 5) == ("float", (16, 33), 4)
+    assert shape_of("tile", 4 * 33 * 16 + 4, SOURCE.splitlines(), 5) is None
+    twice = ["__shared__ int a[2][8];", "}", "__shared__ int a[4][4];", "}"]
+    assert shape_of("a", 64, twice, 3) == ("int", (4, 4), 4)
+    assert shape_of("a", 64, [line for line in twice if line != "}"], 1) is None
+
+
+def test_what_a_line_does():
+    found = uses("slope[y * 32 + x] = tile[y][x + 1] - p.tile[b[y]][x]; atomicAdd(&bins[i], 1); f(&s[3]); ++q->r[3].w")
+    assert [(one.path, one.indices, one.verb) for one in found] == [
+        ("slope", ("y * 32 + x",), "writes"),
+        ("tile", ("y", "x + 1"), "reads"),
+        ("p.tile", ("b[y]", "x"), "reads"),
+        ("b", ("y",), "reads"),
+        ("bins", ("i",), "atomically updates"),
+        ("s", ("3",), "takes the address of"),
+        ("q->r", ("3",), "updates"),
+    ]
+    lines = {"+=": "sum[0] += x[i];", "=": "if (i < n) *sum = x;", "++": "int s = sum++;", "|=": "sum |= 3;"}
+    lines |= {"": "sum[i] = 0, sum[i] += 1; if (a == sum[0]) return;"}
+    assert {operator_of(line, "sum"): line for line in lines.values()} == lines
+
+
+# --- advice -----------------------------------------------------------------------------------------------------------
+#: The body of a kernel, how many blocks and threads it has, and the advice for each of its races.
+IN_WARPS = r"__syncthreads\(\) \(or __syncwarp\(\), if only lanes of one warp meet here\)"
+RACES = {
+    "add": ("y[0] += t;", 2, 64, r"Use atomicAdd instead of \+=\."),
+    "take": ("int i = y[0]++;\ny[1 + i] = t;", 2, 1, r"Use atomicAdd instead of \+\+; it returns the old value\."),
+    "count": ("for (int i = t; i < 64; i += 64) y[0]++;", 1, 64, r"Use atomicAdd instead of \+\+\.$"),
+    "two updates": ("y[t] -= 1; y[0] -= 2;", 1, 64, r"Use atomicAdd of the negative number instead of -="),
+    "two steps": (
+        "s[t] = s[t + 64] = t;\n__syncthreads();\nif (t < 32) s[t] += s[t + 32];\nif (t < 16) s[t] += s[t + 16];",
+        1, 64, r"between lines 6 and 7\.",
+    ),
+    "or": ("y[t / 32] |= 1u << t;", 1, 32, r"Use atomicOr instead of \|=\."),
+    "times": ("y[0] *= 2;", 1, 2, r"Let one thread update it, or use atomicCAS in a loop: .* does \*=\."),
+    "largest": ("y[0] = max(y[0], t);", 2, 1, r"Use atomicMax or, of floats, atomicCAS in a loop\."),
+    "test": ("if (t > y[0] - 1) y[0] = t;", 1, 2, "The test and the write must be one step"),
+    "write": ("y[0] = t;", 2, 1, "Let one block write it, or give each block an element of its own"),
+    "in place": ("y[t] = y[t + 1];", 2, 32, "Write to another array"),
+    "shift": ("s[t] = t;\n__syncthreads();\ns[t] = s[t + 1];", 1, 64, f"Read into a variable first; then {IN_WARPS}"),
+    "tree": (
+        "s[t] = s[t + 64] = t;\n__syncthreads();\nfor (int d = 32; d; d /= 2)\nif (t < d) s[t] += s[t + d];",
+        1, 64, f"{IN_WARPS} between the rounds of the loop",
+    ),
+    "barrier": ("s[t] = t;\ny[g] = s[63 - t];", 1, 64, r"__syncthreads\(\) between lines 4 and 5\."),
+    "warp": ("s[t] = t;\ny[g] = s[31 - t];", 1, 32, r"__syncwarp\(\) \(in larger blocks __syncthreads\(\)\) between"),
+    "either": ("s[t] = t;\ny[g] = s[t ^ 1];", 1, 64, f"{IN_WARPS} between lines 4 and 5"),
+    "only a warp": ("s[t] = t;\n__syncwarp();\ny[g] = s[63 - t];", 1, 64, r"__syncwarp\(\) in line 5 waits for one"),
+    "loop": (
+        "for (int i = 0; i < 2; ++i) {\ns[t] = i;\n__syncthreads();\ny[g] = s[63 - t];\n}",
+        1, 64, r"The barrier between lines 5 and 7 is not enough in a loop: another one .* end, __syncthreads\(\)\.",
+    ),
+    "branches": ("if (t < 32) s[t] = t;\nelse y[g] = s[63 - t];", 1, 64, "at a barrier that both reach"),
+    "two launches": ("y[g] = t;\n__syncthreads();\ny[99] = y[127 - g];", 2, 64, "Blocks run in any order: use two"),
+    "overwritten": ("int v = y[127 - g];\n__syncthreads();\ny[g] = v;", 2, 64, "Other threads may still have to"),
+    "mixed": ("y[0] = 0;\natomicAdd(&y[0], 1);", 2, 1, "Set it before the launch, or in an earlier one"),
+    "released": ("atomicAdd(&y[0], 1);\ny[0] = 0;", 2, 1, "Write it with atomicExch in line 5"),
+    "peeked": ("atomicAdd(&y[0], 1);\ny[1 + g] = y[0];", 2, 1, "Use the value that the atomic operation returns"),
+    "flag": (
+        "if (g == 0) { y[1] = 5; atomicExch(&y[0], 1); }\nif (g == 1)\nif (atomicAdd(&y[0], 0)) y[2] = y[1];",
+        2, 1, r"If an atomic operation orders the two, __threadfence\(\) must come before it in the writer, and after",
+    ),
+    "fence of the block": (
+        "if (g == 0) { y[1] = 5; __threadfence_block(); atomicExch(&y[0], 1); }\nif (g == 1)\n"
+        "if (atomicAdd(&y[0], 0)) { __threadfence(); y[2] = y[1]; }",
+        2, 1, r"__threadfence_block\(\) reaches one block only: use __threadfence\(\)\.",
+    ),
+    "lock": (
+        "while (atomicCAS(&y[0], 0, 1)) {}\ny[1] += t;\natomicExch(&y[0], 0);",
+        2, 1, r"Use atomicAdd instead of \+=\. If a lock is to order them: __threadfence\(\) after taking and before",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def races():
+    """All kernels in one program, each with a file of its own, of which line 4 is the body's first."""
+    parts = []
+    for i, (body, *_) in enumerate(RACES.values()):
+        head = f'#line 1 "race_{i}.cu"\n__global__ void race_{i}(int *y) {{\n    __shared__ int s[129];\n'
+        parts.append(f"{head}    int t = threadIdx.x, g = blockIdx.x * blockDim.x + t;\n{body}\n}}\n")
+    with ck.checking():
+        return ck.compile("".join(parts))
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_the_advice_fits_the_race(races, name):
+    _, blocks, threads, advice = RACES[name]
+    kernel = f"race_{[*RACES].index(name)}"
+    found = ck.check(races[kernel][blocks, threads], ck.zeros(200, "i4"))
+    assert {(one.kind, one.file) for one in found} == {("race", f"{kernel}.cu")}, str(found)
+    assert any(re.search(advice, one.advice) for one in found), str(found)
+    assert all(re.match(r"[A-Z_].*[^.]\.$", one.advice) for one in found)
+
+
+@pytest.mark.parametrize(
+    "blocks, kinds, advice",
+    [
+        (1, (checker.WRITES, checker.WRITES), "__syncthreads() must come between the two."),
+        (
+            2,
+            (checker.READS, checker.WRITES),
+            "Blocks run in any order: use two launches, or give each block elements of",
+        ),
+        (
+            2,
+            (checker.READS, checker.READS | checker.WRITES | checker.ATOMIC),
+            "Use the value that the atomic operation",
+        ),
+    ],
+)
+def test_without_the_source_the_advice_says_less(blocks, kinds, advice):
+    found = checker.Found()
+    found.grid[:], found.shape[:] = (blocks, 1, 1), (64, 1, 1)
+    found.access.kind, found.other.kind = kinds
+    found.access.thread[:], found.other.thread[:] = (0, 0, 0), (32, 0, 0)
+    found.access.block[0] = blocks - 1
+    found.access.line.line, found.other.line.line = 7, 5
+    assert Race(found, "y", False, ()).advice().startswith(advice)
+
+
+def test_lines_belong_to_the_file_that_a_directive_names():
+    text = 'a\n#line 7 "other.cu"\nb\nc\n#line 3\nd'
+    assert lines_of("kernels.cu", "kernels.cu", text) == ["a"]
+    assert lines_of("other.cu", "kernels.cu", text) == ["", "", "d", "", "", "", "b", "c"]
+    assert lines_of("third.cu", "kernels.cu", text) == []
