@@ -431,3 +431,16 @@ def test_a_line_inside_another_one_is_not_shown(own_cache, monkeypatch):
 def test_no_line_where_nobody_looks(own_cache, capfd):
     cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
     assert capfd.readouterr() == ("", "")
+
+
+def test_views_that_overlap():
+    """Each pointer has the array that was passed for it, also where another one contains its beginning."""
+    program = cudakern.compile("__global__ void f(int *x, int *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = 1; }")
+
+    def launch(end):
+        a = cudakern.zeros(128, "i4")
+        program.f[1, 128](a[:64], a[1:end], 127)
+
+    assert not cudakern.check(launch, 128)
+    (found,) = cudakern.check(launch, 100)
+    assert "y[99]; y has 99 ints" in found.message

@@ -75,12 +75,15 @@ void intervals_announce(size_t count, const uintptr_t *begins, const size_t *byt
 }
 
 static int is_announced(uintptr_t pointer, int parameter) {
-    for (size_t i = 0; i < announced_count; ++i)
-        if (pointer - announced[i].begin < announced[i].bytes || pointer == announced[i].begin) {
-            interval_add(announced[i].begin, announced[i].begin + announced[i].bytes, parameter, NULL);
-            return 1;
-        }
-    return 0;
+    const array *found = NULL;
+    for (size_t i = 0; i < announced_count; ++i) { // one that begins there, before one that contains it
+        const array *const one = &announced[i];
+        if (pointer == one->begin ? !found || found->begin != pointer || one->bytes > found->bytes
+                                  : !found && pointer - one->begin < one->bytes)
+            found = one;
+    }
+    if (found) interval_add(found->begin, found->begin + found->bytes, parameter, NULL);
+    return found != NULL;
 }
 
 // The arrays to which the launch's arguments point.
