@@ -307,6 +307,25 @@ def wrongs_table():
     return markdown(["kind", "cases", *others, *ours], rows, source)
 
 
+def checking_table():
+    """What a check costs: time and memory beside the plain call."""
+    path = RESULTS / "emulator_checking.json"
+    if not path.exists():
+        return "Not measured yet: `.ci/record checking` does so.\n"
+    record = records.read(path)
+    rows = []
+    for row in record["rows"]:
+        ms = (f"{row[which]['0.5'] / 1e6:.3g}" for which in ("plain_ns", "checked_ns"))
+        low, median, high = (f"{row['ratio'][quantile]:.1f}" for quantile in ("0.1", "0.5", "0.9"))
+        rows.append([row["call"], *ms, median, f"{low} to {high}", f"{row['shadow']:.1f}"])
+    heads = ["call", "ms", "ms, checked", "times as long", "10% to 90%", "bytes per byte"]
+    source = (
+        "Medians, on one worker of the emulator. Bytes per byte: the checker's memory, for each byte of the pages of "
+        f"memory that the kernels access. {record['cpu']}; {dated(record)}. From `{path.relative_to(ROOT)}`."
+    )
+    return markdown(heads, rows, source)
+
+
 def with_operations(text):
     """The page with the current public operations and variants in its tables of operations."""
     rows = list(LADDERS_ROW.finditer(text))
