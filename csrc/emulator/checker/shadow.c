@@ -1,6 +1,7 @@
 // Shadow memory: 32 bytes for each 4 bytes that a kernel accesses, in pages that are made when they are needed.
 //
-//   address --> number of its 4 KiB page --> table --> page: cells[1024], or only whether its bytes have values
+//   address --> number of its 4 KiB page --> table --> page: cells[1024] and tags[128] (quick.c), or only whether its
+//                                                            bytes have values
 //
 // Memory that the checker has not seen being allocated counts as having values.
 #define _GNU_SOURCE

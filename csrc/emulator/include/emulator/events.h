@@ -250,7 +250,7 @@ typedef struct emu_unheard { // (all bytes while the core itself reports what th
     size_t bytes;
     unsigned thread;
 } emu_unheard;
-enum { EMU_LINE = 32, EMU_PAGE = 4096, EMU_PAGES = 256 };
+enum { EMU_LINE = 32, EMU_PAGE = 4096, EMU_PAGES = 1024 };
 typedef struct emu_page {
     uintptr_t begin;
     uint32_t *tags; // of its lines
