@@ -389,3 +389,27 @@ __global__ void sums(float *part, int *count, float *total) {
     found = cudakern.check(cudakern.compile(source).sums[4, 32], part, count, total)
     assert {one.kind for one in found} == {"race"}
     assert "__threadfence() before it" in found[0].advice
+
+
+WAITS = """
+__global__ void wait(volatile int *flag, int *y) {
+    if (blockIdx.x == 1) *flag = 1;
+    while (*flag == 0) {}
+    y[blockIdx.x] = 1;
+}
+__global__ void draw(int *ticket, int *y) {
+    if (blockIdx.x == 1) atomicExch(ticket, 1);
+    while (atomicAdd(ticket, 0) == 0) {}
+    y[blockIdx.x] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("kernel", ["wait", "draw"])
+def test_a_wait_for_a_block_that_has_not_begun_ends(kernel):
+    program, flag, y = cudakern.compile(WAITS), np.zeros(1, np.int32), np.zeros(2, np.int32)
+    found = cudakern.check(program[kernel][2, 1], flag, y)
+    assert [one.kind for one in found] == ["error"]
+    assert "waits for ever" in found[0].message
+    assert program.source.splitlines()[found[0].line - 1].lstrip().startswith("while")
+    assert not cudakern.check(lambda: program[kernel](2, 1, flag * 0, y, cooperative=True))
