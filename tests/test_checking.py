@@ -444,3 +444,41 @@ def test_views_that_overlap():
     assert not cudakern.check(launch, 128)
     (found,) = cudakern.check(launch, 100)
     assert "y[99]; y has 99 ints" in found.message
+
+
+def test_a_race_of_blocks_names_the_fences_that_an_atomic_operation_needs(emulator):
+    source = """
+__global__ void sums(float *part, int *count, float *total) {
+    if (threadIdx.x) return;
+    part[blockIdx.x] = blockIdx.x;
+    if (atomicAdd(count, 1) < gridDim.x - 1) return;
+    for (int i = 0; i < gridDim.x; ++i) total[0] += part[i];
+}"""
+    part, total, count = np.zeros(4, "f4"), np.zeros(1, "f4"), np.zeros(1, "i4")
+    found = cudakern.check(cudakern.compile(source).sums[4, 32], part, count, total)
+    assert {one.kind for one in found} == {"race"}
+    assert "__threadfence() must come before it" in found[0].advice
+
+
+WAITS = """
+__global__ void wait(volatile int *flag, int *y) {
+    if (blockIdx.x == 1) *flag = 1;
+    while (*flag == 0) {}
+    y[blockIdx.x] = 1;
+}
+__global__ void draw(int *ticket, int *y) {
+    if (blockIdx.x == 1) atomicExch(ticket, 1);
+    while (atomicAdd(ticket, 0) == 0) {}
+    y[blockIdx.x] = 1;
+}
+"""
+
+
+@pytest.mark.parametrize("kernel", ["wait", "draw"])
+def test_a_wait_for_a_block_that_has_not_begun_ends(kernel):
+    program, flag, y = cudakern.compile(WAITS), np.zeros(1, np.int32), np.zeros(2, np.int32)
+    found = cudakern.check(program[kernel][2, 1], flag, y)
+    assert [one.kind for one in found] == ["error"]
+    assert "waits for ever" in found[0].message
+    assert program.source.splitlines()[found[0].line - 1].lstrip().startswith("while")
+    assert not cudakern.check(lambda: program[kernel](2, 1, flag * 0, y, cooperative=True))

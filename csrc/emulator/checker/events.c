@@ -6,7 +6,7 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-enum { PATIENCE = 100 };
+enum { PATIENCE = 100, FOR_EVER = 1 << 25 };
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
@@ -63,6 +63,13 @@ static void block_end(void *tool, emu_block_event *event, int complete) {
     event->own = NULL;
 }
 
+// What threads wait for, if they do (give_way).
+static struct {
+    uintptr_t address;
+    uint64_t value;
+    unsigned count, same;
+} waiting;
+
 static void thread_begin(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -72,20 +79,33 @@ static void thread_end(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
     block->live[at->thread / 32] &= ~(1u << at->thread % 32);
+    waiting.address = 0;
     rules_thread_ends(block, at->thread);
 }
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
 
-// A thread that reads a volatile variable again and again waits for another one, perhaps of another block.
-static void give_way(const emu_access_event *event) {
-    static uintptr_t address;
-    static unsigned count;
-    count = event->address == address && !(event->kind & EMU_WRITES) ? count + 1 : 0;
-    address = event->address;
-    if (count < PATIENCE) return;
-    count = 0;
-    emu_yield();
+// A thread waits for another one, perhaps of another block, if it reads a volatile variable again and again, or
+// attempts an atomic operation. If nobody does anything else, and the value remains, it waits for ever.
+static void give_way(const emu_where *at, const emu_access_event *event) {
+    waiting.count = event->address == waiting.address && event->kind & EMU_READS ? waiting.count + 1 : 0;
+    waiting.address = event->address;
+    if (!waiting.count) waiting.same = 0;
+    if (!waiting.count || waiting.count % PATIENCE) return;
+    if (event->space == EMU_SPACE_GLOBAL && event->bytes <= sizeof waiting.value) {
+        uint64_t value = 0;
+        memcpy(&value, (const void *)event->address, event->bytes);
+        waiting.same = value == waiting.value ? waiting.same + 1 : 0;
+        waiting.value = value;
+        emu_line line = {0};
+        if (waiting.same == FOR_EVER / PATIENCE) {
+            emu_source_lines(&at->code, 1, &line);
+            emu_fail("a thread waits for ever for another value here. The blocks of a launch run in any order, not "
+                     "at the same time, unless it is a cooperative one",
+                     line.line ? line.file : NULL, line.line);
+        }
+    }
+    if (event->kind & EMU_VOLATILE) emu_yield();
 }
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
@@ -98,7 +118,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     }
     const interval core = interval_core();
     if (event->address - core.begin < core.end - core.begin) return;
-    if (event->kind & EMU_VOLATILE) give_way(event);
+    if (event->kind & (EMU_VOLATILE | EMU_ATOMIC)) give_way(at, event);
     if (event->space == EMU_SPACE_SHARED && interval_is_guard(block->event, event->address)) return;
     if (event->operation)
         async_access(block, at, event);
@@ -126,6 +146,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     (void)tool;
     block_state *const block = at->block->own;
     if (!block) return;
+    waiting.address = 0;
     const int arrives = event->stage == EMU_BARRIER_ARRIVES, leaves = event->stage == EMU_BARRIER_LEAVES;
     const uint64_t all = UINT64_MAX, part = 1ull << 62 | block->number << 8 | (unsigned)event->number;
     const uint64_t cluster = 1ull << 63 | (block->number - (uint64_t)block->event->rank);
@@ -162,6 +183,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
+    waiting.address = 0;
     if (block && event->kind == EMU_SYNCWARP) rules_warp_barrier(block, at->thread / 32, event->lanes);
 }
 
