@@ -137,9 +137,24 @@ void order(void *, const emu_order_event *o) {
         (unsigned long long)o->order, o->stream, o->device, o->is_legacy, o->is_blocking, (size_t)o->event);
 }
 
-const emu_events TABLE = {sizeof(emu_events), launch_begin, launch_end, block_begin, block_end, thread_begin,
-                          thread_end,         access,       barrier,    warp,        async,     copy,
-                          allocate,           release,      fence,      index,       0,         order,
+const emu_events TABLE = {sizeof(emu_events),
+                          launch_begin,
+                          launch_end,
+                          block_begin,
+                          block_end,
+                          thread_begin,
+                          thread_end,
+                          access,
+                          barrier,
+                          warp,
+                          async,
+                          copy,
+                          allocate,
+                          release,
+                          fence,
+                          index,
+                          0,
+                          order,
                           nullptr};
 
 } // namespace

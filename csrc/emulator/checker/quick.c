@@ -7,12 +7,12 @@
 //                            yes: recorded                            no, or a rare case: emu_access(), rules.c
 //
 // Both record the same, so findings are those of rules.c alone. A part of a cell that concerns four bytes, or a cell
-// that was written atomically, is a rare case. Of several readers since the last barrier, two remain, as far from each
-// other as possible (rules.c). When these are there, further reads change nothing: the line gets a tag.
+// that was written atomically, is a rare case. Of several readers since the last barrier, two remain, as far from
+// each other as possible (rules.c). When these are there, further reads change nothing: the line gets a tag.
 //
-// Invariant: a line has a tag of now (direct.for_launch, for_block and following) only while no read by those whom it
-// concerns would change its cells. A write changes a cell with two such reads only by way of rules.c, which clears the
-// tag; whatever else concerns tags begins new ones: quick_forget(), quick_new_launch().
+// Invariant: a line has a tag of now (direct.for_launch, for_block and following) only while no read by those whom
+// it concerns would change its cells. A write changes a cell with two such reads only by way of rules.c, which clears
+// the tag; whatever else concerns tags begins new ones: quick_forget(), quick_new_launch().
 #include <string.h>
 
 #include "checker.h"

@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
     const int64_t depth = k;
     const int slabs = static_cast<int>((depth + DEPTH - 1) / DEPTH);
     int next = 0, next_stage = 0;
-    // Begins the copies of the next slab, if there is one. One more is filled with zeros: the loop reads ahead into it.
+    // Begins the copies of the next slab, if there is one. One more is filled with zeros: the loop reads ahead into
+    // it.
     const auto begin_slab = [&] {
         if (next <= slabs) {
             const int64_t left = depth - static_cast<int64_t>(next) * DEPTH;
