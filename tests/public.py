@@ -571,6 +571,12 @@ def check_of_a_race():
     return lambda: str(ck.check(program.sum_of_all[2, 32], x.get(), y, 40)[0]), (x,)
 
 
+@line("trace", "Trace")
+def trace_of_a_sum():
+    program, x, y = ck.compile(SUM_OF_ALL), host(40), np.zeros(1, "f4")
+    return lambda: str(ck.trace(program.sum_of_all[2, 32], x, y, 40)), (x,)
+
+
 @line("checking")
 def checking_of_an_operation():
     a = host(40)

@@ -7,6 +7,8 @@ import cudakern as ck
 from cudakern.insight.picture import CONFLICT
 from cudakern.insight.trace import record
 
+pytestmark = pytest.mark.usefixtures("emulator")
+
 SOURCE = r"""
 __global__ void reverse(const int *x, int *y) {
     __shared__ int tile[64], other[64];

@@ -23,8 +23,9 @@ from ..own.compile import Kernel
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
+from .checker import Place
 from .declared import BYTES, lines_of
-from .findings import WRAPPED, Finding, Findings, Launched, Parameter, Place, finding
+from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding
 from .session import session
 from .trace import Call
 

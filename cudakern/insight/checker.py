@@ -6,7 +6,8 @@ import contextlib
 import ctypes
 import functools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .._installed import LIBRARY
@@ -154,3 +155,21 @@ def found(after: int) -> list[Found]:
     rows = ctypes.POINTER(Found)()
     count = library().checker_findings(ctypes.byref(rows))
     return [Found.from_buffer_copy(rows[i]) for i in range(after, count)]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a kernel, and a thread that is there."""
+
+    file: str
+    line: int  #: 0: unknown
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        return f"line {self.line}" if self.line else "an unknown line"
+
+
+def triple(values: Sequence[int]) -> tuple[int, int, int]:
+    x, y, z = values
+    return x, y, z

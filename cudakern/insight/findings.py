@@ -12,26 +12,13 @@ from typing import TYPE_CHECKING
 from .. import _display
 from . import checker
 from .advice import Race
-from .checker import Access, Found
+from .checker import Access, Found, Place, triple
 from .declared import BYTES, declared, numbers, shape_of, uses, with_arguments, without_comments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .trace import Call
-
-
-@dataclass(frozen=True)
-class Place:
-    """A line of a kernel, and a thread that is there."""
-
-    file: str
-    line: int  #: 0: unknown
-    block: tuple[int, int, int]
-    thread: tuple[int, int, int]
-
-    def __str__(self) -> str:
-        return f"line {self.line}" if self.line else "an unknown line"
 
 
 @dataclass(frozen=True)
@@ -132,7 +119,8 @@ class Findings(_display.Shown, Sequence[Finding]):
         )
 
     def plot(self, path: str | None = None) -> Figure:
-        """The pictures of the first findings about accesses, one below the other: see Finding.plot."""
+        """The pictures of the first findings about accesses, one below the other, as by Finding.plot; ``path`` also
+        saves them."""
         from .picture import pictures
 
         return pictures(self._found).saved(path)
@@ -152,11 +140,6 @@ WRAPPED = 2**32 - 2**16
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
-def triple(values: Sequence[int]) -> tuple[int, int, int]:
-    x, y, z = values
-    return x, y, z
-
-
 def _shown(index: tuple[int, int, int], of: Sequence[int]) -> str:
     """An index in as many dimensions as there are."""
     count = 3 if of[2] > 1 else 2 if of[1] > 1 else 1

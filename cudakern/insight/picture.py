@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from .findings import Element, Finding, Place
+from .checker import Place
 from .trace import Access, Trace
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..measure.plots import Picture
+    from .findings import Element, Finding
 
 #: How much of a large array, of a large grid, and of many findings a picture shows.
 ELEMENTS, COLUMNS, PANELS, FINDINGS = 64, 72, 4, 4

@@ -18,8 +18,7 @@ from ..calls.observer import Observed, Observer, Run, observed
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .checker import Line
-from .findings import Place, triple
+from .checker import Line, Place, triple
 
 _ACCESS, _BARRIER, _WARP = range(3)
 

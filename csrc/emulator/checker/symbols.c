@@ -17,6 +17,10 @@
 
 #include "emulator/device_core.h"
 
+// Of __shared__ variables in code that reports what it does (device_qualifiers.h). The compiler's library may have
+// other thread-local ones.
+enum { SHARED_ALIGNMENT = 65536 };
+
 static library *first;
 
 // "_ZZ5tiledPKfE4tile" --> "tile": the last name of a mangled one.
@@ -68,7 +72,8 @@ static void read_symbols(library *to, const char *image, size_t bytes) {
             if (!symbols[s].st_size || symbols[s].st_shndx == SHN_UNDEF) continue;
             const int is_guard = !strncmp(names + symbols[s].st_name, "_ZGV", 4); // of the constructor of a variable
             if (type == STT_TLS && is_guard) add(&to->guards, &symbols[s], names + symbols[s].st_name);
-            if (type == STT_TLS && !is_guard) add(&to->shared, &symbols[s], names + symbols[s].st_name);
+            const int is_shared = type == STT_TLS && !is_guard && symbols[s].st_value % SHARED_ALIGNMENT == 0;
+            if (is_shared) add(&to->shared, &symbols[s], names + symbols[s].st_name);
             if (type == STT_OBJECT) add(&to->others, &symbols[s], names + symbols[s].st_name);
         }
     }
