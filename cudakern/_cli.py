@@ -382,10 +382,11 @@ def _check(options: argparse.Namespace) -> bool:
 
 def _trace(options: argparse.Namespace) -> bool:
     """Count what the kernels of a variant ask of the memory system, by line, on the emulator."""
-    from .insight.variants import trace_variant
+    from .insight.variants import checkable, trace_variant
 
     (op, variant), words = _words(options, 2)
     if op is None or variant is None:
-        raise ValueError("trace: pass an operation and a variant, as in: cudakern trace matmul tiled")
+        known = ", ".join(entry.name for entry in checkable(op)) if op else ", ".join(names())
+        raise ValueError(f"trace: pass an operation and a variant{f' of {op}' if op else ''}: {known}")
     _show(options, trace_variant(op, variant, options.dtype, options.shape, options.seed, **keywords("trace", words)))
     return False

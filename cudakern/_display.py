@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is fa
 TEXT_WIDTH = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A title, headings, rows of text, a note below."""
 
@@ -60,6 +60,12 @@ class Table:
         for row in self.rows:
             table.add_row(*map(Text, compress(row, kept)))
         return table
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return self.html()
 
     def text(self) -> str:
         """Plain text."""

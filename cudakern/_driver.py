@@ -33,6 +33,8 @@ MODES: Mapping[str, list[str]] = {
         "-fno-omit-frame-pointer",
     ],
 }
+#: Variables without a value: clang may take any, so that `int x; if (t == 0) x = f();` calls f() in all threads.
+_OF_ALL_CLANG = ["-ftrivial-auto-var-init=pattern"]
 _OF_CLANG = {"checked": ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]}
 _OF_GCC = {
     "checked": [
@@ -80,7 +82,7 @@ def options(compiler: str, mode: str = "plain") -> list[str]:
     unique = [] if is_clang(compiler) else ["-fno-gnu-unique"]
     # -ffp-contract=off: without it g++ fuses multiply and add where it likes, and results depend on the compiler.
     # `#pragma unroll` is nvcc's.
-    own = (_OF_CLANG if is_clang(compiler) else _OF_GCC).get(mode, [])
+    own = [*_OF_ALL_CLANG, *_OF_CLANG.get(mode, [])] if is_clang(compiler) else _OF_GCC.get(mode, [])
     code = [*MODES[mode], *own, "-fPIC", "-pthread", *unique, "-ffp-contract=off"]
     return ["-std=c++17", "-x", "c++", *code, "-Wno-unknown-pragmas"]
 

@@ -482,3 +482,35 @@ def test_a_wait_for_a_block_that_has_not_begun_ends(kernel):
     assert "waits for ever" in found[0].message
     assert program.source.splitlines()[found[0].line - 1].lstrip().startswith("while")
     assert not cudakern.check(lambda: program[kernel](2, 1, flag * 0, y, cooperative=True))
+
+
+def test_the_same_mistake_in_several_launches_is_one_finding():
+    program = cudakern.compile("__global__ void d(int *y) { y[0] += 1; }")
+
+    def launches():
+        for _ in range(5):
+            program.d[1, 64](np.zeros(1, "i4"))
+
+    (five,), (one,) = cudakern.check(launches), cudakern.check(program.d[1, 64], np.zeros(1, "i4"))
+    assert five.count == 5 * one.count
+    assert five.message == one.message
+
+
+def test_a_finding_says_that_the_launch_ended():
+    """A page that nobody may access follows an array of 4,096 bytes."""
+    program = cudakern.compile("__global__ void d(int *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }")
+    (found,) = cudakern.check(program.d[5, 256], np.zeros(1024, "i4"))
+    assert found.advice.endswith("The launch ended here: check again when this is mended.")
+    (found,) = cudakern.check(program.d[5, 256], np.zeros(1279, "i4"))
+    assert "ended" not in found.advice
+
+
+def test_volatile_variables_between_lanes_need_syncwarp():
+    source = """__global__ void sums(float *y) {
+    volatile __shared__ float s[64];
+    s[threadIdx.x] = threadIdx.x;
+    s[threadIdx.x] += s[threadIdx.x + 16];
+    y[threadIdx.x] = s[threadIdx.x];
+}"""
+    found = cudakern.check(cudakern.compile(source).sums[1, 32], np.zeros(32, "f4"))
+    assert any("__syncwarp(), write, __syncwarp(), or use shuffles" in one.advice for one in found)

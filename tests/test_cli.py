@@ -165,7 +165,8 @@ def test_trace():
     assert "saxpy naive, 1,000" in words
     plain = cli_json("trace", "matmul", "tiled", "--shape", "64,32,64", "--dtype", "float64")
     assert plain["metrics"]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 2 * 64 * 32 * 64 / 16 / 32
-    assert "trace: pass an operation and a variant, as in: " in cli("trace", "matmul", status=2)
+    assert "trace: pass an operation and a variant of matmul: naive, kahan, " in cli("trace", "matmul", status=2)
+    assert "the nearest is 'matmul'" in cli("trace", "matmull", status=2)
 
 
 def test_check(monkeypatch):

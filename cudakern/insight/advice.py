@@ -37,6 +37,9 @@ class Race:
     def advice(self) -> str:
         if (self.access.kind | self.other.kind) & checker.ATOMIC:
             return self._between() if self.by_barrier else self._plainly()
+        if self.in_warp and self.is_shared and self.access.kind & self.other.kind & checker.VOLATILE:
+            steps = "read into a variable, __syncwarp(), write, __syncwarp()"
+            return f"The lanes of a warp do not run in step: {steps}, or use shuffles."
         text = self._text()
         if not self.in_block and "__threadfence_block" in text:
             return "__threadfence_block() reaches one block only: use __threadfence()."

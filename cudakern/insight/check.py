@@ -75,6 +75,9 @@ class Checking(Observer):
         found = _one_per_place([self._finding(one, run) for one in session.found()])
         if failed is not None and not _explained(failed, found):
             found.append(_of_error(failed))
+        elif failed is not None and "have changed" not in str(failed):  # (that is seen when the launch has ended)
+            advice = f"{found[-1].advice} The launch ended here: check again when this is mended."
+            found[-1] = dataclasses.replace(found[-1], advice=advice.strip())
         if self._notes and not isinstance(run, Run):
             found += _unwritten(cast(OwnRun, run))
         self.findings += found
@@ -207,6 +210,15 @@ def _one_per_place(found: list[Finding]) -> list[Finding]:
     return [dataclasses.replace(one, count=counts[key]) for key, one in kept.items()]
 
 
+def _one_of_all_launches(found: list[Finding]) -> list[Finding]:
+    """The same mistake in several launches is one finding, of the first of them."""
+    kept: dict[Any, Finding] = {}
+    for one in found:
+        before = kept.get(one.where)
+        kept[one.where] = dataclasses.replace(before, count=before.count + one.count) if before else one
+    return list(kept.values())
+
+
 def _explained(error: CudaError, found: list[Finding]) -> bool:
     """Whether the error is a consequence of what was found."""
     text = str(error)
@@ -310,4 +322,5 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
     with _checked(False, notes) as by:
         function(*arguments, **keywords)
     name = getattr(function, "label", getattr(function, "__name__", ""))
-    return Findings([dataclasses.replace(one, call=call) for one in by.findings], by.launches, name)
+    found = _one_of_all_launches(by.findings)
+    return Findings([dataclasses.replace(one, call=call) for one in found], by.launches, name)

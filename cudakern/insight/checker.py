@@ -28,7 +28,7 @@ KINDS = (
 )
 SHARED, LOCAL = 1, 2  #: emu_space
 COPY = 1 << 63  #: in a launch's number: it is none, but a copy by the host
-READS, WRITES, ATOMIC, PENDING, CACHED = 1, 2, 4, 8, 512  #: emu_access_kind
+READS, WRITES, ATOMIC, PENDING, VOLATILE, CACHED = 1, 2, 4, 8, 16, 512  #: emu_access_kind
 
 
 class Line(ctypes.Structure):

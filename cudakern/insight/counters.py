@@ -184,7 +184,13 @@ class Counted(_display.Shown):
         return _display.Table(self._title(), columns, rows, right=columns[2:])
 
     def _title(self) -> str:
-        return f"{self.name}: {self.barriers:,} barriers of warps" if self.barriers else self.name
+        if not self.instructions:
+            return f"{self.name}: no kernel that accesses memory was launched"
+        return (
+            f"{self.name}: {self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"
+            if self.barriers
+            else self.name
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "metrics": self.metrics, "instructions": [vars(one) for one in self.instructions]}

@@ -45,7 +45,7 @@ class Finding:
     advice: str
     array: str = ""  #: whose element it is: a parameter or a variable
     other: Place | None = None  #: of a race
-    count: int = 1  #: how many accesses of this launch made the same mistake
+    count: int = 1  #: how many accesses made the same mistake
     launch: int = 0
     element: Element | None = field(default=None, repr=False, compare=False)  #: None: there is no picture
     source: Sequence[str] = field(default=(), repr=False, compare=False)  #: the lines of its file, if they are known
@@ -401,7 +401,10 @@ class _Words:
         found = self.found
         if found.access.kind & checker.PENDING and not found.other.kind & checker.PENDING:
             when = f"which {self._other_does}, and nothing orders the two"
-            return f"{self._begins}, {when}", "A barrier must come between the access and the operation."
+            return (
+                f"{self._begins}, {when}",
+                "A barrier must come between the two: the access first, then the barrier, then the operation.",
+            )
         begun = f"the operation that {_thread(found, found.other)} began in line {found.other.line.line}"
         message = f"{self._does} {self.element}, which {begun}"
         message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"

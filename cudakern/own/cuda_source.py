@@ -219,12 +219,27 @@ def _declarations(text: str, in_function: str, elsewhere: str, ends: bool = Fals
                 yield statement[first].start, statement[-1].end, form.format(**declared)
             else:
                 yield from ((word.start, word.end, "      ") for word in statement if word.text == "static")
+                yield from _aligned(text, statement)
         if token.text == "{":
             scopes.append(_scope(words) is None)
             inside += scopes[-1]
         elif token.text == "}" and scopes:
             inside -= scopes.pop()
         statement = []
+
+
+def _aligned(text: str, statement: list[Token]) -> Iterator[tuple[int, int, str]]:
+    """``__shared__ alignas(16) T name[n];``: what says how it is aligned must come first in C++."""
+    words = [t.text for t in statement]
+    at = words.index("__shared__")
+    if words[at + 1 : at + 3] != ["alignas", "("]:
+        return
+    depth, end = 1, at + 3
+    while end < len(words) and depth:
+        depth += (words[end] in _OPEN) - (words[end] in _CLOSE)
+        end += 1
+    alignment = text[statement[at + 1].start : statement[end - 1].end]
+    yield statement[at].start, statement[end - 1].end, f"{alignment} __shared__"
 
 
 def _dynamic(words: list[str]) -> tuple[int, dict[str, str]] | None:
