@@ -95,8 +95,8 @@ cost cost_of_shared(const request *of, unsigned bytes, int can_merge) {
     const unsigned parts = words <= 1 ? 1 : words == 2 ? 2 : 4, size = LANES / parts;
     cost result = {0};
     for (unsigned part = 0; part < parts; ++part) {
-        uint32_t lanes = size == LANES ? UINT32_MAX : ((1u << size) - 1) << part * size;
-        const uint32_t both = lanes | lanes << size;
+        uint32_t lanes = parts == 1 ? UINT32_MAX : ((1u << size) - 1) << part * size;
+        const uint32_t both = parts == 1 ? lanes : lanes | lanes << size;
         if (can_merge && part % 2 == 0 && parts > 1 && (are_pairs(of, both, 1) || are_pairs(of, both, 2))) {
             lanes = both;
             ++part;

@@ -72,7 +72,7 @@ static request *place_for(row *in, uint32_t number) { // NULL: it has ended alre
     if (number < in->ended) return NULL;
     const uint32_t at = in->begin + (number - in->ended);
     if (at >= in->room) {
-        memmove(in->of, in->of + in->begin, (in->end - in->begin) * sizeof *in->of);
+        if (in->begin) memmove(in->of, in->of + in->begin, (in->end - in->begin) * sizeof *in->of);
         in->end -= in->begin;
         in->begin = 0;
         if (number - in->ended >= in->room) {
