@@ -48,9 +48,15 @@ def test_the_figures_are_those_of_a_gpu(patterns, measured, name):
     assert bool(differing) == (name in EXPLAINED), differing
 
 
-def test_the_same_figures_with_any_number_of_blocks_at_once(patterns):
-    first, again = (counted(patterns, "transposed_tile").to_dict() for _ in range(2))
-    assert first["metrics"] == again["metrics"]
+def test_the_same_figures_with_any_number_of_workers(patterns, emulator):
+    figures = []
+    for workers in (1, 2, 5):
+        emulator.configure("workers", str(workers))
+        try:
+            figures.append(counted(patterns, "transposed_tile").to_dict()["metrics"])
+        finally:
+            emulator.configure("workers", "0")
+    assert figures[0] == figures[1] == figures[2]
 
 
 # --- what the documents say ------------------------------------------------------------------------------------------

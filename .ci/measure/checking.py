@@ -66,7 +66,7 @@ def checking():
     calls = cases()
     ways = {(title, way): partial(finished, partial(ck.check, call) if way == "checked" else call)
             for title, call in calls.items() for way in ("plain", "checked")}  # fmt: skip
-    found = [title for title, call in calls.items() if ck.check(call)]
+    wrong = [title for title, call in calls.items() if ck.check(call)]
     samples = {which: [] for which in ways}
     for _ in range(WARMUP + ROUNDS):
         for which in random.sample(list(ways), len(ways)):
@@ -77,4 +77,4 @@ def checking():
         row = {"call": title, "plain_ns": quantiles(plain), "checked_ns": quantiles(checked)}
         rows.append(row | {"ratio": quantiles(checked / plain), "shadow": shadow(call)})
     promises = {"a check takes at most 20 times the plain call": all(row["ratio"]["0.5"] <= 20 for row in rows)}
-    return {"timing": TIMING, "rows": rows, "promises": promises, "ok": not found, "summary": f"{len(rows)} calls"}
+    return {"timing": TIMING, "rows": rows, "promises": promises, "ok": not wrong, "summary": f"{len(rows)} calls"}

@@ -115,8 +115,8 @@ class Race:
         text = self._line(line)
         if re.search(rf"\b{re.escape(self.array)}\b", text):
             return operator_of(text, self.array)
-        found = re.findall(r"\+\+|--|(?:[-+*/%&|^]|<<|>>)=", text)
-        return found[0] if len(found) == 1 and not re.search(r"\bfor\b", text) else ""
+        operators = re.findall(r"\+\+|--|(?:[-+*/%&|^]|<<|>>)=", text)
+        return operators[0] if len(operators) == 1 and not re.search(r"\bfor\b", text) else ""
 
     def _atomic(self, line: int) -> str:
         """The atomic operation that does what the line does."""

@@ -8,10 +8,10 @@ import dataclasses
 import functools
 import linecache
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, cast
 
 from .._backend import emulator, use_backend
@@ -25,10 +25,11 @@ from ..own.sets import in_mode
 from . import checker
 from .checker import Place
 from .declared import BYTES, lines_of
-from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding
-from .session import session
+from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding, one_of_all_launches
+from .session import name_of, session
 from .trace import Call
 
+_OWN_FILES = f"{PACKAGE}{os.sep}"
 #: Codes of errors that a kernel causes while it runs: an address, an assert, a barrier. Others are the call's.
 _OF_KERNELS = range(700, 720)
 
@@ -72,27 +73,27 @@ class Checking(Observer):
                 raise
             failed = error
         self._calls.append((checker.last_launch(), _kernel_of(run), _caller()))
-        found = _one_per_place([self._finding(one, run) for one in session.found()])
-        if failed is not None and not _explained(failed, found):
-            found.append(_of_error(failed))
+        new = _one_per_place([self._finding(one, run) for one in session.found()])
+        if failed is not None and not _explained(failed, new):
+            new.append(_of_error(failed))
         elif failed is not None and "have changed" not in str(failed):  # (that is seen when the launch has ended)
-            advice = f"{found[-1].advice} The launch ended here: check again when this is mended."
-            found[-1] = dataclasses.replace(found[-1], advice=advice.strip())
+            advice = f"{new[-1].advice} The launch ended here: check again when this is mended."
+            new[-1] = dataclasses.replace(new[-1], advice=advice.strip())
         if self._notes and not isinstance(run, Run):
-            found += _unwritten(cast(OwnRun, run))
-        self.findings += found
-        if self._raises and found:
-            raise _error(found) from None
+            new += _unwritten(cast(OwnRun, run))
+        self.findings += new
+        if self._raises and new:
+            raise _error(new) from None
 
     def end(self) -> None:
         """Adds what can be said when all launches have ended, and what copies after them have done."""
         with session.lock:  # findings of another thread's launch are collected by that thread
             if self._notes:
                 checker.find_leaks()
-            found = _one_per_place([self._finding(one, None) for one in session.found()])
-        self.findings += found
-        if self._raises and found:
-            raise _error(found)
+            new = _one_per_place([self._finding(one, None) for one in session.found()])
+        self.findings += new
+        if self._raises and new:
+            raise _error(new)
 
     def _launched(self, launch: int) -> Launched | None:
         """Where the host has launched it. None: it is a copy."""
@@ -153,7 +154,7 @@ def _unwritten(run: OwnRun) -> list[Finding]:
 def _caller() -> Place:
     """The line outside of the package that has called it."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN_FILES):
         frame = frame.f_back
     return Place(frame.f_code.co_filename, frame.f_lineno, (0, 0, 0), (0, 0, 0))
 
@@ -208,15 +209,6 @@ def _one_per_place(found: list[Finding]) -> list[Finding]:
             kept.setdefault(key, one)
             counts[key] += one.count
     return [dataclasses.replace(one, count=counts[key]) for key, one in kept.items()]
-
-
-def _one_of_all_launches(found: list[Finding]) -> list[Finding]:
-    """The same mistake in several launches is one finding, of the first of them."""
-    kept: dict[Any, Finding] = {}
-    for one in found:
-        before = kept.get(one.where)
-        kept[one.where] = dataclasses.replace(before, count=before.count + one.count) if before else one
-    return list(kept.values())
 
 
 def _explained(error: CudaError, found: list[Finding]) -> bool:
@@ -313,14 +305,9 @@ def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **
     >>> [(one.kind, one.line) for one in found]
     [('bounds', 4), ('bounds', 4)]
     """
-    if not callable(function):
-        instead = "write check(cudakern.matmul, a, b), not check(cudakern.matmul(a, b))"
-        raise TypeError(
-            f"check takes a function and its arguments, not an object of type {type(function).__name__}: {instead}"
-        )
+    name = name_of(function, "check")
     call = Call(function, arguments, keywords)
     with _checked(False, notes) as by:
         function(*arguments, **keywords)
-    name = getattr(function, "label", getattr(function, "__name__", ""))
-    found = _one_of_all_launches(by.findings)
-    return Findings([dataclasses.replace(one, call=call) for one in found], by.launches, name)
+    findings = one_of_all_launches(by.findings)
+    return Findings([dataclasses.replace(one, call=call) for one in findings], by.launches, name)

@@ -18,14 +18,14 @@ from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .session import session
+from .session import name_of, session
 from .trace import _lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MATRIX = 1 << 16  #: OF_MATRIX
-READS, WRITES, ATOMIC = checker.READS, checker.WRITES, checker.ATOMIC
+WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
 _NEAR = 6  #: lines between two that access memory, which are shown
 
@@ -137,17 +137,16 @@ class Counted(_display.Shown):
     def by_line(self) -> _display.Table:
         """The source of the lines that access memory, and those between them, with the figures in the margin."""
         rows, last = [], ("", 0)
-        places = self.lines()
-        for (file, line), some in places.items():
+        for (file, line), some in self.lines().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
-            if last[0] not in (file, "") or (last[0] == file and first > last[1] + 1):
+            if last[0] and (last[0] != file or first > last[1] + 1):
                 rows.append(["..."] + [""] * 6)
             rows += [[str(n), text[n - 1].rstrip(), *[""] * 5] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
-            for space, what in sorted({(one.space, one.what) for one in some}):
-                figures = _figures([one for one in some if (one.space, one.what) == (space, what)])
-                rows.append([str(line), source, f"{space} {what}", figures[0], figures[3], figures[4], figures[6]])
+            for access, figures in _accesses(some):
+                shown = (figures[name] for name in ("requests", "per request", "used", "conflicts"))
+                rows.append([str(line), source, access, *shown])
                 source = ""
             last = file, line
         columns = ["line", "source", "access", "requests", "sectors per request", "used", "conflicts"]
@@ -175,11 +174,11 @@ class Counted(_display.Shown):
 
     def table(self) -> _display.Table:
         """One row per line, memory space and kind of access."""
-        rows = []
-        for (file, line), instructions in self.lines().items():
-            for space, what in sorted({(one.space, one.what) for one in instructions}):
-                some = [one for one in instructions if (one.space, one.what) == (space, what)]
-                rows.append([f"{Path(file).name}:{line}" if line else "unknown", f"{space} {what}", *_figures(some)])
+        rows = [
+            [f"{Path(file).name}:{line}" if line else "unknown", access, *figures.values()]
+            for (file, line), some in self.lines().items()
+            for access, figures in _accesses(some)
+        ]
         columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
         return _display.Table(self._title(), columns, rows, right=columns[2:])
 
@@ -196,29 +195,34 @@ class Counted(_display.Shown):
         return {"name": self.name, "metrics": self.metrics, "instructions": [vars(one) for one in self.instructions]}
 
 
-def _figures(some: Sequence[Instruction]) -> list[str]:
-    requests, lanes, sectors, used, wavefronts, ideal = (
-        sum(getattr(one, name) for one in some)
-        for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
-    )
-    shared = some[0].space == "shared"
-    return [
-        f"{requests:,}",
-        f"{lanes / requests:.3g}",
-        "" if shared else f"{sectors:,}",
-        "" if shared else f"{sectors / requests:.3g}",
-        "" if shared else f"{used / (SECTOR * sectors):.0%}",
-        f"{wavefronts:,}" if shared else "",
-        f"{wavefronts - ideal:,}" if shared else "",
-    ]
+def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The kinds of accesses, such as "global load", each with the figures of its instructions by column."""
+    for space, what in sorted({(one.space, one.what) for one in instructions}):
+        some = [one for one in instructions if (one.space, one.what) == (space, what)]
+        requests, lanes, sectors, used, wavefronts, ideal = (
+            sum(getattr(one, name) for one in some)
+            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
+        )
+        shared = space == "shared"
+        yield (
+            f"{space} {what}",
+            {
+                "requests": f"{requests:,}",
+                "lanes": f"{lanes / requests:.3g}",
+                "sectors": "" if shared else f"{sectors:,}",
+                "per request": "" if shared else f"{sectors / requests:.3g}",
+                "used": "" if shared else f"{used / (SECTOR * sectors):.0%}",
+                "wavefronts": f"{wavefronts:,}" if shared else "",
+                "conflicts": f"{wavefronts - ideal:,}" if shared else "",
+            },
+        )
 
 
 class Trace(Counted):
     """The counters of a call: of all its launches together, and of each in ``launches``."""
 
-    def __init__(self, name: str, launches: Sequence[Counted]) -> None:
+    def __init__(self, name: str, launches: Sequence[Counted], sources: Sources) -> None:
         instructions = [one for launch in launches for one in launch.instructions]
-        sources = launches[0]._sources if launches else Sources()
         super().__init__(name, instructions, sum(launch.barriers for launch in launches), sources)
         self.launches = tuple(launches)
 
@@ -273,15 +277,11 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     >>> [(one.line, one.what, one.requests, one.sectors) for one in t.instructions]
     [(4, 'load', 32, 256), (4, 'store', 32, 128)]
     """
-    if not callable(function):
-        instead = "write trace(cudakern.matmul, a, b), not trace(cudakern.matmul(a, b))"
-        raise TypeError(
-            f"trace takes a function and its arguments, not an object of type {type(function).__name__}: {instead}"
-        )
+    name = name_of(function, "trace")
     with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
         function(*arguments, **keywords)
         launches = _read(library, by.sources)
-    return Trace(getattr(function, "label", getattr(function, "__name__", "")), launches)
+    return Trace(name, launches, by.sources)
 
 
 @contextmanager

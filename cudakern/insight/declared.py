@@ -63,13 +63,13 @@ def lines_of(file: str, name: str, text: str) -> list[str]:
 
 def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
     """The same lines, and behind them the arguments of a template: `#define TILE 8` for "transpose<float, 8>"."""
-    name, _, given = kernel.removesuffix(">").partition("<")
+    name, _, arguments = kernel.removesuffix(">").partition("<")
     text = "\n".join(source)
     head = re.search(rf"\btemplate\s*<([^{{}};()]*)>[^;{{}}()]*\b{re.escape(name.split('::')[-1])}\s*\(", text)
-    if not given or not head:
+    if not arguments or not head:
         return [*source]
     names = [re.sub(r"\s*=.*", "", one).split()[-1] for one in head[1].split(",")]
-    values = re.split(r",(?![^<]*>)", given)
+    values = re.split(r",(?![^<]*>)", arguments)
     return [*source, *(f"#define {name} {value.strip()}" for name, value in zip(names, values, strict=False))]
 
 

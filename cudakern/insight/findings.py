@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -491,3 +491,12 @@ def finding(
     """``source``: the lines of the file, if it is known. ``launches``: for kind "streams", this one and the one before;
     None: it is a copy."""
     return _Words(found, parameters, source, variables or {}, launches).finding()
+
+
+def one_of_all_launches(findings: Iterable[Finding]) -> list[Finding]:
+    """The same mistake in several launches is one finding, of the first of them."""
+    kept: dict[object, Finding] = {}
+    for one in findings:
+        before = kept.get(one.where)
+        kept[one.where] = replace(before, count=before.count + one.count) if before else one
+    return list(kept.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from . import checker
 
@@ -59,3 +60,12 @@ class Session:
 
 
 session = Session()
+
+
+def name_of(function: Any, caller: str) -> str:
+    """The name of a function that was passed to ``check`` or ``trace``. TypeError if it is none."""
+    if not callable(function):
+        instead = f"write {caller}(cudakern.matmul, a, b), not {caller}(cudakern.matmul(a, b))"
+        kind = type(function).__name__
+        raise TypeError(f"{caller} takes a function and its arguments, not an object of type {kind}: {instead}")
+    return str(getattr(function, "label", getattr(function, "__name__", "")))

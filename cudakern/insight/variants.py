@@ -18,7 +18,7 @@ from ..operations.registry import Operation, operation
 from ..operations.variants import NameOrFunction, operation_name
 from .check import check
 from .counters import Trace, trace
-from .findings import Finding, Findings
+from .findings import Findings, one_of_all_launches
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,7 @@ def check_variant(
             what.call_of(entry, what.make(shape, kind, seed), **parameters)()
 
     found = check(of_all_shapes)
-    places: dict[Any, Finding] = {}
-    for one in found:
-        places.setdefault(one.where, one)
-    findings = Findings(list(places.values()), found.launches, f"{what.name}, {variant}")
+    findings = Findings(one_of_all_launches(found), found.launches, f"{what.name}, {variant}")
     return VariantCheck(what.name, variant, kind.name, findings)
 
 

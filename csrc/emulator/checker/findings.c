@@ -89,6 +89,13 @@ static checker_finding new_finding(checker_kind kind, const block_state *block, 
     return result;
 }
 
+// The last one is complete but for its lines, which are looked up later.
+static void add_key(unsigned at, unsigned other) {
+    keys[count].at = at;
+    keys[count].other = other;
+    keys[count++].is_complete = 0;
+}
+
 // Whether that finding is known, or cannot be added; if it is known, it counts once more.
 static int is_no_new_one(checker_kind kind, uint64_t launch, unsigned at, unsigned other) {
     for (size_t i = 0; i < count; ++i) {
@@ -121,9 +128,7 @@ checker_finding *findings_add(checker_kind kind, const block_state *block, int t
             array = &found;
     }
     set_array(to, array);
-    keys[count].at = at;
-    keys[count].other = other;
-    keys[count++].is_complete = 0;
+    add_key(at, other);
     return to;
 }
 
@@ -138,9 +143,7 @@ void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t b
                                         .parameter = -1,
                                         .count = 1,
                                         .other_launch = launch};
-    keys[count].at = at;
-    keys[count].other = other;
-    keys[count++].is_complete = 0;
+    add_key(at, other);
 }
 
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type) {
@@ -184,9 +187,7 @@ CHECKER_API void checker_find_leaks(void) {
     for (unsigned i = 0; i < leak_count && count < MOST_FINDINGS; ++i) {
         if (!leaks[i].count) continue;
         findings[count] = leaks[i];
-        keys[count].at = leak_site[i];
-        keys[count].other = 0;
-        keys[count++].is_complete = 0;
+        add_key(leak_site[i], 0);
     }
     leak_count = 0;
 }

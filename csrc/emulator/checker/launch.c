@@ -75,15 +75,15 @@ void intervals_announce(size_t count, const uintptr_t *begins, const size_t *byt
 }
 
 static int is_announced(uintptr_t pointer, int parameter) {
-    const array *found = NULL;
+    const array *chosen = NULL;
     for (size_t i = 0; i < announced_count; ++i) { // one that begins there, before one that contains it
         const array *const one = &announced[i];
-        if (pointer == one->begin ? !found || found->begin != pointer || one->bytes > found->bytes
-                                  : !found && pointer - one->begin < one->bytes)
-            found = one;
+        if (pointer == one->begin ? !chosen || chosen->begin != pointer || one->bytes > chosen->bytes
+                                  : !chosen && pointer - one->begin < one->bytes)
+            chosen = one;
     }
-    if (found) interval_add(found->begin, found->begin + found->bytes, parameter, NULL);
-    return found != NULL;
+    if (chosen) interval_add(chosen->begin, chosen->begin + chosen->bytes, parameter, NULL);
+    return chosen != NULL;
 }
 
 // The arrays to which the launch's arguments point.

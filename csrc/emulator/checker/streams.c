@@ -36,10 +36,11 @@ typedef struct entry {
     const void *event;
     vector known;
 } entry;
-static struct {
+typedef struct entries {
     entry *of;
     size_t count, room;
-} events, queued; // clocks of recorded events; of work that has not begun
+} entries;
+static entries events, queued; // clocks of recorded events; of work that has not begun
 
 static stream_work *works; // that have begun, in the order of their stamps
 static size_t work_count, work_room;
@@ -56,13 +57,13 @@ static void join(vector *to, const vector *from) {
         if (from->of[i] > to->of[i]) to->of[i] = from->of[i];
 }
 
-static entry *add(entry **of, size_t *count, size_t *room) {
-    if (*count == *room) {
-        *room = *room ? 2 * *room : 64;
-        *of = realloc(*of, *room * sizeof **of);
-        if (!*of) abort();
+static entry *add(entries *to) {
+    if (to->count == to->room) {
+        to->room = to->room ? 2 * to->room : 64;
+        to->of = realloc(to->of, to->room * sizeof *to->of);
+        if (!to->of) abort();
     }
-    return &(*of)[(*count)++];
+    return &to->of[to->count++];
 }
 
 // The place of a stream. Orders grow, so what clocks say of a former stream there does no harm. If there are more
@@ -142,14 +143,13 @@ void streams_order(const emu_order_event *event) {
         const int stream = place_of(event);
         learn(stream);
         streams[stream].last = streams[stream].known.of[stream] = event->order;
-        *add(&queued.of, &queued.count, &queued.room) =
-            (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
+        *add(&queued) = (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
     } else if (event->kind == EMU_ORDER_RECORD) {
         const int stream = place_of(event);
         learn(stream);
         vector *known = recorded(event->event);
         if (!known) {
-            entry *const of = add(&events.of, &events.count, &events.room);
+            entry *const of = add(&events);
             of->event = event->event;
             known = &of->known;
         }

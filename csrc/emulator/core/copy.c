@@ -98,7 +98,7 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (width && height) {
         code = check_end(call, "destination", to, to_pitch, width, height, to_device, &pageable);
-        const int host_waits = !async || pageable;
+        const int host_waits = !async || pageable; // for what is written to pageable memory, the host waits
         if (!code) code = check_end(call, "source", from, from_pitch, width, height, from_device, &pageable);
         if (code) return code;
         rectangle r = {.to = to,

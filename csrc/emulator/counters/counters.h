@@ -22,7 +22,7 @@ enum { LANES = 32 };
 
 // --- cost.c --------------------------------------------------------------------------------------------------------
 
-enum { SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4 };
+enum { SECTOR = 32, BANKS = 32, WORD = 4 };
 typedef struct request { // of one warp
     uint32_t lanes;      // that take part
     uintptr_t address[LANES];
