@@ -183,7 +183,7 @@ static int has_observed(const cell *in, uint32_t who, uint32_t stamp) {
 }
 
 // A loop of atomicCAS may begin with a plain read, whose value the operation checks: `old = *x; do { ... old =
-// atomicCAS(x, seen, ...) } while (old != seen);`. So such a read is a mistake only if no atomic operation follows.
+// atomicCAS(x, seen, ...) } while (old != seen);`. So such a read is a mistake only if no atomicCAS follows.
 static void release_held(block_state *block, int id) {
     thread_state *const thread = &block->thread[id];
     if (!thread->held.is_held) return;
@@ -206,8 +206,7 @@ static void hold(const accessing *by, uint32_t other_who, unsigned other_site) {
 static void judge_held(block_state *block, int id, const emu_access_event *event) {
     thread_state *const thread = &block->thread[id];
     if (!thread->held.is_held || thread->held.event.address != event->address) return;
-    const int is_update = is_atomic(event->kind) && (event->kind & EMU_READS) && (event->kind & EMU_WRITES);
-    if (is_update)
+    if (event->kind & EMU_COMPARES)
         thread->held.is_held = 0;
     else if (event->kind & EMU_WRITES)
         release_held(block, id);
@@ -281,7 +280,7 @@ static void set_unused(cell *in) {
 static int is_over(const accessing *by, const cell *in, int record) {
     const uint32_t who = in->who[record], stamp = in->stamp[record];
     const unsigned kind = site_of(in->site[record])->kind;
-    if (who == by->who && (is_atomic(kind) || !(kind & EMU_WRITES)))
+    if (who == by->who && (is_atomic(kind) || (by->kind & EMU_COMPARES && !(kind & EMU_WRITES))))
         return 1; // its own, as before a loop of atomicCAS
     if (is_atomic(kind)) return block_knows(by->block, by->thread, who, stamp);
     const int is_of_block = by->event->space == EMU_SPACE_SHARED && !by->block->touched_all;

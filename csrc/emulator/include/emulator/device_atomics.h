@@ -40,23 +40,23 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
 }
 } // namespace emu
 
-// Defines an operation in its three scopes: device, block, system. Here they are the same.
-#define EMU_ATOMIC(name, type, parameters, arguments, ...)                                                           \
+// Defines an operation in its three scopes: device, block, system. Here they are the same. `also`: bits of its kind.
+#define EMU_ATOMIC(name, also, type, parameters, arguments, ...)                                                     \
     namespace emu {                                                                                                  \
     __forceinline__ type atomic##name parameters {                                                                   \
         __VA_ARGS__                                                                                                  \
     }                                                                                                                \
     }                                                                                                                \
-    EMU_ATOMIC_OF(atomic##name, 0, atomic##name, type, parameters, arguments)                                        \
-    EMU_ATOMIC_OF(atomic##name##_block, EMU_OF_BLOCK, atomic##name, type, parameters, arguments)                     \
-    EMU_ATOMIC_OF(atomic##name##_system, EMU_OF_SYSTEM, atomic##name, type, parameters, arguments)
-#define EMU_ATOMIC_OF(name, scope, operation, type, parameters, arguments)                                           \
+    EMU_ATOMIC_OF(atomic##name, also, atomic##name, type, parameters, arguments)                                     \
+    EMU_ATOMIC_OF(atomic##name##_block, also | EMU_OF_BLOCK, atomic##name, type, parameters, arguments)              \
+    EMU_ATOMIC_OF(atomic##name##_system, also | EMU_OF_SYSTEM, atomic##name, type, parameters, arguments)
+#define EMU_ATOMIC_OF(name, also, operation, type, parameters, arguments)                                            \
     __device__ __forceinline__ type name parameters {                                                                \
-        EMU_REPORTED(address, EMU_READS | EMU_WRITES | scope);                                                       \
+        EMU_REPORTED(address, EMU_READS | EMU_WRITES | (also));                                                      \
         return emu::operation arguments;                                                                             \
     }
 #define EMU_ATOMIC_BINARY(name, type, ...)                                                                           \
-    EMU_ATOMIC(name, type, (type * address, type value), (address, value), __VA_ARGS__)
+    EMU_ATOMIC(name, 0, type, (type * address, type value), (address, value), __VA_ARGS__)
 #define EMU_ATOMIC_FETCH(name, type, function)                                                                       \
     EMU_ATOMIC_BINARY(name, type, if (__builtin_constant_p(value == 0) && value == 0) emu_spin();                    \
                       return function(address, value, __ATOMIC_RELAXED);)
@@ -71,7 +71,7 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
     EMU_ATOMIC_UPDATE(Min, type, value < old ? value : old)                                                          \
     EMU_ATOMIC_UPDATE(Max, type, value > old ? value : old)                                                          \
     EMU_ATOMIC_BINARY(Exch, type, return emu::exchange(address, value);)                                             \
-    EMU_ATOMIC(CAS, type, (type * address, type expected, type value), (address, expected, value),                   \
+    EMU_ATOMIC(CAS, EMU_COMPARES, type, (type * address, type expected, type value), (address, expected, value),     \
                return emu::compare_exchange(address, expected, value);)
 EMU_ATOMIC_INTEGER(int)
 EMU_ATOMIC_INTEGER(unsigned)
@@ -89,8 +89,9 @@ EMU_ATOMIC_FETCH(Xor, long long, __atomic_fetch_xor)
 EMU_ATOMIC_UPDATE(Add, float, old + value)
 EMU_ATOMIC_UPDATE(Add, double, old + value)
 EMU_ATOMIC_BINARY(Exch, float, return emu::exchange(address, value);)
-EMU_ATOMIC(CAS, unsigned short, (unsigned short *address, unsigned short expected, unsigned short value),
-           (address, expected, value), return emu::compare_exchange(address, expected, value);)
+EMU_ATOMIC(CAS, EMU_COMPARES, unsigned short,
+           (unsigned short *address, unsigned short expected, unsigned short value), (address, expected, value),
+           return emu::compare_exchange(address, expected, value);)
 
 // Of a vector, each number is added atomically.
 EMU_ATOMIC_BINARY(Add, float2, return make_float2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));)
