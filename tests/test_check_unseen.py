@@ -119,3 +119,20 @@ def test_waiting_otherwise(wait):
     kernel = getattr(_waiting(), f"kernel_{len(PLAIN) + NOT_PLAIN.index(wait)}")
     found = ck.check(kernel[1, 32], np.ones(1, "i4"), np.zeros(1, "i4"))
     assert not [one for one in found if "was not run" in one.advice]
+
+
+def test_written_constants():
+    program = ck.compile(
+        """
+        __constant__ float table[32], factor = 2;
+        __global__ void kernel(float *y) {
+            float table_2[2] = {1, 2};
+            table_2[0] = table[3];
+            if (factor == 2) table[threadIdx.x] = y[threadIdx.x];
+            factor *= 2;
+            y[threadIdx.x] = table_2[0];
+        }
+        """
+    )
+    found = ck.check(program.kernel[1, 32], np.ones(32, "f4"))
+    assert [(one.array, one.line) for one in found if "constant memory" in one.message] == [("table", 6)]

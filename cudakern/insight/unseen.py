@@ -1,7 +1,8 @@
 """What a check reads in the text of a kernel, because no access to memory shows it.
 
-Local variables are registers: nobody sees that one is read before it has a value. And a loop that waits for a plain
-variable may read it once, and never end, so it must not even run. Both are told only where the text leaves no doubt.
+Local variables are registers: nobody sees that one is read before it has a value. A loop that waits for a plain
+variable may read it once, and never end, so it must not even run. Constant memory is ordinary memory in the emulator.
+All of this is told only where the text leaves no doubt.
 """
 
 from __future__ import annotations
@@ -35,11 +36,12 @@ def remarks(text: str, kernel: str) -> list[Remark]:
     functions: dict[str, list[Token]] = {}
     for called, body in _functions(tokens(text)):
         functions.setdefault(called, body)
+    functions.pop(name.split("::")[-1], None)
     begin = text.index(own.code)
     bodies = [[one for one in tokens(text) if begin <= one.start < begin + len(own.code)]]
     for body in bodies:  # (which grows)
         bodies += [functions.pop(one.text) for one in body if one.text in functions]
-    found = [one for body in bodies for one in (*_without_value(text, body), *_waiting(text, body))]
+    found = [one for body in bodies for find in _FINDERS for one in find(text, body)]
     return sorted(found, key=lambda one: one.offset)
 
 
@@ -224,3 +226,22 @@ def _read_plainly(text: str, body: list[Token], condition: list[Token]) -> str:
         if is_variable or ((is_element or is_pointed_to) and is_parameter):
             return word
     return ""
+
+
+# --- constants --------------------------------------------------------------------------------------------------------
+def _written_constants(text: str, body: list[Token]) -> Iterator[Remark]:
+    """Assignments to variables in constant memory."""
+    constants = set(re.findall(r"\b__constant__\s+[\w\s:<>]*?\b(\w+)\s*(?:\[|=|;|\{)", text))
+    for i, token in enumerate(body):
+        if token.text not in constants or body[i - 1].text in (*_TYPES, ".", ":"):
+            continue
+        after = i + 1
+        while after < len(body) and body[after].text == "[":
+            after = _closing(body, after)
+        if after < len(body) and _CHANGES.match(text, body[after].start):
+            message = f"the thread writes {token.text}, which is in constant memory: kernels can only read that"
+            advice = "Let the host fill it before the launch, or use a __device__ variable."
+            yield Remark("error", token.start, token.text, message, advice)
+
+
+_FINDERS = (_without_value, _waiting, _written_constants)
