@@ -30,6 +30,10 @@ WITH_A_VALUE = {
     "members": "float2 v; v.x = x[t]; v.y = v.x; y[t] = v.x + v.y;",
     "another one": "{ float sum = 1; y[t] = sum; } float sum; sum = 2; y[t] += sum;",
     "comment": "float sum = 0; // float sum; sum += 1;\n y[t] = sum;",
+    "braces": "float a[4]{}, b{1}; a[t % 4] += x[t]; b += 1; y[t] = a[1] + b;",
+    "parentheses": "float a(0); a += x[t]; y[t] = a;",
+    "chain": "float a, b, c; a = b = c = x[t]; y[t] = a + b + c;",
+    "in a condition": "int i; while ((i = n--) > 3) y[t] = i;",
     "never read": "float unused; y[t] = 1;",
     "loop": "int i; for (i = 0; i < 3; ++i) y[t] = i;",
 }

@@ -99,7 +99,7 @@ def _declarators(body: list[Token]) -> Iterator[tuple[int, int, str]]:
     for i, token in enumerate(body):
         if token.text not in (";", "{", "}"):
             continue
-        at = start
+        at = start if token.text == ";" else i  # (`float acc[4]{};` has a value)
         while at < i and body[at].text in _TYPES:
             at += 1
         type = " ".join(one.text for one in body[start:at])
