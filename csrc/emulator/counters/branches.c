@@ -13,7 +13,7 @@
 
 #include "counters.h"
 
-enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, PATH = 1 << 11, GAP = 8 };
+enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, PATH = 1 << 11, GAP = 8, SHORT = 8 };
 #define END          UINT64_MAX // of a thread's path
 #define STACK        ((uintptr_t)1 << 19)
 #define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
@@ -21,6 +21,7 @@ enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, PATH = 1 << 
 
 static code_block blocks[MOST_BLOCKS]; // the first one stands for those that have no room
 static unsigned block_count;
+static unsigned short numbers[MOST_BLOCKS][SUCCESSORS];
 static unsigned short places[2 * MOST_BLOCKS]; // of the blocks, by their code; 0: none
 
 static emu_path paths[MOST_THREADS];
@@ -31,8 +32,10 @@ typedef struct caller { // the block that each call was made from, as far as the
     uint64_t call;
     unsigned block;
 } caller;
-static caller callers[MOST_THREADS / LANES][MOST_DEPTH];
+static caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block that has been executed last
 static unsigned depth[MOST_THREADS / LANES];
+
+// --- Blocks --------------------------------------------------------------------------------------------------------
 
 static unsigned block_number(uint64_t key) {
     const uintptr_t code = CODE_OF(key);
@@ -45,51 +48,87 @@ static unsigned block_number(uint64_t key) {
     return block_count++;
 }
 
-// The lanes have entered this block. Which one have they last executed at each depth?
-static void enter(unsigned warp, uint64_t key, unsigned block) {
+static inline void enter(unsigned warp, uint64_t key, unsigned number, unsigned threads) {
     caller *const of = callers[warp];
-    unsigned *const count = &depth[warp];
-    while (*count && of[*count - 1].call <= CALL_OF(key)) --*count;
-    if (*count < MOST_DEPTH) of[(*count)++] = (caller){CALL_OF(key), block};
+    unsigned count = depth[warp];
+    while (count && of[count - 1].call <= CALL_OF(key)) --count;
+    if (count < MOST_DEPTH) of[count++] = (caller){CALL_OF(key), number};
+    depth[warp] = count;
+    blocks[number].threads += threads;
+    ++blocks[number].warps;
 }
 
-// The block whose branch leads to that one: it has the branch behind its call, if this is a return from it.
-static code_block *branch_to(unsigned warp, uint64_t key) {
-    unsigned i = depth[warp];
-    while (i > 1 && callers[warp][i - 1].call < CALL_OF(key)) --i;
-    return &blocks[i ? callers[warp][i - 1].block : 0];
-}
-
-// Lanes go from the block that they have last executed to this one.
-static code_block *go_to(unsigned warp, uint64_t key) {
-    if (CALL_OF(key) >= callers[warp][0].call && depth[warp]) { // back in the function that has called the kernel
-        code_block *const last = &blocks[callers[warp][depth[warp] - 1].block];
-        last->ends = 1;
-        return last;
+// From the block that has been executed last. The branch is in that block, or behind the call that ends with it.
+static inline unsigned go_to(unsigned warp, uint64_t key, code_block **branch) {
+    unsigned i = depth[warp] - 1;
+    *branch = &blocks[callers[warp][i].block];
+    if (CALL_OF(key) >= callers[warp][0].call) { // back in the function that has called the kernel
+        (*branch)->ends = 1;
+        return key == END ? 0 : block_number(key);
     }
-    code_block *const from = branch_to(warp, key);
-    int i = 0;
-    while (i < SUCCESSORS && from->successors[i] && from->successors[i] != CODE_OF(key)) ++i;
-    if (i < SUCCESSORS) from->successors[i] = CODE_OF(key);
-    return from;
+    while (callers[warp][i].call < CALL_OF(key)) --i;
+    const unsigned from = callers[warp][i].block;
+    *branch = &blocks[from];
+    for (int way = 0; way < SUCCESSORS; ++way) {
+        if (blocks[from].successors[way] == CODE_OF(key)) return numbers[from][way];
+        if (blocks[from].successors[way]) continue;
+        blocks[from].successors[way] = CODE_OF(key);
+        return numbers[from][way] = block_number(key);
+    }
+    return block_number(key);
 }
 
-typedef struct lanes { // of a warp, which is replayed
-    unsigned warp, count;
-    uint64_t *at[LANES];   // the next block of each
-    size_t left[LANES];    // blocks from there on, of which the next one is known
-    uint64_t first[LANES]; // *at, or less if it is not known
+// --- The lanes of a warp -------------------------------------------------------------------------------------------
+
+typedef struct group { // lanes that are in front of the same block
+    uint64_t key;
+    uint32_t lanes;
+    unsigned number; // of the block
+    size_t known;    // of each of their paths, at least so many blocks can be executed
+} group;
+
+typedef struct lanes {
+    unsigned warp, count, groups;
+    uint64_t *at[LANES];  // where they are in their paths
+    uint64_t *end[LANES]; // the last block, of which it is not known where it leads
+    group group[LANES];   // those furthest behind come last
 } lanes;
+
+static void add(lanes *to, group one) {
+    unsigned i = to->groups;
+    while (i && to->group[i - 1].key < one.key) --i;
+    if (i && to->group[i - 1].key == one.key) {
+        group *const other = &to->group[i - 1];
+        other->lanes |= one.lanes;
+        if (one.known < other->known) other->known = one.known;
+        return;
+    }
+    for (unsigned j = to->groups++; j > i; --j) to->group[j] = to->group[j - 1];
+    to->group[i] = one;
+}
+
+static size_t known_of(const lanes *of, uint32_t some) {
+    size_t known = PATH;
+    for (; some; some &= some - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(some);
+        const size_t left = (size_t)(of->end[lane] - of->at[lane]);
+        if (left < known) known = left;
+    }
+    return known;
+}
 
 static void open_lanes(lanes *of, unsigned warp) {
     const unsigned rest = thread_count - warp * LANES;
-    *of = (lanes){.warp = warp, .count = rest < LANES ? rest : LANES};
+    of->warp = warp;
+    of->count = rest < LANES ? rest : LANES;
+    of->groups = 0;
     for (unsigned lane = 0; lane < of->count; ++lane) {
         const unsigned thread = warp * LANES + lane;
-        const size_t count = (size_t)(paths[thread].next - noted[thread]);
+        const int has_begun = paths[thread].next != noted[thread];
         of->at[lane] = noted[thread];
-        of->left[lane] = count ? count - 1 : 0;
-        of->first[lane] = count ? noted[thread][0] : 0; // it has not begun
+        of->end[lane] = paths[thread].next - has_begun;
+        const uint64_t key = has_begun ? noted[thread][0] : 0;
+        if (key != END) add(of, (group){key, 1u << lane, key ? block_number(key) : 0, 0});
     }
 }
 
@@ -102,77 +141,67 @@ static void close_lanes(const lanes *of) {
     }
 }
 
-// The blocks that all these lanes enter one after another, up to one that others wait in front of.
-static size_t common(const lanes *of, uint32_t together, uint64_t limit, int *part) {
-    const uint64_t *const path = of->at[__builtin_ctz(together)];
-    size_t count = PATH;
-    for (uint32_t rest = together; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        if (of->left[lane] < count) count = of->left[lane];
-    }
-    for (size_t i = 1; limit != END && i < count; ++i)
-        if (path[i] >= limit) count = i;
-    size_t equal = count + 1; // with the next one of the last
-    for (uint32_t rest = together & (together - 1); rest; rest &= rest - 1) {
+// How many blocks these lanes execute together: until they part, or come to one that others wait in front of.
+static size_t common(const lanes *of, const group *these, uint64_t limit) {
+    const uint64_t *const path = of->at[__builtin_ctz(these->lanes)];
+    size_t count = 1;
+    while (count < these->known && path[count] < limit) ++count;
+    for (uint32_t rest = these->lanes & (these->lanes - 1); rest && count > 1; rest &= rest - 1) {
         const uint64_t *const other = of->at[__builtin_ctz(rest)];
-        if (!memcmp(path, other, equal * sizeof *path)) continue;
-        equal = 1;
-        while (path[equal] == other[equal]) ++equal;
+        size_t equal = 1;
+        if (count > SHORT && !memcmp(path + 1, other + 1, (count - 1) * sizeof *path)) continue;
+        while (equal < count && path[equal] == other[equal]) ++equal;
+        count = equal;
     }
-    *part = equal <= count;
-    return *part ? equal : count;
+    return count;
 }
 
-// Some lanes execute `count` blocks together, and part at the end of the last one if `part`.
-static void execute(lanes *of, uint32_t together, size_t count, int part) {
-    const unsigned first = (unsigned)__builtin_ctz(together), threads = (unsigned)__builtin_popcount(together);
-    const uint64_t *const path = of->at[first];
-    for (size_t i = 0; i < count; ++i) {
-        const unsigned number = block_number(path[i]);
-        blocks[number].threads += threads;
-        ++blocks[number].warps;
-        enter(of->warp, path[i], number);
-        if (i + 1 < count || !part) go_to(of->warp, path[i + 1]);
+static void execute(lanes *of, const group *these, size_t count) {
+    const uint64_t *const path = of->at[__builtin_ctz(these->lanes)];
+    const unsigned threads = (unsigned)__builtin_popcount(these->lanes);
+    unsigned number = these->number;
+    code_block *branch;
+    for (size_t i = 0;;) {
+        enter(of->warp, path[i], number, threads);
+        if (++i == count) break;
+        number = go_to(of->warp, path[i], &branch);
     }
-    uint64_t ways[LANES]; // different ones
-    unsigned way_count = 0;
-    for (uint32_t rest = together; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        unsigned i = 0;
-        of->at[lane] += count;
-        of->left[lane] -= count;
-        of->first[lane] = *of->at[lane];
-        while (i < way_count && ways[i] != of->first[lane]) ++i;
-        if (i == way_count) ways[way_count++] = of->first[lane];
+    for (uint32_t rest = these->lanes, ways = 0; rest; ++ways) { // each way that they go on
+        const uint64_t key = of->at[__builtin_ctz(rest)][count];
+        group one = {key, 0, go_to(of->warp, key, &branch), these->known - count};
+        for (uint32_t left = rest; left; left &= left - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(left);
+            if (of->at[lane][count] != key) continue;
+            of->at[lane] += count;
+            one.lanes |= left & -left;
+        }
+        rest &= ~one.lanes;
+        branch->divergent += ways > 0;
+        if (key != END) add(of, one);
     }
-    for (unsigned i = 0; part && i < way_count; ++i) go_to(of->warp, ways[i])->divergent += i > 0;
 }
 
-// Replays what is known. If a lane is in front of which nothing is known, others behind it wait for it, unless they
-// are `forced` to go on.
+// If it is not known where a lane goes from its block, the others wait for it before they pass it, unless they are
+// `forced` to go on.
 static void replay(unsigned warp, int forced) {
     lanes of;
-    open_lanes(&of, warp);
-    for (;;) {
-        uint64_t least = END, limit = END;
-        uint32_t together = 0;
-        for (unsigned lane = 0; lane < of.count; ++lane) {
-            if (of.first[lane] > least || of.first[lane] == END || (forced && !of.left[lane])) continue;
-            if (of.first[lane] < least) together = 0;
-            least = of.first[lane];
-            together |= 1u << lane;
+    for (open_lanes(&of, warp); of.groups;) {
+        group *const last = &of.group[of.groups - 1];
+        if (!last->known) {
+            uint32_t stuck = 0;
+            for (uint32_t rest = last->lanes; rest; rest &= rest - 1) {
+                const unsigned lane = (unsigned)__builtin_ctz(rest);
+                if (of.at[lane] == of.end[lane]) stuck |= rest & -rest;
+            }
+            if (stuck && !forced) break;
+            last->lanes &= ~stuck;
+            last->known = known_of(&of, last->lanes);
         }
-        int waits = !together;
-        for (unsigned lane = 0; lane < of.count; ++lane) {
-            if (together >> lane & 1)
-                waits |= !of.left[lane];
-            else if (of.first[lane] < limit && !(forced && !of.left[lane]))
-                limit = of.first[lane];
-        }
-        if (waits) break;
-        int part;
-        const size_t count = common(&of, together, limit, &part);
-        execute(&of, together, count, part);
+        const group these = *last;
+        --of.groups;
+        if (!these.lanes) continue;
+        const size_t count = common(&of, &these, of.groups ? of.group[of.groups - 1].key : END);
+        execute(&of, &these, count);
     }
     close_lanes(&of);
 }
