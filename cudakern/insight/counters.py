@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import linecache
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
@@ -18,6 +18,7 @@ from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
+from .blocks import Blocks
 from .session import name_of, session
 from .trace import _lines
 
@@ -51,6 +52,16 @@ class _Site(ctypes.Structure):
     )
 
 
+class _Block(ctypes.Structure):
+    """code_block"""
+
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("code", "warps", "threads", "divergent")),
+        ("successors", ctypes.c_uint64 * 2),
+        ("ends", ctypes.c_int),
+    )
+
+
 class _Launch(ctypes.Structure):
     """counted_launch"""
 
@@ -61,6 +72,8 @@ class _Launch(ctypes.Structure):
         ("block", ctypes.c_uint * 3),
         ("first_site", ctypes.c_uint64),
         ("sites", ctypes.c_uint64),
+        ("first_block", ctypes.c_uint64),
+        ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
         ("complete", ctypes.c_int),
@@ -86,6 +99,34 @@ class Instruction:
     worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A branch in the source."""
+
+    file: str
+    line: int
+    warps: int  #: executions by warps
+    threads: int  #: lanes that took part, in all executions together
+    divergent: int  #: times that lanes went different ways; twice for three ways
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Floating-point operations of a line in one type, by all threads."""
+
+    file: str
+    line: int
+    type: str  #: "float", "double", "half": also bfloat16
+    adds: int  #: and subtractions
+    multiplies: int
+    fused: int  #: calls of fma()
+
+    @property
+    def operations(self) -> int:
+        """A fused operation is two."""
+        return self.adds + self.multiplies + 2 * self.fused
+
+
 class Sources:
     """The texts of the files whose lines are counted."""
 
@@ -102,8 +143,17 @@ class Sources:
 class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
-    def __init__(self, name: str, instructions: Sequence[Instruction], barriers: int, sources: Sources) -> None:
+    def __init__(
+        self,
+        name: str,
+        instructions: Sequence[Instruction],
+        barriers: int,
+        sources: Sources,
+        branches: Sequence[Branch] = (),
+        arithmetic: Sequence[Arithmetic] = (),
+    ) -> None:
         self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+        self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
         self._sources = sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
@@ -132,25 +182,39 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
+        targets, divergent = (sum(getattr(one, figure) for one in self.branches) for figure in ("warps", "divergent"))
+        result["smsp__sass_branch_targets.sum"] = targets
+        result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
+        result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
+        return result
+
+    @property
+    def flops(self) -> dict[str, int]:
+        """Additions and multiplications by type: "float", "double", "half"."""
+        result: dict[str, int] = {}
+        for one in self.arithmetic:
+            result[one.type] = result.get(one.type, 0) + one.operations
         return result
 
     def by_line(self) -> _display.Table:
-        """The source of the lines that access memory, and those between them, with the figures in the margin."""
+        """The source of the lines that are counted, and those between them, with the figures in the margin."""
+        columns = {"access": "access", "requests": "requests", "per request": "sectors per request", "used": "used",
+                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations"}  # fmt: skip
         rows, last = [], ("", 0)
-        for (file, line), some in self.lines().items():
+        for (file, line), some in self._figures().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
             if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * 6)
-            rows += [[str(n), text[n - 1].rstrip(), *[""] * 5] for n in range(first, line) if n <= len(text)]
+                rows.append(["..."] + [""] * (len(columns) + 1))
+            empty = [""] * len(columns)
+            rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
-            for access, figures in _accesses(some):
-                shown = (figures[name] for name in ("requests", "per request", "used", "conflicts"))
-                rows.append([str(line), source, access, *shown])
+            for figures in some:
+                rows.append([str(line), source, *(figures.get(name, "") for name in columns)])
                 source = ""
             last = file, line
-        columns = ["line", "source", "access", "requests", "sectors per request", "used", "conflicts"]
-        return _display.Table(self._title(), columns, rows, right=["line", *columns[3:]])
+        shown = [*columns.values()]
+        return _display.Table(self._title(), ["line", "source", *shown], rows, right=["line", *shown[1:]])
 
     def heatmap(self, line: int) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -172,15 +236,27 @@ class Counted(_display.Shown):
             result.setdefault((one.file, one.line), []).append(one)
         return result
 
+    def _figures(self) -> dict[tuple[str, int], list[dict[str, str]]]:
+        """The rows of each line of each file, in the lines' order: figures by column."""
+        result = {place: [{"access": what, **row} for what, row in _accesses(of)] for place, of in self.lines().items()}
+        for one in self.branches:
+            row = {"access": "branch", "requests": f"{one.warps:,}", "lanes": f"{one.threads / one.warps:.3g}"}
+            result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
+        for some in self.arithmetic:
+            row = {"access": some.type, "operations": f"{some.operations:,}"}
+            result.setdefault((some.file, some.line), []).append(row)
+        return dict(sorted(result.items()))
+
     def table(self) -> _display.Table:
-        """One row per line, memory space and kind of access."""
+        """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
+        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
+        columns += ["divergent", "operations"]
         rows = [
-            [f"{Path(file).name}:{line}" if line else "unknown", access, *figures.values()]
-            for (file, line), some in self.lines().items()
-            for access, figures in _accesses(some)
+            [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
+            for (file, line), some in self._figures().items()
+            for figures in some
         ]
-        columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
-        return _display.Table(self._title(), columns, rows, right=columns[2:])
+        return _display.Table(self._title(), ["line", *columns], rows, right=columns[1:])
 
     def _title(self) -> str:
         if not self.instructions:
@@ -192,7 +268,12 @@ class Counted(_display.Shown):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "metrics": self.metrics, "instructions": [vars(one) for one in self.instructions]}
+        return {
+            "name": self.name,
+            "metrics": self.metrics,
+            "flops": self.flops,
+            **{name: [vars(one) for one in getattr(self, name)] for name in ("instructions", "branches", "arithmetic")},
+        }
 
 
 def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -218,19 +299,44 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
         )
 
 
+Line = TypeVar("Line", Branch, Arithmetic)
+
+
+def _merged(rows: Iterable[Line]) -> list[Line]:
+    """One row per place, whose numbers are the sums."""
+    result: dict[tuple[Any, ...], Line] = {}
+    for one in rows:
+        key = one.file, one.line, getattr(one, "type", "")
+        if before := result.get(key):
+            sums = {
+                name: value + getattr(before, name)
+                for name, value in vars(one).items()
+                if name not in ("file", "line", "type")
+            }
+            one = replace(one, **sums)
+        result[key] = one
+    return list(result.values())
+
+
 class Trace(Counted):
     """The counters of a call: of all its launches together, and of each in ``launches``."""
 
     def __init__(self, name: str, launches: Sequence[Counted], sources: Sources) -> None:
-        instructions = [one for launch in launches for one in launch.instructions]
-        super().__init__(name, instructions, sum(launch.barriers for launch in launches), sources)
+        super().__init__(
+            name,
+            [one for launch in launches for one in launch.instructions],
+            sum(launch.barriers for launch in launches),
+            sources,
+            _merged(one for launch in launches for one in launch.branches),
+            _merged(one for launch in launches for one in launch.arithmetic),
+        )
         self.launches = tuple(launches)
 
 
 class _Tracing(Observer):
     """Runs every call in the set whose kernels report what they do."""
 
-    mode = "checked"
+    mode = "traced"
 
     def __init__(self) -> None:
         self.sources = Sources()
@@ -289,6 +395,7 @@ def _counting() -> Iterator[Any]:
     library = checker.library()
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
+    library.counters_blocks.restype = ctypes.POINTER(_Block)
     if library.counters_begin():
         raise RuntimeError("a check or another trace, in another thread or around this one, has not ended")
     try:
@@ -303,15 +410,34 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     of_all = library.counters_sites()
     sites = [[of_all[one.first_site + i] for i in range(one.sites)] for one in launches]
     places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
+    entered = library.counters_blocks()
+    blocks = [[entered[one.first_block + i] for i in range(1, one.blocks)] for one in launches]
+    code = Blocks({one.code for some in blocks for one in some})
     return [
         Counted(
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
             [_instruction(one, places, sources) for one in some if one.requests],
             launch.barriers,
             sources,
+            _merged(_branches(executed, code)),
+            _merged(_arithmetic(executed, code)),
         )
-        for launch, some in zip(launches, sites, strict=True)
+        for launch, some, executed in zip(launches, sites, blocks, strict=True)
     ]
+
+
+def _branches(executed: Sequence[_Block], code: Blocks) -> Iterator[Branch]:
+    ends = {one.code for one in executed if one.ends}
+    for one in executed:
+        if place := code.branch(one.code, ends.intersection(one.successors)):
+            yield Branch(place.file, place.line, one.warps, one.threads, one.divergent)
+
+
+def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic]:
+    for one in executed:
+        for place, what in code.operations(one.code):
+            counts = dict.fromkeys(("adds", "multiplies", "fused"), 0) | {what.what: what.numbers * one.threads}
+            yield Arithmetic(place.file, place.line, what.type, **counts)
 
 
 #: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.

@@ -1,7 +1,8 @@
 // Counters: a tool of the emulator (../include/emulator/events.h) that counts what a GPU's memory system would do.
 //
 //   tool.c      loads and stores of threads --> requests.c   which lanes' accesses are one request of the warp?
-//                                                   '------> cost.c   how many sectors or wavefronts does it take?
+//          |                                        '------> cost.c   how many sectors or wavefronts does it take?
+//          '--> blocks of code that they enter --> branches.c   which lanes execute them together, and where do they part?
 //
 // A file uses only those whose section is above its own one.
 //
@@ -69,5 +70,26 @@ void requests_converge(unsigned warp); // lanes wait for each other: what they d
 void requests_converge_all(void);
 void requests_clear(void);
 size_t requests_sites(const site **all);
+
+// --- branches.c ----------------------------------------------------------------------------------------------------
+
+// A basic block of the kernel's code, and how often it has been executed in a launch.
+enum { SUCCESSORS = 2 };
+typedef struct code_block {
+    uintptr_t code; // an address in it: behind its first call
+    uint64_t warps, threads;
+    uint64_t divergent;               // times that lanes of a warp have parted at its end; twice into three ways
+    uintptr_t successors[SUCCESSORS]; // the first blocks of code that lanes have gone to from there; 0: fewer
+    int ends;                         // a thread has ended in it
+} code_block;
+
+emu_path *branches_start(unsigned threads); // a launch with so many threads per block
+void branches_begin(unsigned thread);       // the thread that calls this
+void branches_end(unsigned thread);
+void branches_full(void);              // the current thread's path
+void branches_converge(unsigned warp); // as requests_converge
+void branches_converge_all(void);
+void branches_clear(void); // the threads of the next block begin
+size_t branches_blocks(const code_block **all);
 
 #endif
