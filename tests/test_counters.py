@@ -17,7 +17,6 @@ EXPLAINED = {
     "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
     "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
     "shared_stored_to_one": "nvcc knows the value, and does without shared memory",
-    "async_few_lanes": "lanes that copy from one address are written to shared memory one after the other",
     "shared_floats_added": "on a GPU a loop of compare-and-swap, whose rounds depend on the other warps",
 }
 

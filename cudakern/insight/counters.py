@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MATRIX = 1 << 16  #: OF_MATRIX
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
+_NO_BANK = 1 << 56  #: above it, an address of a copy has the bank that it comes from: copy_address() of cost.c
 _NEAR = 6  #: lines between two that access memory, which are shown
 
 
@@ -47,7 +48,9 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
-        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "most")),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
+        ("serial", ctypes.c_uint64),
+        ("most", ctypes.c_uint64),
         ("worst", _Request),
     )
 
@@ -172,7 +175,8 @@ class Counted(_display.Shown):
             if requests:
                 result[f"l1tex__average_t_sectors_per_request_{unit}.ratio"] = sectors / requests
         for op, what in (("ld", "load"), ("st", "store"), ("atom", "atomic")):
-            wavefronts, ideal = (self._sum(figure, "shared", what) for figure in ("wavefronts", "ideal"))
+            kinds = what, f"matrix {what}"  # (the instructions of matrices have a name of their own, below)
+            wavefronts, ideal = (self._sum(figure, "shared", *kinds) for figure in ("wavefronts", "ideal"))
             result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", "shared", what)
             result[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = wavefronts
             result[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] = wavefronts - ideal
@@ -446,6 +450,10 @@ _STATEMENT = re.compile(
 )
 
 
+#: Which the hardware does for several lanes at a time.
+_COUNTS = re.compile(r"atomic(?:Add|Sub)\w*\s*\(.*,\s*(?:count_t|unsigned|int)?\(?1[uU]?\)?\s*\)\s*;|atomicInc")
+
+
 def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources) -> Instruction:
     file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
     space = "shared" if of.space == checker.SHARED else "global"
@@ -454,9 +462,17 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text = sources.lines(file)
-    if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
-        what = "reduction"
-    worst = tuple((lane, of.worst.address[lane]) for lane in range(32) if of.worst.lanes >> lane & 1)
-    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal)
+    text, wavefronts = sources.lines(file), of.wavefronts
+    if what == "atomic":
+        source = text[line - 1] if 0 < line <= len(text) else ""
+        is_statement = _STATEMENT.search(source)
+        is_one_word = (
+            of.wavefronts == of.requests and of.serial == of.lanes
+        )  # of each request: nvcc adds up in the warp
+        if space == "global" and is_statement:
+            what = "reduction"
+        elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
+            wavefronts = of.serial
+    worst = tuple((lane, of.worst.address[lane] % _NO_BANK) for lane in range(32) if of.worst.lanes >> lane & 1)
+    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal)
     return Instruction(file, line, what, space, of.bytes, *figures, worst)

@@ -32,10 +32,14 @@ typedef struct cost {
     unsigned sectors;           // of 32 bytes in global memory
     unsigned used;              // different bytes in them that lanes access
     unsigned wavefronts, ideal; // passes through shared memory; as many as without conflicts
+    unsigned serial;            // of atomic operations there: if lanes take turns that change one word
 } cost;
 cost cost_of_global(const request *of, unsigned bytes);
 cost cost_of_atomics(const request *of, unsigned bytes);               // in global memory
 cost cost_of_shared(const request *of, unsigned bytes, int can_merge); // parts of the warp that read the same
+cost cost_of_copy(const request *of, unsigned bytes);                  // into shared memory
+// An address in shared memory, with the bank that the data comes from; NULL: from none, they are zeros.
+uintptr_t copy_address(uintptr_t shared, const void *from);
 
 // --- requests.c ----------------------------------------------------------------------------------------------------
 
@@ -47,7 +51,7 @@ typedef struct site {
     int line;
     unsigned kind, bytes; // emu_access_kind
     int space;            // emu_space
-    uint64_t requests, lanes, sectors, used, wavefronts, ideal;
+    uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
     uint64_t most; // sectors, or wavefronts, of the costliest request ...
     request worst; // ... and its addresses
 } site;
@@ -66,6 +70,7 @@ void requests_forget_memory(void);                                              
 void requests_direct(const void *address, size_t bytes, unsigned kind, const void *after); // as emu_direct.access
 void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
                      emu_space space);
+void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space); // no part
 void requests_converge(unsigned warp); // lanes wait for each other: what they do next, they do together
 void requests_converge_all(void);
 void requests_clear(void);

@@ -112,26 +112,30 @@ static request whole(const row *in, const open_request *of) {
 }
 
 static cost cost_of(const site *at, const request *of) {
-    return at->space == EMU_SPACE_SHARED ? cost_of_shared(of, at->bytes, at->kind == EMU_READS)
-           : at->kind & EMU_ATOMIC       ? cost_of_atomics(of, at->bytes)
-                                         : cost_of_global(of, at->bytes);
+    if (at->space == EMU_SPACE_SHARED)
+        return at->kind & EMU_PENDING ? cost_of_copy(of, at->bytes)
+                                      : cost_of_shared(of, at->bytes, at->kind == EMU_READS);
+    return at->kind & EMU_ATOMIC ? cost_of_atomics(of, at->bytes) : cost_of_global(of, at->bytes);
 }
 
 static cost known_cost(const site *at, row *in, const open_request *of) {
     if (!in->hash) in->hash = hash_of(in->shape);
     const uint32_t place = (uint32_t)(of->base % PERIOD) | at->bytes << 8 | (at->space == EMU_SPACE_SHARED) << 16 |
-                           (at->kind == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18;
-    const uint64_t mixed = (in->hash ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
+                           (at->kind == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18 |
+                           !!(at->kind & EMU_PENDING) << 19;
+    const uint64_t shape = in->hash ^ of->base >> 56; // (copy_address)
+    const uint64_t mixed = (shape ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
     const size_t i = mixed >> 32 & (COSTS - 1);
-    if (costs[i].shape != in->hash || costs[i].lanes != of->lanes || costs[i].place != place) {
+    if (costs[i].shape != shape || costs[i].lanes != of->lanes || costs[i].place != place) {
         const request all = whole(in, of);
         costs[i].its = cost_of(at, &all);
-        costs[i].shape = in->hash, costs[i].lanes = of->lanes, costs[i].place = place;
+        costs[i].shape = shape, costs[i].lanes = of->lanes, costs[i].place = place;
     }
     return costs[i].its;
 }
 
 static void count_request(row *in, const open_request *of) {
+    if (!of->lanes) return;
     site *const to = &sites[in->site];
     cost its;
     if (of->apart) {
@@ -146,6 +150,7 @@ static void count_request(row *in, const open_request *of) {
     to->used += its.used;
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
+    to->serial += its.serial;
     const uint64_t size = to->space == EMU_SPACE_SHARED ? its.wavefronts : its.sectors;
     if (size > to->most) {
         to->most = size;
@@ -277,6 +282,13 @@ void requests_access(unsigned thread, const emu_where *at, uintptr_t address, si
     core_reports = 1;
     add_at(thread, at, NULL, address, bytes, kind, space);
     core_reports = 0;
+}
+
+void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space) {
+    row *const in = &rows[site_number(at, NULL, kind, (unsigned)bytes, space)][thread / LANES];
+    const uint32_t number = in->done[thread % LANES]++;
+    if (!in->is_listed) list(in, thread / LANES);
+    if (number - in->ended == in->open) begin(in, 0);
 }
 
 // --- The accesses of the kernel's code -----------------------------------------------------------------------------

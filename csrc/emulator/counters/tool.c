@@ -67,11 +67,27 @@ static int find_memory(uintptr_t address, range *in) {
     return 1;
 }
 
+// cp.async, when it begins: an event for what it reads, unless it only writes zeros, and one for what it writes.
+static void count_copy(unsigned thread, const emu_where *at, const emu_access_event *event) {
+    static uintptr_t from;
+    if (event->kind & EMU_READS) {
+        from = event->address;
+        return;
+    }
+    const unsigned reads = EMU_READS | EMU_PENDING, writes = EMU_WRITES | EMU_PENDING;
+    if (from)
+        requests_access(thread, at, from, event->bytes, reads, EMU_SPACE_GLOBAL);
+    else
+        requests_skip(thread, at, event->bytes, reads, EMU_SPACE_GLOBAL);
+    requests_access(thread, at, copy_address(event->address, (const void *)from), event->bytes, writes,
+                    EMU_SPACE_SHARED);
+    from = 0;
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     const unsigned thread = (unsigned)at->thread, plain = event->kind & ~EMU_RANGE;
-    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) // cp.async: when it begins
-        requests_access(thread, at, event->address, event->bytes, plain, event->space);
+    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(thread, at, event);
     if (event->by == EMU_BY_MATRIX)
         requests_access(thread, at, event->address, event->bytes, plain | OF_MATRIX, event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
