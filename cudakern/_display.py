@@ -53,9 +53,11 @@ class Table:
             show_header=any(map(str.strip, self.columns)),
         )
         kept = [column not in without for column in self.columns]
-        for column in compress(self.columns, kept):
+        for i, column in compress(enumerate(self.columns), kept):
             figures, room = column in self.right, column == "what it shows" and len(without) < len(self.spare)
             whole, least = figures or column == "variant", TEXT_WIDTH if room else None
+            if whole:  # rich's own minimum is that of a word
+                least = max(map(len, (*column.splitlines(), *(row[i] for row in self.rows))), default=0)
             table.add_column(column, justify="right" if figures else "left", no_wrap=whole, min_width=least)
         for row in self.rows:
             table.add_row(*map(Text, compress(row, kept)))
