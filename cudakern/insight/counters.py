@@ -18,11 +18,14 @@ from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
+from .costs import costs
 from .session import name_of, session
 from .trace import _lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from .compared import Compared
 
 MATRIX = 1 << 16  #: OF_MATRIX
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
@@ -134,23 +137,39 @@ class Counted(_display.Shown):
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
         return result
 
+    def compare(self, other: Counted) -> Compared:
+        """This trace and another one side by side: what changed, by figure, and by line where lines match."""
+        from .compared import Compared
+
+        return Compared(self, other)
+
     def by_line(self) -> _display.Table:
-        """The source of the lines that access memory, and those between them, with the figures in the margin."""
-        rows, last = [], ("", 0)
+        """The source of the lines that access memory, and those between them, with the figures in the margin.
+
+        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
+        """
+        rows: list[list[str]] = []
+        marked, last, paid = [], ("", 0), costs(self.instructions)
         for (file, line), some in self.lines().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
             if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * 6)
-            rows += [[str(n), text[n - 1].rstrip(), *[""] * 5] for n in range(first, line) if n <= len(text)]
+                rows.append(["..."] + [""] * 7)
+            rows += [[str(n), text[n - 1].rstrip(), *[""] * 6] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for access, figures in _accesses(some):
                 shown = (figures[name] for name in ("requests", "per request", "used", "conflicts"))
-                rows.append([str(line), source, access, *shown])
+                mark = str(paid[file, line, access])
+                if mark:
+                    marked.append(len(rows))
+                rows.append([f"> {line}" if mark else f"{line}", source, access, *shown, mark])
                 source = ""
             last = file, line
-        columns = ["line", "source", "access", "requests", "sectors per request", "used", "conflicts"]
-        return _display.Table(self._title(), columns, rows, right=["line", *columns[3:]])
+        columns = ["line", "source", "access", "requests", "sectors per\nrequest", "used", "conflicts", "cost"]
+        if not marked:  # nothing is costly
+            columns, rows = columns[:-1], [row[:-1] for row in rows]
+        note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
+        return _display.Table(self._title(), columns, rows, note, right=["line", *columns[3:7]], marked=marked)
 
     def heatmap(self, line: int) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -164,6 +183,10 @@ class Counted(_display.Shown):
         from .heatmap import heatmap
 
         return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
+
+    def text(self, file: str) -> list[str]:
+        """The lines of a file of ``lines()``; empty if it is not known."""
+        return self._sources.lines(file)
 
     def lines(self) -> dict[tuple[str, int], list[Instruction]]:
         """The instructions of each line of each file, in the lines' order."""
@@ -277,7 +300,7 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     >>> [(one.line, one.what, one.requests, one.sectors) for one in t.instructions]
     [(4, 'load', 32, 256), (4, 'store', 32, 128)]
     """
-    name = name_of(function, "trace")
+    name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
     with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
         function(*arguments, **keywords)
         launches = _read(library, by.sources)
