@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,9 @@ _SHORT = {
     r"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts\.sum": "cp.async sectors",
     r"smsp__sass_inst_executed_op_ldgsts\.sum": "cp.async requests",
     r"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts\.sum": "cp.async wavefronts",
+    r"smsp__sass_branch_targets\.sum": "branches",
+    r"smsp__sass_branch_targets_threads_divergent\.sum": "divergent branches",
+    r"smsp__sass_branch_targets_threads_uniform\.sum": "uniform branches",
     r"smsp__sass_inst_executed_op_ldsm\.sum": "ldmatrix requests",
     r"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm\.sum": "ldmatrix wavefronts",
 }
@@ -42,9 +45,13 @@ def short(metric: str) -> str:
     return metric
 
 
+def by_short_names(metrics: Mapping[str, float]) -> dict[str, float]:
+    return {short(name): value for name, value in metrics.items()}
+
+
 def figures(of: Counted) -> dict[str, float]:
     """All figures by their short names."""
-    result = {short(name): value for name, value in of.metrics.items()}
+    result = by_short_names(of.metrics)
     moved = SECTOR * sum(one.sectors for one in of.instructions)
     used = sum(one.used for one in of.instructions)
     return result | {"bytes moved": moved, "bytes used of these": used, "barriers of warps": of.barriers}
