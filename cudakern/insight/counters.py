@@ -19,11 +19,14 @@ from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
 from .blocks import Blocks
+from .costs import costs
 from .session import name_of, session
 from .trace import _lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from .compared import Compared
 
 MATRIX = 1 << 16  #: OF_MATRIX
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
@@ -200,11 +203,22 @@ class Counted(_display.Shown):
             result[one.type] = result.get(one.type, 0) + one.operations
         return result
 
+    def compare(self, other: Counted) -> Compared:
+        """This trace and another one side by side: what changed, by figure, and by line where lines match."""
+        from .compared import Compared
+
+        return Compared(self, other)
+
     def by_line(self) -> _display.Table:
-        """The source of the lines that are counted, and those between them, with the figures in the margin."""
-        columns = {"access": "access", "requests": "requests", "per request": "sectors per request", "used": "used",
-                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations"}  # fmt: skip
-        rows, last = [], ("", 0)
+        """The source of the lines that are counted, and those between them, with the figures in the margin.
+
+        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
+        """
+        columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
+                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
+                   "cost": "cost"}  # fmt: skip
+        rows: list[list[str]] = []
+        marked, last, paid = [], ("", 0), costs(self.instructions)
         for (file, line), some in self._figures().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
@@ -214,11 +228,20 @@ class Counted(_display.Shown):
             rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for figures in some:
-                rows.append([str(line), source, *(figures.get(name, "") for name in columns)])
+                mark = str(paid.get((file, line, figures["access"]), ""))
+                if mark:
+                    marked.append(len(rows))
+                shown = (mark if name == "cost" else figures.get(name, "") for name in columns)
+                rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
             last = file, line
-        shown = [*columns.values()]
-        return _display.Table(self._title(), ["line", "source", *shown], rows, right=["line", *shown[1:]])
+        names = [*columns.values()]
+        if not marked:  # nothing is costly
+            names, rows = names[:-1], [row[:-1] for row in rows]
+        note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
+        return _display.Table(
+            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:7]], marked=marked
+        )
 
     def heatmap(self, line: int) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -232,6 +255,10 @@ class Counted(_display.Shown):
         from .heatmap import heatmap
 
         return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
+
+    def text(self, file: str) -> list[str]:
+        """The lines of a file of ``lines()``; empty if it is not known."""
+        return self._sources.lines(file)
 
     def lines(self) -> dict[tuple[str, int], list[Instruction]]:
         """The instructions of each line of each file, in the lines' order."""
@@ -387,7 +414,7 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     >>> [(one.line, one.what, one.requests, one.sectors) for one in t.instructions]
     [(4, 'load', 32, 256), (4, 'store', 32, 128)]
     """
-    name = name_of(function, "trace")
+    name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
     with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
         function(*arguments, **keywords)
         launches = _read(library, by.sources)
