@@ -167,9 +167,9 @@ def test_declarations_are_read():
     }  # fmt: skip
     assert shape_of("tile", 4 * 33 * 16, SOURCE.splitlines(), 5) == ("float", (16, 33), 4)
     assert shape_of("tile", 4 * 33 * 16 + 4, SOURCE.splitlines(), 5) is None
-    twice = ["__shared__ int a[2][8];", "}", "__shared__ int a[4][4];", "}"]
-    assert shape_of("a", 64, twice, 3) == ("int", (4, 4), 4)
-    assert shape_of("a", 64, [line for line in twice if line != "}"], 1) is None
+    twice = ["void f() {", "__shared__ int a[2][8];", "}", "void g() { __shared__ int a[4][4]; }"]
+    assert shape_of("a", 64, twice, 4) == ("int", (4, 4), 4)
+    assert shape_of("a", 64, ["void f() {", twice[1], "{ __shared__ int a[4][4]; }", "}"], 2) is None
 
 
 def test_what_a_line_does():
@@ -193,19 +193,19 @@ def test_what_a_line_does():
 IN_WARPS = r"__syncthreads\(\) \(or __syncwarp\(\), if only lanes of one warp meet here\)"
 RACES = {
     "add": ("y[0] += t;", 2, 64, r"Use atomicAdd instead of \+=\."),
-    "take": ("int i = y[0]++;\ny[1 + i] = t;", 2, 1, r"Use atomicAdd instead of \+\+; it returns the old value\."),
+    "take": ("int i = y[0]++;\ny[1 + i] = t;", 2, 1, r"Use atomicAdd\(&y\[0\], 1\) instead of \+\+; it returns the old value\."),
     "count": ("for (int i = t; i < 64; i += 64) y[0]++;", 1, 64, r"Use atomicAdd instead of \+\+\.$"),
-    "two updates": ("y[t] -= 1; y[0] -= 2;", 1, 64, r"Use atomicAdd of the negative number instead of -="),
+    "two updates": ("y[t] -= 1; y[0] -= 2;", 1, 64, r"Use atomicSub instead of -="),
     "two steps": (
         "s[t] = s[t + 64] = t;\n__syncthreads();\nif (t < 32) s[t] += s[t + 32];\nif (t < 16) s[t] += s[t + 16];",
         1, 64, r"between lines 6 and 7\.",
     ),
     "or": ("y[t / 32] |= 1u << t;", 1, 32, r"Use atomicOr instead of \|=\."),
     "times": ("y[0] *= 2;", 1, 2, r"Let one thread update it, or use atomicCAS in a loop: .* does \*=\."),
-    "largest": ("y[0] = max(y[0], t);", 2, 1, r"Use atomicMax or, of floats, atomicCAS in a loop\."),
+    "largest": ("y[0] = max(y[0], t);", 2, 1, r"Use atomicMax\.$"),
     "test": ("if (t > y[0] - 1) y[0] = t;", 1, 2, "The test and the write must be one step"),
     "write": ("y[0] = t;", 2, 1, "Let one block write it, or give each block an element of its own"),
-    "in place": ("y[t] = y[t + 1];", 2, 32, "Write to another array"),
+    "in place": ("y[t] = y[t + 1];", 2, 32, r"y\[t \+ 1\] may be the old or the new value\. If you need the old one, write to another"),
     "shift": ("s[t] = t;\n__syncthreads();\ns[t] = s[t + 1];", 1, 64, f"Read into a variable first; then {IN_WARPS}"),
     "tree": (
         "s[t] = s[t + 64] = t;\n__syncthreads();\nfor (int d = 32; d; d /= 2)\nif (t < d) s[t] += s[t + d];",
@@ -220,11 +220,11 @@ RACES = {
         1, 64, r"The barrier between lines 5 and 7 is not enough in a loop: another one .* end, __syncthreads\(\)\.",
     ),
     "branches": ("if (t < 32) s[t] = t;\nelse y[g] = s[63 - t];", 1, 64, "at a barrier that both reach"),
-    "two launches": ("y[g] = t;\n__syncthreads();\ny[99] = y[127 - g];", 2, 64, "Blocks run in any order: use two"),
-    "overwritten": ("int v = y[127 - g];\n__syncthreads();\ny[g] = v;", 2, 64, "Other threads may still have to"),
+    "two launches": ("y[g] = t;\n__syncthreads();\ny[99] = y[127 - g];", 2, 64, "__syncthreads.. waits for the threads of one block only: use two"),
+    "overwritten": ("int v = y[127 - g];\n__syncthreads();\ny[g] = v;", 2, 64, "of one block only: write to another array"),
     "mixed": ("y[0] = 0;\natomicAdd(&y[0], 1);", 2, 1, "Set it before the launch, or in an earlier one"),
     "released": ("atomicAdd(&y[0], 1);\ny[0] = 0;", 2, 1, "Write it with atomicExch in line 5"),
-    "peeked": ("atomicAdd(&y[0], 1);\ny[1 + g] = y[0];", 2, 1, "Use the value that the atomic operation returns"),
+    "peeked": ("atomicAdd(&y[0], 1);\ny[1 + g] = y[0];", 2, 1, "Use the value that atomicAdd returns"),
     "flag": (
         "if (g == 0) { y[1] = 5; atomicExch(&y[0], 1); }\nif (g == 1)\nif (atomicAdd(&y[0], 0)) y[2] = y[1];",
         2, 1, r"If an atomic operation orders the two, __threadfence\(\) must come before it in the writer, and after",

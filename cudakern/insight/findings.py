@@ -395,7 +395,7 @@ class _Words:
         if self.found.access.kind & checker.CACHED:
             message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
             return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
-        return message, Race(self.found, self.array, self.is_shared, self.source).advice()
+        return message, Race(self.found, self.array, self.is_shared, self.source, self.type, self.shape == ()).advice()
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found
