@@ -87,6 +87,15 @@ def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
     return [*source, *(f"#define {name} {value.strip()}" for name, value in zip(names, values, strict=False))]
 
 
+_CONSTANT = re.compile(r"\b__constant__\b(?:[^;={}]|\{[^{}]*\})*?\b(\w+)\s*(?:\[[^;={}]*\])*\s*(?=[;=,])")
+
+
+@functools.lru_cache(16)
+def constants(text: str) -> frozenset[str]:
+    """The names of variables in constant memory, the first of each declaration."""
+    return frozenset(_CONSTANT.findall(_COMMENT.sub(" ", text)))
+
+
 def without_comments(source: Sequence[str]) -> list[str]:
     """The same lines, without what is in comments."""
     text = "\n".join(line.rstrip("\n") for line in source)
