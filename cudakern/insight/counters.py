@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
@@ -46,7 +46,10 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
-        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "most")),
+        *(
+            (name, ctypes.c_uint64)
+            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "hits", "most")
+        ),
         ("worst", _Request),
     )
 
@@ -63,6 +66,7 @@ class _Launch(ctypes.Structure):
         ("sites", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
         ("complete", ctypes.c_int),
     )
 
@@ -83,7 +87,18 @@ class Instruction:
     used: int  #: different bytes of these sectors that lanes accessed
     wavefronts: int  #: passes through shared memory
     ideal: int  #: as many as without bank conflicts
+    hits: int  #: sectors that the first-level cache had, by the model of caches.c
     worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
+
+
+class L2(NamedTuple):
+    """Sectors in the second-level cache, by the model of caches.c."""
+
+    reads: int
+    writes: int
+    atomics: int
+    hits: int  #: of these all
+    dram: int  #: read from the chip's memory
 
 
 class Sources:
@@ -102,8 +117,8 @@ class Sources:
 class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
-    def __init__(self, name: str, instructions: Sequence[Instruction], barriers: int, sources: Sources) -> None:
-        self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+    def __init__(self, name: str, instructions: Sequence[Instruction], barriers: int, l2: L2, sources: Sources) -> None:
+        self.name, self.instructions, self.barriers, self.l2 = name, tuple(instructions), barriers, l2
         self._sources = sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
@@ -132,7 +147,23 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
-        return result
+        return result | self._caches()
+
+    def _caches(self) -> dict[str, float]:
+        hits, sectors = (self._sum(figure, "global", "load", "copy") for figure in ("hits", "sectors"))
+        of_all = [one for one in self.instructions if one.space == "global"]
+        rates = {
+            "l1tex__t_sector_hit_rate.pct": (sum(one.hits for one in of_all), sum(one.sectors for one in of_all)),
+            "lts__t_sector_hit_rate.pct": (self.l2.hits, self.l2.reads + self.l2.writes + self.l2.atomics),
+        }
+        return {
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum": hits,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum": sectors - hits,
+            "lts__t_sectors_op_read.sum": self.l2.reads,
+            "lts__t_sectors_op_write.sum": self.l2.writes,
+            "dram__bytes_read.sum": SECTOR * self.l2.dram,
+            **{name: 100 * part / whole for name, (part, whole) in rates.items() if whole},
+        }
 
     def by_line(self) -> _display.Table:
         """The source of the lines that access memory, and those between them, with the figures in the margin."""
@@ -141,15 +172,15 @@ class Counted(_display.Shown):
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
             if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * 6)
-            rows += [[str(n), text[n - 1].rstrip(), *[""] * 5] for n in range(first, line) if n <= len(text)]
+                rows.append(["..."] + [""] * 7)
+            rows += [[str(n), text[n - 1].rstrip(), *[""] * 6] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for access, figures in _accesses(some):
-                shown = (figures[name] for name in ("requests", "per request", "used", "conflicts"))
+                shown = (figures[name] for name in ("requests", "per request", "used", "L1 hits", "conflicts"))
                 rows.append([str(line), source, access, *shown])
                 source = ""
             last = file, line
-        columns = ["line", "source", "access", "requests", "sectors per request", "used", "conflicts"]
+        columns = ["line", "source", "access", "requests", "sectors per request", "used", "L1 hits", "conflicts"]
         return _display.Table(self._title(), columns, rows, right=["line", *columns[3:]])
 
     def heatmap(self, line: int) -> Figure:
@@ -179,7 +210,8 @@ class Counted(_display.Shown):
             for (file, line), some in self.lines().items()
             for access, figures in _accesses(some)
         ]
-        columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
+        columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
+        columns.append("conflicts")
         return _display.Table(self._title(), columns, rows, right=columns[2:])
 
     def _title(self) -> str:
@@ -199,9 +231,9 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
     """The kinds of accesses, such as "global load", each with the figures of its instructions by column."""
     for space, what in sorted({(one.space, one.what) for one in instructions}):
         some = [one for one in instructions if (one.space, one.what) == (space, what)]
-        requests, lanes, sectors, used, wavefronts, ideal = (
+        requests, lanes, sectors, used, wavefronts, ideal, hits = (
             sum(getattr(one, name) for one in some)
-            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
+            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "hits")
         )
         shared = space == "shared"
         yield (
@@ -212,6 +244,7 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
                 "sectors": "" if shared else f"{sectors:,}",
                 "per request": "" if shared else f"{sectors / requests:.3g}",
                 "used": "" if shared else f"{used / (SECTOR * sectors):.0%}",
+                "L1 hits": "" if shared else f"{hits / sectors:.0%}",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
@@ -223,7 +256,8 @@ class Trace(Counted):
 
     def __init__(self, name: str, launches: Sequence[Counted], sources: Sources) -> None:
         instructions = [one for launch in launches for one in launch.instructions]
-        super().__init__(name, instructions, sum(launch.barriers for launch in launches), sources)
+        l2 = L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields)))
+        super().__init__(name, instructions, sum(launch.barriers for launch in launches), l2, sources)
         self.launches = tuple(launches)
 
 
@@ -308,6 +342,7 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
             [_instruction(one, places, sources) for one in some if one.requests],
             launch.barriers,
+            L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
             sources,
         )
         for launch, some in zip(launches, sites, strict=True)
@@ -332,5 +367,5 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
         what = "reduction"
     worst = tuple((lane, of.worst.address[lane]) for lane in range(32) if of.worst.lanes >> lane & 1)
-    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal)
+    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst)

@@ -12,15 +12,15 @@
 //   row   shape: 0 4 8 12 ...  (lane's address - base)
 //         open requests:  #5 base, lanes that have come | #6 base, lanes | ...    one that does not fit has its own
 //                                                                                 addresses, in `apart`
-// Invariant: of the open requests of a row, only the first one may change the shape, by a lane that has no part in the
-// others yet. So a request costs 16 bytes, and the cost of a shape at a place is worked out once.
+// Invariant: of the open requests of a row, only the first one may change the shape, by a lane that has no part in
+// the others yet. So a request takes 16 bytes, and what a shape costs at a place is worked out once.
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
-enum { MOST_SITES = 1 << 12, MOST_WARPS = 32, MOST_OPEN = 1 << 14, YIELDS = 4, RECENT = 8, COSTS = 1 << 12 };
-enum { PERIOD = BANKS * WORD }; // what a shape costs depends on its base modulo this
+enum { MOST_OPEN = 1 << 14, YIELDS = 4, RECENT = 8, COSTS = 1 << 12 };
+enum { PERIOD = LINE, KNOWN_LINES = 32 }; // what a shape costs depends on its base modulo this
 
 typedef struct open_request {
     uintptr_t base;
@@ -36,9 +36,9 @@ typedef struct row { // of a site and a warp
     uint32_t last;
     uint32_t present; // lanes that the warp has
     uint64_t hash;    // of the shape; 0: unknown
-    unsigned site;
-    int is_listed;       // in `listed`: it has begun requests since the lanes converged
-    uint64_t unused[11]; // 512 bytes: rows are found for each access
+    unsigned site, warp;
+    int is_listed;   // in `listed`: it has begun requests since the lanes converged
+    char unused[84]; // 512 bytes: rows are found for each access
 } row;
 
 static site sites[MOST_SITES];
@@ -85,6 +85,7 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
     for (unsigned warp = 0; warp * LANES < block_threads; ++warp) {
         const unsigned rest = block_threads - warp * LANES;
         rows[site_count][warp].site = site_count;
+        rows[site_count][warp].warp = warp;
         rows[site_count][warp].present = rest >= LANES ? UINT32_MAX : (1u << rest) - 1;
     }
     return site_count++;
@@ -96,7 +97,16 @@ static struct {
     uint64_t shape;        // its hash
     uint32_t lanes, place; // place: the base's remainder, the site's kind
     cost its;
+    uint32_t count; // of its lines; more than KNOWN_LINES: they are worked out again
+    struct {
+        int32_t line; // from the base's
+        uint8_t sectors, whole;
+    } of[KNOWN_LINES];
 } costs[COSTS];
+static struct { // static shared variables that a launch has accessed
+    uintptr_t begin;
+    size_t bytes, least, most;
+} statics;
 
 static uint64_t hash_of(const uintptr_t *shape) {
     uint64_t hash = 1;
@@ -104,41 +114,70 @@ static uint64_t hash_of(const uintptr_t *shape) {
     return hash ? hash : 1;
 }
 
+static uintptr_t address_of(const row *in, const open_request *of, unsigned lane) {
+    return of->apart ? apart.of[of->apart][lane] : of->base + in->shape[lane];
+}
+
 static request whole(const row *in, const open_request *of) {
     request result = {.lanes = of->lanes};
-    for (unsigned lane = 0; lane < LANES; ++lane)
-        result.address[lane] = of->apart ? apart.of[of->apart][lane] : of->base + in->shape[lane];
+    for (unsigned lane = 0; lane < LANES; ++lane) result.address[lane] = address_of(in, of, lane);
     return result;
 }
 
-static cost cost_of(const site *at, const request *of) {
-    return at->space == EMU_SPACE_SHARED ? cost_of_shared(of, at->bytes, at->kind == EMU_READS)
-           : at->kind & EMU_ATOMIC       ? cost_of_atomics(of, at->bytes)
-                                         : cost_of_global(of, at->bytes);
+static cost cost_of(const site *at, const request *of, touched *to) {
+    to->count = 0;
+    return at->space == EMU_SPACE_SHARED ? cost_of_shared(of, at->bytes, (at->kind & ~EMU_VOLATILE) == EMU_READS)
+           : at->kind & EMU_ATOMIC       ? cost_of_atomics(of, at->bytes, to)
+                                         : cost_of_global(of, at->bytes, to);
 }
 
-static cost known_cost(const site *at, row *in, const open_request *of) {
+static cost known_cost(const site *at, row *in, const open_request *of, touched *to) {
     if (!in->hash) in->hash = hash_of(in->shape);
     const uint32_t place = (uint32_t)(of->base % PERIOD) | at->bytes << 8 | (at->space == EMU_SPACE_SHARED) << 16 |
-                           (at->kind == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18;
+                           ((at->kind & ~EMU_VOLATILE) == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18;
     const uint64_t mixed = (in->hash ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
-    const size_t i = mixed >> 32 & (COSTS - 1);
-    if (costs[i].shape != in->hash || costs[i].lanes != of->lanes || costs[i].place != place) {
-        const request all = whole(in, of);
-        costs[i].its = cost_of(at, &all);
-        costs[i].shape = in->hash, costs[i].lanes = of->lanes, costs[i].place = place;
+    const size_t n = mixed >> 32 & (COSTS - 1);
+    const uintptr_t first = of->base / LINE;
+    if (costs[n].shape == in->hash && costs[n].lanes == of->lanes && costs[n].place == place &&
+        costs[n].count <= KNOWN_LINES) {
+        to->count = costs[n].count;
+        for (unsigned i = 0; i < to->count; ++i) {
+            to->of[i].line = first + (uintptr_t)(intptr_t)costs[n].of[i].line;
+            to->of[i].sectors = costs[n].of[i].sectors;
+            to->of[i].whole = costs[n].of[i].whole;
+        }
+        return costs[n].its;
     }
-    return costs[i].its;
+    const request all = whole(in, of);
+    costs[n].its = cost_of(at, &all, to);
+    costs[n].shape = in->hash, costs[n].lanes = of->lanes, costs[n].place = place;
+    costs[n].count = to->count;
+    for (unsigned i = 0; i < to->count && i < KNOWN_LINES; ++i) {
+        const uintptr_t from = to->of[i].line - first;
+        if (from + INT32_MAX > 2u * INT32_MAX) costs[n].count = UINT32_MAX;
+        costs[n].of[i].line = (int32_t)from;
+        costs[n].of[i].sectors = to->of[i].sectors;
+        costs[n].of[i].whole = to->of[i].whole;
+    }
+    return costs[n].its;
+}
+
+static void note_static(uintptr_t address) {
+    const size_t offset = address - statics.begin;
+    if (offset >= statics.bytes) return;
+    if (offset < statics.least) statics.least = offset;
+    if (offset + WORD > statics.most) statics.most = offset + WORD;
 }
 
 static void count_request(row *in, const open_request *of) {
     site *const to = &sites[in->site];
+    touched lines;
     cost its;
     if (of->apart) {
         const request all = whole(in, of);
-        its = cost_of(to, &all);
+        its = cost_of(to, &all, &lines);
     } else {
-        its = known_cost(to, in, of);
+        its = known_cost(to, in, of, &lines);
     }
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(of->lanes);
@@ -146,7 +185,19 @@ static void count_request(row *in, const open_request *of) {
     to->used += its.used;
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
-    const uint64_t size = to->space == EMU_SPACE_SHARED ? its.wavefronts : its.sectors;
+    uint64_t size = its.sectors;
+    if (to->space == EMU_SPACE_SHARED) {
+        size = its.wavefronts;
+        note_static(address_of(in, of, (unsigned)__builtin_ctz(of->lanes)));
+        note_static(address_of(in, of, LANES - 1 - (unsigned)__builtin_clz(of->lanes)));
+    } else {
+        caches_add(in->warp, in->site,
+                   to->kind & EMU_ATOMIC     ? CACHE_ATOMIC
+                   : to->kind & EMU_WRITES   ? CACHE_STORE
+                   : to->kind & EMU_VOLATILE ? CACHE_BYPASS
+                                             : CACHE_LOAD,
+                   &lines);
+    }
     if (size > to->most) {
         to->most = size;
         to->worst = whole(in, of);
@@ -312,7 +363,7 @@ static __attribute__((noinline)) void access_slowly(uintptr_t address, size_t by
                                                     const void *after) {
     static const emu_where nowhere;
     const size_t i = known_place(after);
-    const unsigned plain = kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE);
+    const unsigned plain = kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE);
     range in;
     row *of = NULL;
     if (!find_range(address, &in)) return;
@@ -347,14 +398,33 @@ void requests_converge(unsigned warp) {
 
 void requests_converge_all(void) {
     for (unsigned warp = 0; warp * LANES < block_threads; ++warp) requests_converge(warp);
+    caches_converge();
 }
 
-void requests_start(unsigned threads, int (*find_memory)(uintptr_t address, range *in)) {
+void requests_start(unsigned threads, size_t dynamic_shared, int (*find_memory)(uintptr_t address, range *in)) {
+    caches_start(threads, dynamic_shared);
+    statics.least = SIZE_MAX, statics.most = 0;
     site_count = 0;
     find = find_memory;
     memset(places, 0, sizeof places);
     requests_forget_memory();
     block_threads = threads;
+}
+
+void requests_block_begin(uint64_t number, uintptr_t begin, size_t static_bytes) {
+    caches_block_begin(number);
+    statics.begin = begin, statics.bytes = static_bytes;
+}
+
+void requests_block_end(void) {
+    requests_converge_all();
+    caches_block_end();
+}
+
+cache_figures requests_end(void) {
+    const cache_figures result = caches_end(statics.most ? statics.most - statics.least : 0);
+    for (unsigned i = 0; i < site_count; ++i) sites[i].hits = caches_hits(i);
+    return result;
 }
 
 size_t requests_sites(const site **all) {
@@ -372,6 +442,7 @@ void requests_clear(void) {
         free(listed[warp].of);
         memset(&listed[warp], 0, sizeof listed[warp]);
     }
+    caches_clear();
     free(apart.of);
     memset(&apart, 0, sizeof apart);
     site_count = 0;
