@@ -48,7 +48,7 @@ from pictures import (
     measured,
     rate,
 )
-from records import BENCH, NOTICE, changes, dated, error, markdown, notice
+from records import BENCH, NOTICE, REQUESTS, changes, dated, error, markdown, notice
 
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/measure/recorded.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
@@ -383,9 +383,25 @@ def recorded():
         for step in kernels:
             step["speedup"] = float(f"{kernels[0]['kernel_ns'] / step['kernel_ns']:.6g}")
     kernels = records.read(RESULTS / "gpu_kernels.json")
-    data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
+    data = {
+        "ladders": ladders,
+        "counters": recorded_counters(),
+        "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")},
+    }
     parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def recorded_counters():
+    """What the variants ask of memory: a list of the metrics per variant, without those that are 0 for all."""
+    record = records.read(RESULTS / REQUESTS)
+    keys = ("operation", "dtype", "variant")
+    columns = [name for name in record["rows"][0] if name not in keys and any(row[name] for row in record["rows"])]
+    ladders = {name: ladder | {"steps": {}} for name, ladder in record["ladders"].items()}
+    for row in record["rows"]:
+        op, dtype, variant = (row[key] for key in keys)
+        ladders[f"{op} {dtype}"]["steps"][variant] = [row[name] for name in columns]
+    return {"columns": columns, "rows": ladders}
 
 
 def recorded_ladder(path, shapes, dtype, least, times, limit):
@@ -486,9 +502,9 @@ def without_notices(text):
 
 def outdated():
     """The records in docs/results/ that were measured with other or unknown kernels, and how to renew them."""
-    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in (BENCH, MATMUL, "gpu_lab.json"))]
+    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in (BENCH, MATMUL, REQUESTS, "gpu_lab.json"))]
     old = [
-        f"{path.name}: {why}; run .ci/record {re.sub('^ladder.*', 'ladders', path.stem.removeprefix('gpu_'))}"
+        f"{path.name}: {why}; run .ci/record {'ladders' if 'ladder' in path.stem else path.stem.partition('_')[2]}"
         for path in sorted(paths)
         if (why := changes(path))
     ]

@@ -9,6 +9,7 @@ import pytest
 import cache_patterns
 import counter_patterns
 import cudakern as ck
+from cudakern.insight.variants import trace_variant
 
 RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
 
@@ -17,7 +18,6 @@ EXPLAINED = {
     "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
     "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
     "shared_stored_to_one": "nvcc knows the value, and does without shared memory",
-    "async_few_lanes": "lanes that copy from one address are written to shared memory one after the other",
     "shared_floats_added": "on a GPU a loop of compare-and-swap, whose rounds depend on the other warps",
 }
 
@@ -188,6 +188,13 @@ def test_launches_and_their_sum():
     for name, value in trace.metrics.items():
         if name.endswith(".sum"):
             assert value == sum(launch.metrics[name] for launch in trace.launches)
+
+
+@pytest.mark.parametrize("op, variant", [("saxpy", "naive"), ("bincount", "shared_atomics")])
+def test_lines_of_the_package(op, variant):
+    trace = trace_variant(op, variant)
+    assert {pathlib.Path(one.file).name for one in trace.instructions} == {f"{variant}.cuh"}
+    assert all(one.line > 0 for one in trace.instructions)
 
 
 def test_errors():

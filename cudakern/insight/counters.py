@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import linecache
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
@@ -18,15 +18,20 @@ from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
+from .blocks import Blocks
+from .costs import costs
 from .session import name_of, session
 from .trace import _lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .compared import Compared
+
 MATRIX = 1 << 16  #: OF_MATRIX
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
+_NO_BANK = 1 << 56  #: above it, an address of a copy has the bank that it comes from: copy_address() of cost.c
 _NEAR = 6  #: lines between two that access memory, which are shown
 
 
@@ -46,11 +51,19 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
-        *(
-            (name, ctypes.c_uint64)
-            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "hits", "most")
-        ),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
         ("worst", _Request),
+    )
+
+
+class _Block(ctypes.Structure):
+    """code_block"""
+
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("code", "warps", "threads", "divergent")),
+        ("successors", ctypes.c_uint64 * 2),
+        ("ends", ctypes.c_int),
     )
 
 
@@ -64,6 +77,8 @@ class _Launch(ctypes.Structure):
         ("block", ctypes.c_uint * 3),
         ("first_site", ctypes.c_uint64),
         ("sites", ctypes.c_uint64),
+        ("first_block", ctypes.c_uint64),
+        ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
         *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
@@ -101,6 +116,34 @@ class L2(NamedTuple):
     dram: int  #: read from the chip's memory
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A branch in the source."""
+
+    file: str
+    line: int
+    warps: int  #: executions by warps
+    threads: int  #: lanes that took part, in all executions together
+    divergent: int  #: times that lanes went different ways; twice for three ways
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Floating-point operations of a line in one type, by all threads."""
+
+    file: str
+    line: int
+    type: str  #: "float", "double", "half": also bfloat16
+    adds: int  #: and subtractions
+    multiplies: int
+    fused: int  #: calls of fma()
+
+    @property
+    def operations(self) -> int:
+        """A fused operation is two."""
+        return self.adds + self.multiplies + 2 * self.fused
+
+
 class Sources:
     """The texts of the files whose lines are counted."""
 
@@ -117,8 +160,18 @@ class Sources:
 class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
-    def __init__(self, name: str, instructions: Sequence[Instruction], barriers: int, l2: L2, sources: Sources) -> None:
+    def __init__(
+        self,
+        name: str,
+        instructions: Sequence[Instruction],
+        barriers: int,
+        l2: L2,
+        sources: Sources,
+        branches: Sequence[Branch] = (),
+        arithmetic: Sequence[Arithmetic] = (),
+    ) -> None:
         self.name, self.instructions, self.barriers, self.l2 = name, tuple(instructions), barriers, l2
+        self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
         self._sources = sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
@@ -137,7 +190,8 @@ class Counted(_display.Shown):
             if requests:
                 result[f"l1tex__average_t_sectors_per_request_{unit}.ratio"] = sectors / requests
         for op, what in (("ld", "load"), ("st", "store"), ("atom", "atomic")):
-            wavefronts, ideal = (self._sum(figure, "shared", what) for figure in ("wavefronts", "ideal"))
+            kinds = what, f"matrix {what}"  # (the instructions of matrices have a name of their own, below)
+            wavefronts, ideal = (self._sum(figure, "shared", *kinds) for figure in ("wavefronts", "ideal"))
             result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", "shared", what)
             result[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = wavefronts
             result[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] = wavefronts - ideal
@@ -147,6 +201,10 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
+        targets, divergent = (sum(getattr(one, figure) for one in self.branches) for figure in ("warps", "divergent"))
+        result["smsp__sass_branch_targets.sum"] = targets
+        result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
+        result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
         return result | self._caches()
 
     def _caches(self) -> dict[str, float]:
@@ -165,23 +223,53 @@ class Counted(_display.Shown):
             **{name: 100 * part / whole for name, (part, whole) in rates.items() if whole},
         }
 
+    @property
+    def flops(self) -> dict[str, int]:
+        """Additions and multiplications by type: "float", "double", "half"."""
+        result: dict[str, int] = {}
+        for one in self.arithmetic:
+            result[one.type] = result.get(one.type, 0) + one.operations
+        return result
+
+    def compare(self, other: Counted) -> Compared:
+        """This trace and another one side by side: what changed, by figure, and by line where lines match."""
+        from .compared import Compared
+
+        return Compared(self, other)
+
     def by_line(self) -> _display.Table:
-        """The source of the lines that access memory, and those between them, with the figures in the margin."""
-        rows, last = [], ("", 0)
-        for (file, line), some in self.lines().items():
+        """The source of the lines that are counted, and those between them, with the figures in the margin.
+
+        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
+        """
+        columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
+                   "L1 hits": "L1 hits", "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
+                   "cost": "cost"}  # fmt: skip
+        rows: list[list[str]] = []
+        marked, last, paid = [], ("", 0), costs(self.instructions)
+        for (file, line), some in self._figures().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
             if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * 7)
-            rows += [[str(n), text[n - 1].rstrip(), *[""] * 6] for n in range(first, line) if n <= len(text)]
+                rows.append(["..."] + [""] * (len(columns) + 1))
+            empty = [""] * len(columns)
+            rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
-            for access, figures in _accesses(some):
-                shown = (figures[name] for name in ("requests", "per request", "used", "L1 hits", "conflicts"))
-                rows.append([str(line), source, access, *shown])
+            for figures in some:
+                mark = str(paid.get((file, line, figures["access"]), ""))
+                if mark:
+                    marked.append(len(rows))
+                shown = (mark if name == "cost" else figures.get(name, "") for name in columns)
+                rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
             last = file, line
-        columns = ["line", "source", "access", "requests", "sectors per request", "used", "L1 hits", "conflicts"]
-        return _display.Table(self._title(), columns, rows, right=["line", *columns[3:]])
+        names = [*columns.values()]
+        if not marked:  # nothing is costly
+            names, rows = names[:-1], [row[:-1] for row in rows]
+        note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
+        return _display.Table(
+            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:8]], marked=marked
+        )
 
     def heatmap(self, line: int) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -196,6 +284,10 @@ class Counted(_display.Shown):
 
         return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
 
+    def text(self, file: str) -> list[str]:
+        """The lines of a file of ``lines()``; empty if it is not known."""
+        return self._sources.lines(file)
+
     def lines(self) -> dict[tuple[str, int], list[Instruction]]:
         """The instructions of each line of each file, in the lines' order."""
         result: dict[tuple[str, int], list[Instruction]] = {}
@@ -203,16 +295,27 @@ class Counted(_display.Shown):
             result.setdefault((one.file, one.line), []).append(one)
         return result
 
+    def _figures(self) -> dict[tuple[str, int], list[dict[str, str]]]:
+        """The rows of each line of each file, in the lines' order: figures by column."""
+        result = {place: [{"access": what, **row} for what, row in _accesses(of)] for place, of in self.lines().items()}
+        for one in self.branches:
+            row = {"access": "branch", "requests": f"{one.warps:,}", "lanes": f"{one.threads / one.warps:.3g}"}
+            result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
+        for some in self.arithmetic:
+            row = {"access": some.type, "operations": f"{some.operations:,}"}
+            result.setdefault((some.file, some.line), []).append(row)
+        return dict(sorted(result.items()))
+
     def table(self) -> _display.Table:
-        """One row per line, memory space and kind of access."""
+        """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
+        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
+        columns += ["conflicts", "divergent", "operations"]
         rows = [
-            [f"{Path(file).name}:{line}" if line else "unknown", access, *figures.values()]
-            for (file, line), some in self.lines().items()
-            for access, figures in _accesses(some)
+            [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
+            for (file, line), some in self._figures().items()
+            for figures in some
         ]
-        columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
-        columns.append("conflicts")
-        return _display.Table(self._title(), columns, rows, right=columns[2:])
+        return _display.Table(self._title(), ["line", *columns], rows, right=columns[1:])
 
     def _title(self) -> str:
         if not self.instructions:
@@ -224,7 +327,12 @@ class Counted(_display.Shown):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "metrics": self.metrics, "instructions": [vars(one) for one in self.instructions]}
+        return {
+            "name": self.name,
+            "metrics": self.metrics,
+            "flops": self.flops,
+            **{name: [vars(one) for one in getattr(self, name)] for name in ("instructions", "branches", "arithmetic")},
+        }
 
 
 def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -251,20 +359,45 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
         )
 
 
+Line = TypeVar("Line", Branch, Arithmetic)
+
+
+def _merged(rows: Iterable[Line]) -> list[Line]:
+    """One row per place, whose numbers are the sums."""
+    result: dict[tuple[Any, ...], Line] = {}
+    for one in rows:
+        key = one.file, one.line, getattr(one, "type", "")
+        if before := result.get(key):
+            sums = {
+                name: value + getattr(before, name)
+                for name, value in vars(one).items()
+                if name not in ("file", "line", "type")
+            }
+            one = replace(one, **sums)
+        result[key] = one
+    return list(result.values())
+
+
 class Trace(Counted):
     """The counters of a call: of all its launches together, and of each in ``launches``."""
 
     def __init__(self, name: str, launches: Sequence[Counted], sources: Sources) -> None:
-        instructions = [one for launch in launches for one in launch.instructions]
-        l2 = L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields)))
-        super().__init__(name, instructions, sum(launch.barriers for launch in launches), l2, sources)
+        super().__init__(
+            name,
+            [one for launch in launches for one in launch.instructions],
+            sum(launch.barriers for launch in launches),
+            L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields))),
+            sources,
+            _merged(one for launch in launches for one in launch.branches),
+            _merged(one for launch in launches for one in launch.arithmetic),
+        )
         self.launches = tuple(launches)
 
 
 class _Tracing(Observer):
     """Runs every call in the set whose kernels report what they do."""
 
-    mode = "checked"
+    mode = "traced"
 
     def __init__(self) -> None:
         self.sources = Sources()
@@ -311,7 +444,7 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     >>> [(one.line, one.what, one.requests, one.sectors) for one in t.instructions]
     [(4, 'load', 32, 256), (4, 'store', 32, 128)]
     """
-    name = name_of(function, "trace")
+    name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
     with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
         function(*arguments, **keywords)
         launches = _read(library, by.sources)
@@ -323,6 +456,7 @@ def _counting() -> Iterator[Any]:
     library = checker.library()
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
+    library.counters_blocks.restype = ctypes.POINTER(_Block)
     if library.counters_begin():
         raise RuntimeError("a check or another trace, in another thread or around this one, has not ended")
     try:
@@ -337,6 +471,9 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     of_all = library.counters_sites()
     sites = [[of_all[one.first_site + i] for i in range(one.sites)] for one in launches]
     places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
+    entered = library.counters_blocks()
+    blocks = [[entered[one.first_block + i] for i in range(1, one.blocks)] for one in launches]
+    code = Blocks({one.code for some in blocks for one in some})
     return [
         Counted(
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
@@ -344,15 +481,35 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
             launch.barriers,
             L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
             sources,
+            _merged(_branches(executed, code)),
+            _merged(_arithmetic(executed, code)),
         )
-        for launch, some in zip(launches, sites, strict=True)
+        for launch, some, executed in zip(launches, sites, blocks, strict=True)
     ]
+
+
+def _branches(executed: Sequence[_Block], code: Blocks) -> Iterator[Branch]:
+    ends = {one.code for one in executed if one.ends}
+    for one in executed:
+        if place := code.branch(one.code, ends.intersection(one.successors)):
+            yield Branch(place.file, place.line, one.warps, one.threads, one.divergent)
+
+
+def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic]:
+    for one in executed:
+        for place, what in code.operations(one.code):
+            counts = dict.fromkeys(("adds", "multiplies", "fused"), 0) | {what.what: what.numbers * one.threads}
+            yield Arithmetic(place.file, place.line, what.type, **counts)
 
 
 #: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.
 _STATEMENT = re.compile(
     r"(?:^|[;{})]|\belse)\s*(?:::)?atomic(?:Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(?:_block|_system)?\s*\("
 )
+
+
+#: Which the hardware does for several lanes at a time.
+_COUNTS = re.compile(r"atomic(?:Add|Sub)\w*\s*\(.*,\s*(?:count_t|unsigned|int)?\(?1[uU]?\)?\s*\)\s*;|atomicInc")
 
 
 def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources) -> Instruction:
@@ -363,9 +520,17 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text = sources.lines(file)
-    if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
-        what = "reduction"
-    worst = tuple((lane, of.worst.address[lane]) for lane in range(32) if of.worst.lanes >> lane & 1)
-    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal, of.hits)
+    text, wavefronts = sources.lines(file), of.wavefronts
+    if what == "atomic":
+        source = text[line - 1] if 0 < line <= len(text) else ""
+        is_statement = _STATEMENT.search(source)
+        is_one_word = (
+            of.wavefronts == of.requests and of.serial == of.lanes
+        )  # of each request: nvcc adds up in the warp
+        if space == "global" and is_statement:
+            what = "reduction"
+        elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
+            wavefronts = of.serial
+    worst = tuple((lane, of.worst.address[lane] % _NO_BANK) for lane in range(32) if of.worst.lanes >> lane & 1)
+    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst)

@@ -1,8 +1,9 @@
 // Counters: a tool of the emulator (../include/emulator/events.h) that counts what a GPU's memory system would do.
 //
 //   tool.c      loads and stores of threads --> requests.c   which lanes' accesses are one request of the warp?
-//                                                   '------> cost.c     how many sectors or wavefronts does it take?
-//                                                   '------> caches.c   which of the sectors do L1 and L2 have?
+//          |                                        '------> cost.c     how many sectors or wavefronts does it take?
+//          |                                        '------> caches.c   which of the sectors do L1 and L2 have?
+//          '--> blocks of code that they enter --> branches.c   which lanes execute them together, and where do they part?
 //
 // A file uses only those whose section is above its own one.
 //
@@ -32,6 +33,7 @@ typedef struct cost {
     unsigned sectors;           // of 32 bytes in global memory
     unsigned used;              // different bytes in them that lanes access
     unsigned wavefronts, ideal; // passes through shared memory; as many as without conflicts
+    unsigned serial;            // of atomic operations there: if lanes take turns that change one word
 } cost;
 typedef struct touched { // the lines of global memory that a request accesses
     unsigned count;
@@ -43,6 +45,9 @@ typedef struct touched { // the lines of global memory that a request accesses
 cost cost_of_global(const request *of, unsigned bytes, touched *to);
 cost cost_of_atomics(const request *of, unsigned bytes, touched *to);  // in global memory
 cost cost_of_shared(const request *of, unsigned bytes, int can_merge); // parts of the warp that read the same
+cost cost_of_copy(const request *of, unsigned bytes);                  // into shared memory
+// An address in shared memory, with the bank that the data comes from; NULL: from none, they are zeros.
+uintptr_t copy_address(uintptr_t shared, const void *from);
 
 // --- caches.c ------------------------------------------------------------------------------------------------------
 
@@ -71,7 +76,7 @@ typedef struct site {
     int line;
     unsigned kind, bytes; // emu_access_kind
     int space;            // emu_space
-    uint64_t requests, lanes, sectors, used, wavefronts, ideal;
+    uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
     uint64_t hits; // sectors that L1 had
     uint64_t most; // sectors, or wavefronts, of the costliest request ...
     request worst; // ... and its addresses
@@ -92,11 +97,33 @@ void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_byte
 void requests_direct(const void *address, size_t bytes, unsigned kind, const void *after); // as emu_direct.access
 void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
                      emu_space space);
+void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space); // no part
 void requests_converge(unsigned warp); // lanes wait for each other: what they do next, they do together
 void requests_converge_all(void);
 void requests_block_end(void);
 cache_figures requests_end(void); // of the launch
 void requests_clear(void);
 size_t requests_sites(const site **all);
+
+// --- branches.c ----------------------------------------------------------------------------------------------------
+
+// A basic block of the kernel's code, and how often it has been executed in a launch.
+enum { SUCCESSORS = 2 };
+typedef struct code_block {
+    uintptr_t code; // an address in it: behind its first call
+    uint64_t warps, threads;
+    uint64_t divergent;               // times that lanes of a warp have parted at its end; twice into three ways
+    uintptr_t successors[SUCCESSORS]; // the first blocks of code that lanes have gone to from there; 0: fewer
+    int ends;                         // a thread has ended in it
+} code_block;
+
+emu_path *branches_start(unsigned threads); // a launch with so many threads per block
+void branches_begin(unsigned thread);       // the thread that calls this
+void branches_end(unsigned thread);
+void branches_full(void);              // the current thread's path
+void branches_converge(unsigned warp); // as requests_converge
+void branches_converge_all(void);
+void branches_clear(void); // the threads of the next block begin
+size_t branches_blocks(const code_block **all);
 
 #endif

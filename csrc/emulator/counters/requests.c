@@ -126,19 +126,22 @@ static request whole(const row *in, const open_request *of) {
 
 static cost cost_of(const site *at, const request *of, touched *to) {
     to->count = 0;
-    return at->space == EMU_SPACE_SHARED ? cost_of_shared(of, at->bytes, (at->kind & ~EMU_VOLATILE) == EMU_READS)
-           : at->kind & EMU_ATOMIC       ? cost_of_atomics(of, at->bytes, to)
-                                         : cost_of_global(of, at->bytes, to);
+    if (at->space == EMU_SPACE_SHARED)
+        return at->kind & EMU_PENDING ? cost_of_copy(of, at->bytes)
+                                      : cost_of_shared(of, at->bytes, (at->kind & ~EMU_VOLATILE) == EMU_READS);
+    return at->kind & EMU_ATOMIC ? cost_of_atomics(of, at->bytes, to) : cost_of_global(of, at->bytes, to);
 }
 
 static cost known_cost(const site *at, row *in, const open_request *of, touched *to) {
     if (!in->hash) in->hash = hash_of(in->shape);
     const uint32_t place = (uint32_t)(of->base % PERIOD) | at->bytes << 8 | (at->space == EMU_SPACE_SHARED) << 16 |
-                           ((at->kind & ~EMU_VOLATILE) == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18;
-    const uint64_t mixed = (in->hash ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
+                           ((at->kind & ~EMU_VOLATILE) == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18 |
+                           !!(at->kind & EMU_PENDING) << 19;
+    const uint64_t shape = in->hash ^ of->base >> 56; // (copy_address)
+    const uint64_t mixed = (shape ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
     const size_t n = mixed >> 32 & (COSTS - 1);
     const uintptr_t first = of->base / LINE;
-    if (costs[n].shape == in->hash && costs[n].lanes == of->lanes && costs[n].place == place &&
+    if (costs[n].shape == shape && costs[n].lanes == of->lanes && costs[n].place == place &&
         costs[n].count <= KNOWN_LINES) {
         to->count = costs[n].count;
         for (unsigned i = 0; i < to->count; ++i) {
@@ -150,7 +153,7 @@ static cost known_cost(const site *at, row *in, const open_request *of, touched 
     }
     const request all = whole(in, of);
     costs[n].its = cost_of(at, &all, to);
-    costs[n].shape = in->hash, costs[n].lanes = of->lanes, costs[n].place = place;
+    costs[n].shape = shape, costs[n].lanes = of->lanes, costs[n].place = place;
     costs[n].count = to->count;
     for (unsigned i = 0; i < to->count && i < KNOWN_LINES; ++i) {
         const uintptr_t from = to->of[i].line - first;
@@ -163,13 +166,14 @@ static cost known_cost(const site *at, row *in, const open_request *of, touched 
 }
 
 static void note_static(uintptr_t address) {
-    const size_t offset = address - statics.begin;
+    const size_t offset = (address & ~(UINT64_C(0xff) << 56)) - statics.begin; // (copy_address)
     if (offset >= statics.bytes) return;
     if (offset < statics.least) statics.least = offset;
     if (offset + WORD > statics.most) statics.most = offset + WORD;
 }
 
 static void count_request(row *in, const open_request *of) {
+    if (!of->lanes) return;
     site *const to = &sites[in->site];
     touched lines;
     cost its;
@@ -185,6 +189,7 @@ static void count_request(row *in, const open_request *of) {
     to->used += its.used;
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
+    to->serial += its.serial;
     uint64_t size = its.sectors;
     if (to->space == EMU_SPACE_SHARED) {
         size = its.wavefronts;
@@ -284,7 +289,7 @@ static void wait_for_others(row *in) {
 // A request that begins, or an address that does not fit.
 static __attribute__((noinline)) void add_slowly(row *in, unsigned thread, uint32_t number, uintptr_t address) {
     const unsigned lane = thread % LANES;
-    if (in->open == MOST_OPEN && number - in->ended == MOST_OPEN) wait_for_others(in);
+    if (in->open >= MOST_OPEN && number - in->ended == in->open) wait_for_others(in);
     if (number - in->ended == in->open) {
         if (!in->is_listed) list(in, thread / LANES);
         begin(in, address - in->shape[lane]);
@@ -328,6 +333,13 @@ void requests_access(unsigned thread, const emu_where *at, uintptr_t address, si
     core_reports = 1;
     add_at(thread, at, NULL, address, bytes, kind, space);
     core_reports = 0;
+}
+
+void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space) {
+    row *const in = &rows[site_number(at, NULL, kind, (unsigned)bytes, space)][thread / LANES];
+    const uint32_t number = in->done[thread % LANES]++;
+    if (!in->is_listed) list(in, thread / LANES);
+    if (number - in->ended == in->open) begin(in, 0);
 }
 
 // --- The accesses of the kernel's code -----------------------------------------------------------------------------

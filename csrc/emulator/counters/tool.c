@@ -13,8 +13,8 @@ typedef struct counted_launch { // what the host gets: a launch, and its sites a
     uint64_t number;
     char kernel[256];
     unsigned grid[3], block[3];
-    uint64_t first_site, sites;
-    uint64_t barriers, warp_operations; // of warps: each counts once per warp
+    uint64_t first_site, sites, first_block, blocks; // sites of accesses, blocks of code
+    uint64_t barriers, warp_operations;              // of warps: each counts once per warp
     cache_figures caches;
     int complete;
 } counted_launch;
@@ -24,6 +24,8 @@ static counted_launch *launches;
 static size_t launch_count;
 static site *all_sites;
 static size_t all_count;
+static code_block *all_blocks;
+static size_t all_block_count;
 
 static struct {
     uintptr_t shared, statics, arguments;
@@ -66,11 +68,27 @@ static int find_memory(uintptr_t address, range *in) {
     return 1;
 }
 
+// cp.async, when it begins: an event for what it reads, unless it only writes zeros, and one for what it writes.
+static void count_copy(unsigned thread, const emu_where *at, const emu_access_event *event) {
+    static uintptr_t from;
+    if (event->kind & EMU_READS) {
+        from = event->address;
+        return;
+    }
+    const unsigned reads = EMU_READS | EMU_PENDING, writes = EMU_WRITES | EMU_PENDING;
+    if (from)
+        requests_access(thread, at, from, event->bytes, reads, EMU_SPACE_GLOBAL);
+    else
+        requests_skip(thread, at, event->bytes, reads, EMU_SPACE_GLOBAL);
+    requests_access(thread, at, copy_address(event->address, (const void *)from), event->bytes, writes,
+                    EMU_SPACE_SHARED);
+    from = 0;
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     const unsigned thread = (unsigned)at->thread, plain = event->kind & ~EMU_RANGE;
-    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) // cp.async: when it begins
-        requests_access(thread, at, event->address, event->bytes, plain, event->space);
+    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(thread, at, event);
     if (event->by == EMU_BY_MATRIX)
         requests_access(thread, at, event->address, event->bytes, plain | OF_MATRIX, event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
@@ -87,7 +105,7 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
     launches = realloc(launches, (launch_count + 1) * sizeof *launches);
     if (!launches) abort();
     counted_launch *const to = &launches[launch_count++];
-    *to = (counted_launch){.number = event->number, .first_site = all_count};
+    *to = (counted_launch){.number = event->number, .first_site = all_count, .first_block = all_block_count};
     strncpy(to->kernel, event->kernel, sizeof to->kernel - 1);
     memcpy(to->grid, &event->grid, sizeof to->grid);
     memcpy(to->block, &event->block, sizeof to->block);
@@ -100,6 +118,7 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
     requests_start(threads, event->dynamic_shared, find_memory);
+    direct.paths = branches_start(threads);
 }
 
 static void on_launch_end(void *tool, emu_launch_event *event, int code) {
@@ -112,6 +131,13 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     memcpy(all_sites + all_count, of, sites * sizeof *of);
     all_count += sites;
     launches[launch_count - 1].sites = sites;
+    const code_block *entered;
+    const size_t blocks = branches_blocks(&entered);
+    all_blocks = realloc(all_blocks, (all_block_count + blocks) * sizeof *all_blocks);
+    if (!all_blocks) abort();
+    memcpy(all_blocks + all_block_count, entered, blocks * sizeof *entered);
+    all_block_count += blocks;
+    launches[launch_count - 1].blocks = blocks;
     launches[launch_count - 1].complete = !code;
     pthread_mutex_unlock(&lock);
 }
@@ -126,7 +152,7 @@ static int on_block_begin(void *tool, emu_block_event *event) {
     now.shared = shared, now.shared_bytes = event->shared_bytes;
     now.statics = statics, now.static_bytes = event->static_bytes;
     requests_block_begin(event->number, statics, event->static_bytes);
-    direct = (emu_direct){.access = requests_direct, .pages = no_pages};
+    direct = (emu_direct){.access = requests_direct, .pages = no_pages, .paths = direct.paths, .full = branches_full};
     if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
     return 1;
 }
@@ -135,6 +161,18 @@ static void on_block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)event, (void)complete;
     emu_threadIdx.direct = NULL;
     requests_block_end();
+    branches_converge_all();
+    branches_clear();
+}
+
+static void on_thread_begin(void *tool, const emu_where *at) {
+    (void)tool;
+    branches_begin((unsigned)at->thread);
+}
+
+static void on_thread_end(void *tool, const emu_where *at) {
+    (void)tool;
+    branches_end((unsigned)at->thread);
 }
 
 static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
@@ -142,12 +180,15 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     if (event->stage != EMU_BARRIER_OPENS || event->kind > EMU_SYNC_GRID) return;
     launches[launch_count - 1].barriers += now.warps;
     requests_converge_all();
+    branches_converge_all();
 }
 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
     ++launches[launch_count - 1].warp_operations;
-    if (event->mask == UINT32_MAX) requests_converge((unsigned)at->thread / LANES);
+    if (event->mask != UINT32_MAX) return;
+    requests_converge((unsigned)at->thread / LANES);
+    branches_converge((unsigned)at->thread / LANES);
 }
 
 // --- For the host --------------------------------------------------------------------------------------------------
@@ -158,12 +199,14 @@ COUNTERS_API int counters_begin(void) {
                                      .launch_end = on_launch_end,
                                      .block_begin = on_block_begin,
                                      .block_end = on_block_end,
+                                     .thread_begin = on_thread_begin,
+                                     .thread_end = on_thread_end,
                                      .access = on_access,
                                      .barrier = on_barrier,
                                      .warp = on_warp,
                                      .one_at_a_time = 1};
     const int code = emu_subscribe(&TABLE, &launches);
-    if (!code) launch_count = all_count = 0;
+    if (!code) launch_count = all_count = all_block_count = 0;
     return code;
 }
 
@@ -180,4 +223,8 @@ COUNTERS_API size_t counters_launches(const counted_launch **all) {
 
 COUNTERS_API const site *counters_sites(void) {
     return all_sites;
+}
+
+COUNTERS_API const code_block *counters_blocks(void) {
+    return all_blocks;
 }
