@@ -165,6 +165,28 @@ def test_naive_against_tiled(n):
     assert tiled[name] == naive[name] / 16
 
 
+def test_constant_memory_is_not_global():
+    trace = launch(
+        """__constant__ float table[64];
+        __device__ float others[64];
+        __global__ void k(float *y) { int t = threadIdx.x; y[t] = table[t % 4] + others[t]; }""",
+        np.zeros(32, "f4"),
+    )
+    assert {one.space: one.requests for one in trace.instructions if one.what == "load"} == {"constant": 1, "global": 1}
+    assert trace.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 4
+
+
+def test_atomics_in_shared_memory():
+    """Additions of 1 come together; operations that return a value, or others to several words, take turns."""
+    text = "__global__ void k(int *y) {{ __shared__ int s[8]; int t = threadIdx.x; if (t < 8) s[t] = 0;" \
+           " __syncthreads(); {0} __syncthreads(); if (t < 8) y[t] = s[t]; }}"  # fmt: skip
+    passes = {}
+    for line in ("atomicAdd(&s[t % 8], 1);", "atomicMax(&s[t % 8], t);", "y[t] = atomicAdd(&s[t % 8], 1);"):
+        (atomic,) = lines(launch(text.format(line), np.zeros(32, "i4")), "atomic", "shared")
+        passes[line] = atomic.wavefronts
+    assert [*passes.values()] == [1, 4, 4]
+
+
 # --- displays, errors ------------------------------------------------------------------------------------------------
 def test_displays(patterns):
     trace = counted(patterns, "transposed_tile")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
+from .._installed import KERNELS
 from ..calls.observer import Observed, Observer, Run, observed
 from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
@@ -20,6 +21,7 @@ from ..own.sets import in_mode
 from . import checker
 from .blocks import Blocks
 from .costs import costs
+from .declared import constants
 from .session import name_of, session
 from .trace import _lines
 
@@ -94,7 +96,7 @@ class Instruction:
     line: int  #: 0: unknown
     what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result;
     #: "copy": cp.async, which has a part in each memory; "matrix load", "matrix store": ldmatrix, stmatrix
-    space: str  #: "global", "shared"
+    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's
     bytes: int  #: per lane
     requests: int  #: one per warp and execution
     lanes: int  #: that took part, in all requests together
@@ -149,9 +151,15 @@ class Sources:
 
     def __init__(self) -> None:
         self._of: dict[str, list[str]] = {}
+        self.constants: set[str] = set()  #: names of variables in constant memory
 
     def add(self, source: Source) -> None:
         self._of[source.path.name] = source.splitlines()
+        self.constants |= constants(source)
+
+    def add_operation(self, name: str) -> None:
+        for path in (KERNELS / name).rglob("*.cu*"):
+            self.constants |= constants(path.read_text(encoding="utf-8"))
 
     def lines(self, file: str) -> list[str]:
         return self._of.get(Path(file).name) or linecache.getlines(file)
@@ -349,10 +357,10 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
             {
                 "requests": f"{requests:,}",
                 "lanes": f"{lanes / requests:.3g}",
-                "sectors": "" if shared else f"{sectors:,}",
-                "per request": "" if shared else f"{sectors / requests:.3g}",
-                "used": "" if shared else f"{used / (SECTOR * sectors):.0%}",
-                "L1 hits": "" if shared else f"{hits / sectors:.0%}",
+                "sectors": f"{sectors:,}" if space == "global" else "",
+                "per request": f"{sectors / requests:.3g}" if space == "global" else "",
+                "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
+                "L1 hits": f"{hits / sectors:.0%}" if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
@@ -403,7 +411,9 @@ class _Tracing(Observer):
         self.sources = Sources()
 
     def kernel(self, run: Observed) -> None:
-        if not isinstance(run, Run):
+        if isinstance(run, Run):
+            self.sources.add_operation(run.variant.operation)
+        else:
             self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
         if run.native is not emulator():
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
@@ -457,6 +467,7 @@ def _counting() -> Iterator[Any]:
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
     library.counters_blocks.restype = ctypes.POINTER(_Block)
+    library.counters_variable.restype, library.counters_variable.argtypes = ctypes.c_char_p, [ctypes.c_size_t]
     if library.counters_begin():
         raise RuntimeError("a check or another trace, in another thread or around this one, has not ended")
     try:
@@ -477,7 +488,7 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     return [
         Counted(
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
-            [_instruction(one, places, sources) for one in some if one.requests],
+            [_instruction(one, places, sources, library) for one in some if one.requests],
             launch.barriers,
             L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
             sources,
@@ -512,7 +523,7 @@ _STATEMENT = re.compile(
 _COUNTS = re.compile(r"atomic(?:Add|Sub)\w*\s*\(.*,\s*(?:count_t|unsigned|int)?\(?1[uU]?\)?\s*\)\s*;|atomicInc")
 
 
-def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources) -> Instruction:
+def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources, library: Any) -> Instruction:
     file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
     space = "shared" if of.space == checker.SHARED else "global"
     what = "atomic" if of.kind & ATOMIC else "store" if of.kind & WRITES else "load"
@@ -532,5 +543,8 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
             wavefronts = of.serial
     worst = tuple((lane, of.worst.address[lane] % _NO_BANK) for lane in range(32) if of.worst.lanes >> lane & 1)
+    if (space, what) == ("global", "load") and sources.constants:
+        name = library.counters_variable(worst[0][1]) or b""
+        space = "constant" if name.decode(errors="replace") in sources.constants else space
     figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst)

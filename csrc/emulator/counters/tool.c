@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../checker/symbols.h"
 #include "counters.h"
 
 extern __thread emu_dim3 emu_blockDim __attribute__((tls_model("initial-exec")));
@@ -223,6 +224,13 @@ COUNTERS_API size_t counters_launches(const counted_launch **all) {
 
 COUNTERS_API const site *counters_sites(void) {
     return all_sites;
+}
+
+// The __device__ or __constant__ variable that has the address; NULL: none.
+COUNTERS_API const char *counters_variable(uintptr_t address) {
+    const library *const of = library_of(address);
+    const variable *const near = of ? variable_near(&of->others, address - of->base) : NULL;
+    return near && address - of->base >= near->begin && address - of->base < near->end ? near->name : NULL;
 }
 
 COUNTERS_API const code_block *counters_blocks(void) {
