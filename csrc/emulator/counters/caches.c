@@ -17,57 +17,81 @@
 
 enum { MULTIPROCESSORS = 132, MOST_THREADS = 2048, MOST_BLOCKS = 32, MOST_STORED = 1 << 23 };
 enum { KB = 1 << 10, L1_BYTES = 256 * KB, SHARED_BYTES = 228 * KB, RESERVED = KB, L2_BYTES = 30 << 20 };
-enum { WAYS = 16, GROUP = 32, ALL = 15, PAIR = 3, PLACE_LINES = (2 << 20) / LINE };
+enum { WAYS = 16, GROUP_BITS = 5, ALL = 15, PAIR = 3, LAST = 128, PLACE_LINES = (2 << 20) / LINE, SITE_BITS = 12 };
 static const uint16_t CARVEOUTS[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; // KB of L1 that shared memory takes
 
 // --- A cache -------------------------------------------------------------------------------------------------------
 
-typedef struct way {
-    uint64_t line : 41;             // + 1; 0: none
-    uint64_t whole : 4, partly : 4; // sectors: all bytes are there; some that have been written
-} way;
+typedef uint32_t vector __attribute__((vector_size(16)));
+typedef struct set {
+    union {
+        uint32_t line[WAYS]; // + 1; 0: none
+        vector lines[WAYS / 4];
+    };
+    uint8_t whole[WAYS];  // bits of sectors: all bytes are there ...
+    uint8_t partly[WAYS]; // ... or some, which have been written
+    uint16_t used;        // bits: ways, since the hand has passed
+    uint8_t hand;
+} set;
 typedef struct cache {
-    way (*sets)[WAYS];      // in each, the one that has been used last comes first
-    uint32_t group, groups; // of sets
+    set *sets;
+    uint32_t bits, groups; // groups of 2 ** bits sets
 } cache;
+typedef struct way { // a line in a cache
+    uint8_t *whole, *partly;
+} way;
 
-static int set_up(cache *it, size_t bytes, uint32_t group) {
-    it->group = group;
-    it->groups = (uint32_t)(bytes / LINE / WAYS / group);
-    it->sets = calloc(it->groups, group * sizeof *it->sets);
+static int set_up(cache *it, size_t bytes, uint32_t bits) {
+    it->bits = bits;
+    it->groups = (uint32_t)(bytes / LINE / WAYS >> bits);
+    it->sets = calloc(it->groups, sizeof *it->sets << bits);
     return it->sets != NULL;
 }
 
-// A new line takes the place of the one that has not been used longest. Neighboring lines lie in a group of sets, so
-// that few pages of this process's memory are touched.
-static way *look_up(cache *in, uint64_t line) {
-    const uint64_t hash = line / in->group * 0x9e3779b97f4a7c15u;
+static unsigned take_place(set *in, uint32_t line) { // of one that has not been used for a round of the hand
+    while (in->used >> in->hand & 1) {
+        in->used &= (uint16_t) ~(1u << in->hand);
+        in->hand = (in->hand + 1) % WAYS;
+    }
+    const unsigned i = in->hand;
+    in->hand = (in->hand + 1) % WAYS;
+    in->line[i] = line + 1;
+    in->whole[i] = in->partly[i] = 0;
+    return i;
+}
+
+// Neighboring lines lie in a group of sets, so that few pages of this process's memory are touched.
+static inline way look_up(const cache *in, uint32_t line) {
+    const uint64_t hash = (line >> in->bits) * 0x9e3779b97f4a7c15u;
     const uint64_t group = (hash >> 32) * in->groups >> 32;
-    way *const set = in->sets[group * in->group + ((line ^ hash >> 16) & (in->group - 1))];
-    if (set->line == line + 1) return set;
-    unsigned i = 1;
-    while (i < WAYS - 1 && set[i].line != line + 1) ++i;
-    const way found = set[i].line == line + 1 ? set[i] : (way){.line = line + 1};
-    memmove(set + 1, set, i * sizeof *set);
-    *set = found;
-    return set;
+    set *const of = &in->sets[(group << in->bits) + ((line ^ hash >> 16) & ((1u << in->bits) - 1))];
+    const vector wanted = (vector){0} + (line + 1);
+    vector found = (vector)(of->lines[0] == wanted) & (vector){1, 2, 3, 4};
+    found |= (vector)(of->lines[1] == wanted) & (vector){5, 6, 7, 8};
+    found |= (vector)(of->lines[2] == wanted) & (vector){9, 10, 11, 12};
+    found |= (vector)(of->lines[3] == wanted) & (vector){13, 14, 15, 16};
+    unsigned i = found[0] | found[1] | found[2] | found[3];
+    i = i ? i - 1 : take_place(of, line);
+    of->used |= (uint16_t)(1u << i);
+    return (way){&of->whole[i], &of->partly[i]};
 }
 
-static void fill(way *it, unsigned sectors) {
-    it->whole |= sectors & ALL;
-    it->partly &= ~sectors & ALL;
+static void fill(way it, unsigned sectors) {
+    *it.whole |= sectors & ALL;
+    *it.partly &= ~sectors & ALL;
 }
 
-static void write(way *it, unsigned sectors, unsigned whole) {
-    it->partly |= sectors & ~whole & ~it->whole & ALL;
+static void write(way it, unsigned sectors, unsigned whole) {
+    *it.partly |= sectors & ~whole & ~*it.whole & ALL;
     fill(it, whole);
 }
 
 // --- What is stored ------------------------------------------------------------------------------------------------
 
 typedef struct access { // to a line
-    uint64_t line : 40, sectors : 4, whole : 4, kind : 2, site : 13,
-        is_last : 1; // of a request. No sectors: a barrier
+    uint32_t line;
+    uint16_t site;
+    uint8_t sectors, whole; // bits; no sectors: a barrier. LAST: of the request
 } access;
 typedef struct list {
     access *of;
@@ -106,15 +130,16 @@ static size_t l1_bytes;
 static unsigned resident; // blocks per multiprocessor
 static cache_figures figures;
 
-static void store(unsigned warp, access it) {
+static access *new_ones(unsigned warp, unsigned count) {
     list *const to = &warps[warp];
-    if (to->count == to->room) {
-        to->room = to->room ? 2 * to->room : 256;
+    if (to->count + count > to->room) {
+        to->room = 2 * to->room + 256;
         to->of = realloc(to->of, to->room * sizeof *to->of);
         if (!to->of) abort();
     }
-    to->of[to->count++] = it;
-    ++stored;
+    to->count += count;
+    stored += count;
+    return to->of + to->count - count;
 }
 
 static const place *place_of(uint64_t line) {
@@ -140,19 +165,20 @@ static const place *place_of(uint64_t line) {
 
 void caches_add(unsigned warp, unsigned site, unsigned kind, const touched *lines) {
     if (stored > MOST_STORED) caches_block_end();
+    access *const to = new_ones(warp, lines->count);
     for (unsigned i = 0; i < lines->count; ++i) {
-        const place *const in = place_of(lines->of[i].line);
-        store(warp, (access){.line = (in->to + lines->of[i].line - in->begin) & (((uint64_t)1 << 40) - 1),
-                             .sectors = lines->of[i].sectors & ALL,
-                             .whole = lines->of[i].whole & ALL,
-                             .kind = kind & 3,
-                             .site = site & (MOST_SITES - 1),
-                             .is_last = i + 1 == lines->count});
+        const uint64_t line = lines->of[i].line;
+        const place *const in = place_of(line);
+        to[i].line = (uint32_t)(in->to + line - in->begin);
+        to[i].site = (uint16_t)(site | kind << SITE_BITS);
+        to[i].sectors = lines->of[i].sectors;
+        to[i].whole = lines->of[i].whole;
     }
+    to[lines->count - 1].sectors |= LAST;
 }
 
 void caches_converge(void) {
-    for (unsigned warp = 0; warp < warp_count; ++warp) store(warp, (access){.is_last = 1});
+    for (unsigned warp = 0; warp < warp_count; ++warp) *new_ones(warp, 1) = (access){0};
 }
 
 // --- The replay ----------------------------------------------------------------------------------------------------
@@ -162,36 +188,37 @@ static unsigned count_of(unsigned sectors) {
     return COUNTS[sectors & ALL];
 }
 
-static unsigned home_of(uint64_t line) { // partition; lines of 4 KB together
-    return line / GROUP * 0x9e3779b97f4a7c15u >> 63;
+static unsigned home_of(uint32_t line) { // partition; lines of 4 KB together
+    return (line >> GROUP_BITS) * 0x9e3779b97f4a7c15u >> 63;
 }
 
 // Sectors that are not there at home come from DRAM, by pairs.
-static void read_home(way *at, unsigned sectors) {
-    unsigned missing = sectors & ~at->whole;
-    figures.hits += count_of(sectors & at->whole);
+static void read_home(way at, unsigned sectors) {
+    unsigned missing = sectors & ~*at.whole;
+    figures.hits += count_of(sectors & *at.whole);
+    if (!missing) return;
     for (unsigned pair = PAIR; pair < ALL; pair <<= 2)
-        if (missing & pair) missing |= pair & ~at->whole;
+        if (missing & pair) missing |= pair & ~*at.whole;
     figures.dram_sectors += count_of(missing);
     fill(at, missing);
 }
 
-static void read_l2(unsigned partition, uint64_t line, unsigned sectors, uint64_t *count) {
-    way *const near = look_up(&l2[partition], line);
+static void read_l2(unsigned partition, uint32_t line, unsigned sectors, uint64_t *count) {
+    const way near = look_up(&l2[partition], line);
     *count += count_of(sectors);
     if (home_of(line) == partition) {
         read_home(near, sectors);
         return;
     }
-    const unsigned missing = sectors & ~near->whole;
-    figures.hits += count_of(sectors & near->whole);
+    const unsigned missing = sectors & ~*near.whole;
+    figures.hits += count_of(sectors & *near.whole);
     if (!missing) return;
     *count += count_of(missing);
     read_home(look_up(&l2[!partition], line), missing);
     fill(near, missing);
 }
 
-static void write_l2(unsigned partition, uint64_t line, unsigned sectors, unsigned whole) {
+static void write_l2(unsigned partition, uint32_t line, unsigned sectors, unsigned whole) {
     const unsigned home = home_of(line), times = home == partition ? 1 : 2;
     figures.writes += times * count_of(sectors);
     figures.hits += times * count_of(sectors);
@@ -199,26 +226,24 @@ static void write_l2(unsigned partition, uint64_t line, unsigned sectors, unsign
 }
 
 static void carry_out(unsigned number, access it) {
-    const unsigned partition = number % 2;
-    if (it.kind == CACHE_ATOMIC || it.kind == CACHE_BYPASS) {
-        way *const at = look_up(&multiprocessors[number].l1, it.line);
-        at->whole &= ~(unsigned)it.sectors & ALL;
-        at->partly &= ~(unsigned)it.sectors & ALL;
-        read_l2(partition, it.line, it.sectors, it.kind == CACHE_ATOMIC ? &figures.atomics : &figures.reads);
-        return;
+    const unsigned partition = number % 2, site = it.site & (MOST_SITES - 1), kind = it.site >> SITE_BITS;
+    const unsigned sectors = it.sectors & ALL;
+    const way at = look_up(&multiprocessors[number].l1, it.line);
+    if (kind == CACHE_LOAD) {
+        const unsigned missing = sectors & ~*at.whole;
+        hits[site] += count_of(sectors & *at.whole);
+        if (!missing) return;
+        read_l2(partition, it.line, missing, &figures.reads);
+        fill(at, missing);
+    } else if (kind == CACHE_STORE) {
+        hits[site] += count_of(sectors & (*at.whole | *at.partly));
+        write(at, sectors, it.whole);
+        write_l2(partition, it.line, sectors, it.whole);
+    } else { // L1 does not keep it
+        *at.whole &= ~sectors & ALL;
+        *at.partly &= ~sectors & ALL;
+        read_l2(partition, it.line, sectors, kind == CACHE_ATOMIC ? &figures.atomics : &figures.reads);
     }
-    way *const at = look_up(&multiprocessors[number].l1, it.line);
-    if (it.kind == CACHE_STORE) {
-        hits[it.site] += count_of(it.sectors & (at->whole | at->partly));
-        write(at, it.sectors, it.whole);
-        write_l2(partition, it.line, it.sectors, it.whole);
-        return;
-    }
-    const unsigned missing = it.sectors & ~at->whole;
-    hits[it.site] += count_of(it.sectors & at->whole);
-    if (!missing) return;
-    read_l2(partition, it.line, missing, &figures.reads);
-    fill(at, missing);
 }
 
 // A request of each warp of the block that does not wait. 0: it has ended.
@@ -238,7 +263,7 @@ static int take_turns(unsigned number, block *of) {
             }
             carry_out(number, it);
             ++of->at[warp];
-        } while (!it.is_last);
+        } while (!(it.sectors & LAST));
     }
     if (left && !moved) { // all are at the barrier
         for (unsigned warp = 0; warp < warp_count; ++warp) of->at[warp] += of->at[warp] < of->end[warp];
@@ -256,7 +281,7 @@ static void set_up_caches(void) {
     l1_bytes = L1_BYTES - SHARED_BYTES;
     for (unsigned i = sizeof CARVEOUTS / sizeof *CARVEOUTS; i-- && CARVEOUTS[i] * (size_t)KB >= resident * shared;)
         l1_bytes = L1_BYTES - CARVEOUTS[i] * (size_t)KB;
-    if (!set_up(&l2[0], L2_BYTES, GROUP) || !set_up(&l2[1], L2_BYTES, GROUP)) abort();
+    if (!set_up(&l2[0], L2_BYTES, GROUP_BITS) || !set_up(&l2[1], L2_BYTES, GROUP_BITS)) abort();
 }
 
 static void replay(void) {
@@ -266,7 +291,7 @@ static void replay(void) {
         for (unsigned number = 0; number < MULTIPROCESSORS; ++number) {
             block **of = &multiprocessors[number].first;
             if (!*of) continue;
-            if (!multiprocessors[number].l1.sets && !set_up(&multiprocessors[number].l1, l1_bytes, 1)) abort();
+            if (!multiprocessors[number].l1.sets && !set_up(&multiprocessors[number].l1, l1_bytes, 0)) abort();
             for (unsigned i = 0; i < resident && *of; ++i) {
                 left = 1;
                 if (take_turns(number, *of)) {

@@ -10,12 +10,18 @@
 
 #include "counters.h"
 
+static unsigned bits(uint32_t of) { // (the compiler's is a call where it may not use an instruction for it)
+    of -= of >> 1 & 0x55555555;
+    of = (of & 0x33333333) + (of >> 2 & 0x33333333);
+    return ((of + (of >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
 // --- Global memory -------------------------------------------------------------------------------------------------
 
 cost cost_of_global(const request *of, unsigned bytes, touched *to) {
     enum { PLACES = 128 };
     unsigned char place[PLACES] = {0}; // 1 + the line's number in `to`, by its address
-    uint32_t mask[2 * LANES][LINE / SECTOR] = {{0}};
+    uint32_t mask[2 * LANES][LINE / SECTOR];
     cost result = {0};
     to->count = 0;
     for (uint32_t lanes = of->lanes; lanes; lanes &= lanes - 1) {
@@ -27,6 +33,7 @@ cost cost_of_global(const request *of, unsigned bytes, touched *to) {
             while (place[i] && to->of[place[i] - 1].line != line) i = (i + 1) % PLACES;
             if (!place[i]) {
                 to->of[to->count].line = line;
+                memset(mask[to->count], 0, sizeof *mask);
                 place[i] = (unsigned char)++to->count;
             }
             mask[place[i] - 1][at % LINE / SECTOR] |= (part == 32 ? UINT32_MAX : (1u << part) - 1) << first;
@@ -38,10 +45,11 @@ cost cost_of_global(const request *of, unsigned bytes, touched *to) {
         to->of[i].sectors = to->of[i].whole = 0;
         for (unsigned sector = 0; sector < LINE / SECTOR; ++sector) {
             const uint32_t touches = mask[i][sector];
-            to->of[i].sectors |= (unsigned char)(!!touches << sector);
+            if (!touches) continue;
+            to->of[i].sectors |= (unsigned char)(1u << sector);
             to->of[i].whole |= (unsigned char)((touches == UINT32_MAX) << sector);
-            result.sectors += !!touches;
-            result.used += (unsigned)__builtin_popcount(touches);
+            ++result.sectors;
+            result.used += bits(touches);
         }
     }
     return result;
