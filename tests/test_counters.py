@@ -112,6 +112,38 @@ def test_l1_shrinks_by_the_shared_memory_of_resident_blocks():
     assert hits[100] < 300
 
 
+# --- lanes that are far apart ----------------------------------------------------------------------------------------
+FAR_APART = """
+__global__ void loop(const float *x, float *y, int n) {
+    float s = 0;
+    for (int k = 0; k < n; ++k) s += x[(k * 64 + threadIdx.x) % 4096];
+    y[threadIdx.x] = s;
+}
+__global__ void one_lane(const float *x, float *y, int n) {
+    float s = 0;
+    if (threadIdx.x == 0)
+        for (int k = 0; k < n; ++k) s += x[k % 4096];
+    __syncthreads();
+    y[threadIdx.x] = s;
+}
+__global__ void some_wait(const float *x, float *y, int n) {
+    if (threadIdx.x % 2) __syncwarp(0xaaaaaaaa);
+    float s = 0;
+    for (int k = 0; k < n; ++k) s += x[k % 4096];
+    y[threadIdx.x] = s;
+}"""
+
+
+@pytest.mark.parametrize("name, lanes, sectors", [("loop", 64, 8), ("one_lane", 1, 1), ("some_wait", 64, 2)])
+def test_lanes_far_ahead_let_others_run(name, lanes, sectors):
+    """Lanes run one after another, and a loop of 50000 rounds is more than one lane may be ahead of its warp."""
+    n = 50000
+    with ck.use_backend("emulator"):
+        x, y = np.zeros(4096, "f4"), np.zeros(64, "f4")
+        (load,) = lines(ck.trace(ck.compile(FAR_APART)[name], 1, 64, x, y, n), "load")
+    assert (load.requests, load.lanes, load.sectors) == (n * (lanes // 64 + 1), n * lanes, n * sectors)
+
+
 # --- what the documents say ------------------------------------------------------------------------------------------
 def launch(source, *arguments, grid=1, block=32, shared=0):
     program = ck.compile(source)

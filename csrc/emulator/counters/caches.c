@@ -17,20 +17,20 @@
 
 enum { MULTIPROCESSORS = 132, MOST_THREADS = 2048, MOST_BLOCKS = 32, MOST_STORED = 1 << 23 };
 enum { KB = 1 << 10, L1_BYTES = 256 * KB, SHARED_BYTES = 228 * KB, RESERVED = KB, L2_BYTES = 30 << 20 };
-enum { WAYS = 16, GROUP_BITS = 5, ALL = 15, PAIR = 3, LAST = 128, PLACE_LINES = (2 << 20) / LINE, SITE_BITS = 12 };
+enum { WAYS = 8, GROUP_BITS = 5, ALL = 15, PAIR = 3, LAST = 128, PLACE_LINES = (2 << 20) / LINE, SITE_BITS = 12 };
 static const uint16_t CARVEOUTS[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; // KB of L1 that shared memory takes
 
 // --- A cache -------------------------------------------------------------------------------------------------------
 
 typedef uint32_t vector __attribute__((vector_size(16)));
-typedef struct set {
+typedef struct set { // 64 bytes
     union {
         uint32_t line[WAYS]; // + 1; 0: none
         vector lines[WAYS / 4];
     };
     uint8_t whole[WAYS];  // bits of sectors: all bytes are there ...
     uint8_t partly[WAYS]; // ... or some, which have been written
-    uint16_t used;        // bits: ways, since the hand has passed
+    uint8_t used;         // bits: ways, since the hand has passed
     uint8_t hand;
 } set;
 typedef struct cache {
@@ -50,7 +50,7 @@ static int set_up(cache *it, size_t bytes, uint32_t bits) {
 
 static unsigned take_place(set *in, uint32_t line) { // of one that has not been used for a round of the hand
     while (in->used >> in->hand & 1) {
-        in->used &= (uint16_t) ~(1u << in->hand);
+        in->used &= (uint8_t) ~(1u << in->hand);
         in->hand = (in->hand + 1) % WAYS;
     }
     const unsigned i = in->hand;
@@ -68,11 +68,9 @@ static inline way look_up(const cache *in, uint32_t line) {
     const vector wanted = (vector){0} + (line + 1);
     vector found = (vector)(of->lines[0] == wanted) & (vector){1, 2, 3, 4};
     found |= (vector)(of->lines[1] == wanted) & (vector){5, 6, 7, 8};
-    found |= (vector)(of->lines[2] == wanted) & (vector){9, 10, 11, 12};
-    found |= (vector)(of->lines[3] == wanted) & (vector){13, 14, 15, 16};
     unsigned i = found[0] | found[1] | found[2] | found[3];
     i = i ? i - 1 : take_place(of, line);
-    of->used |= (uint16_t)(1u << i);
+    of->used |= (uint8_t)(1u << i);
     return (way){&of->whole[i], &of->partly[i]};
 }
 
@@ -284,7 +282,7 @@ static void set_up_caches(void) {
     if (!set_up(&l2[0], L2_BYTES, GROUP_BITS) || !set_up(&l2[1], L2_BYTES, GROUP_BITS)) abort();
 }
 
-static void replay(void) {
+static void replay_stored(void) {
     if (!l2[0].sets) set_up_caches();
     for (int left = 1; left;) {
         left = 0;
@@ -339,12 +337,12 @@ void caches_block_end(void) {
     *(*first ? &(*last)->next : first) = it;
     *last = it;
     stored += BLOCK_COUNTS;
-    if (stored > MOST_STORED) replay();
+    if (stored > MOST_STORED) replay_stored();
 }
 
 cache_figures caches_end(size_t static_shared) {
     shared_bytes += static_shared;
-    replay();
+    replay_stored();
     for (unsigned i = 0; i < MULTIPROCESSORS; ++i) free(multiprocessors[i].l1.sets);
     memset(multiprocessors, 0, sizeof multiprocessors);
     for (int i = 0; i < 2; ++i) free(l2[i].sets);
