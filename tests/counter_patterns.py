@@ -193,34 +193,38 @@ COPY = """template <int BYTES> __device__ __forceinline__ void copy(void *to, co
 
 """
 
-SOURCE = COPY + "".join(
-    f"__global__ void {name}(const float *x, float *y) {{\n"
-    f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
-    f"    (void)t, (void)i, (void)n;\n"
-    + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
-    + "}\n\n"
-    for name, body in BODIES.items()
-)
+
+def source(bodies):
+    return "".join(
+        f"__global__ void {name}(const float *x, float *y) {{\n"
+        f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
+        f"    (void)t, (void)i, (void)n;\n"
+        + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
+        + "}\n\n"
+        for name, body in bodies.items()
+    )
+
+
+SOURCE = COPY + source(BODIES)
 
 
 def shape(name):
     return SHAPES.get(name, (GRID, BLOCK))
 
 
-def program():
-    """All of them as a program, for a profiler."""
+def program(text, shapes, elements, then=""):
+    """The kernels of a source as a program, for a profiler; `then`: what it does after their launches."""
     launches = "".join(
         f"    {name}<<<dim3({_arguments(grid)}), dim3({_arguments(block)})>>>(x, y);\n"
-        for name in BODIES
-        for grid, block in [shape(name)]
+        for name, (grid, block) in shapes.items()
     )
-    return f"""{SOURCE}int main() {{
+    return f"""{text}int main() {{
     float *x, *y;
-    cudaMalloc(&x, {ELEMENTS} * sizeof *x);
-    cudaMalloc(&y, {ELEMENTS} * sizeof *y);
-    cudaMemset(x, 0, {ELEMENTS} * sizeof *x);
-    cudaMemset(y, 0, {ELEMENTS} * sizeof *y);
-{launches}    return cudaDeviceSynchronize();
+    cudaMalloc(&x, {elements} * sizeof *x);
+    cudaMalloc(&y, {elements} * sizeof *y);
+    cudaMemset(x, 0, {elements} * sizeof *x);
+    cudaMemset(y, 0, {elements} * sizeof *y);
+{launches}{then}    return cudaDeviceSynchronize();
 }}
 """
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
@@ -54,8 +54,7 @@ class _Site(ctypes.Structure):
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
-        ("serial", ctypes.c_uint64),
-        ("most", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
         ("worst", _Request),
     )
 
@@ -84,6 +83,7 @@ class _Launch(ctypes.Structure):
         ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
         ("complete", ctypes.c_int),
     )
 
@@ -104,7 +104,18 @@ class Instruction:
     used: int  #: different bytes of these sectors that lanes accessed
     wavefronts: int  #: passes through shared memory
     ideal: int  #: as many as without bank conflicts
+    hits: int  #: sectors that the first-level cache had, by the model of caches.c
     worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
+
+
+class L2(NamedTuple):
+    """Sectors in the second-level cache, by the model of caches.c."""
+
+    reads: int
+    writes: int
+    atomics: int
+    hits: int  #: of these all
+    dram: int  #: read from the chip's memory
 
 
 @dataclass(frozen=True)
@@ -162,11 +173,12 @@ class Counted(_display.Shown):
         name: str,
         instructions: Sequence[Instruction],
         barriers: int,
+        l2: L2,
         sources: Sources,
         branches: Sequence[Branch] = (),
         arithmetic: Sequence[Arithmetic] = (),
     ) -> None:
-        self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+        self.name, self.instructions, self.barriers, self.l2 = name, tuple(instructions), barriers, l2
         self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
         self._sources = sources
 
@@ -201,7 +213,23 @@ class Counted(_display.Shown):
         result["smsp__sass_branch_targets.sum"] = targets
         result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
         result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
-        return result
+        return result | self._caches()
+
+    def _caches(self) -> dict[str, float]:
+        hits, sectors = (self._sum(figure, "global", "load", "copy") for figure in ("hits", "sectors"))
+        of_all = [one for one in self.instructions if one.space == "global"]
+        rates = {
+            "l1tex__t_sector_hit_rate.pct": (sum(one.hits for one in of_all), sum(one.sectors for one in of_all)),
+            "lts__t_sector_hit_rate.pct": (self.l2.hits, self.l2.reads + self.l2.writes + self.l2.atomics),
+        }
+        return {
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum": hits,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum": sectors - hits,
+            "lts__t_sectors_op_read.sum": self.l2.reads,
+            "lts__t_sectors_op_write.sum": self.l2.writes,
+            "dram__bytes_read.sum": SECTOR * self.l2.dram,
+            **{name: 100 * part / whole for name, (part, whole) in rates.items() if whole},
+        }
 
     @property
     def flops(self) -> dict[str, int]:
@@ -223,7 +251,7 @@ class Counted(_display.Shown):
         Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
         """
         columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
-                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
+                   "L1 hits": "L1 hits", "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
                    "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
@@ -248,7 +276,7 @@ class Counted(_display.Shown):
             names, rows = names[:-1], [row[:-1] for row in rows]
         note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
         return _display.Table(
-            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:7]], marked=marked
+            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:8]], marked=marked
         )
 
     def heatmap(self, line: int) -> Figure:
@@ -288,8 +316,8 @@ class Counted(_display.Shown):
 
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
-        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
-        columns += ["divergent", "operations"]
+        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
+        columns += ["conflicts", "divergent", "operations"]
         rows = [
             [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
             for (file, line), some in self._figures().items()
@@ -319,9 +347,9 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
     """The kinds of accesses, such as "global load", each with the figures of its instructions by column."""
     for space, what in sorted({(one.space, one.what) for one in instructions}):
         some = [one for one in instructions if (one.space, one.what) == (space, what)]
-        requests, lanes, sectors, used, wavefronts, ideal = (
+        requests, lanes, sectors, used, wavefronts, ideal, hits = (
             sum(getattr(one, name) for one in some)
-            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
+            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "hits")
         )
         shared = space == "shared"
         yield (
@@ -332,6 +360,7 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
                 "sectors": f"{sectors:,}" if space == "global" else "",
                 "per request": f"{sectors / requests:.3g}" if space == "global" else "",
                 "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
+                "L1 hits": f"{hits / sectors:.0%}" if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
@@ -365,6 +394,7 @@ class Trace(Counted):
             name,
             [one for launch in launches for one in launch.instructions],
             sum(launch.barriers for launch in launches),
+            L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields))),
             sources,
             _merged(one for launch in launches for one in launch.branches),
             _merged(one for launch in launches for one in launch.arithmetic),
@@ -460,6 +490,7 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
             [_instruction(one, places, sources, library) for one in some if one.requests],
             launch.barriers,
+            L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
             sources,
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
@@ -515,5 +546,5 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     if (space, what) == ("global", "load") and sources.constants:
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
-    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal)
+    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst)

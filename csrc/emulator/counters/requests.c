@@ -12,24 +12,16 @@
 //   row   shape: 0 4 8 12 ...  (lane's address - base)
 //         open requests:  #5 base, lanes that have come | #6 base, lanes | ...    one that does not fit has its own
 //                                                                                 addresses, in `apart`
-// Invariant: of the open requests of a row, only the first one may change the shape, by a lane that has no part in the
-// others yet. So a request costs 16 bytes, and the cost of a shape at a place is worked out once.
+// Invariant: of the open requests of a row, only the first one may change the shape, by a lane that has no part in
+// the others yet. So a request takes 16 bytes, and what a shape costs at a place is worked out once.
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
-enum {
-    MOST_SITES = 1 << 12,
-    MOST_WARPS = 32,
-    MOST_OPEN = 1 << 14,
-    YIELDS = 4,
-    RECENT = 8,
-    GROUPS = 8,
-    COSTS = 1 << 12
-};
-enum { WIDEST = 16 };           // bytes of a load or store
-enum { PERIOD = BANKS * WORD }; // what a shape costs depends on its base modulo this
+enum { MOST_OPEN = 1 << 14, YIELDS = 4, RECENT = 8, GROUPS = 8, COSTS = 1 << 12 };
+enum { WIDEST = 16 };                     // bytes of a load or store
+enum { PERIOD = LINE, KNOWN_LINES = 32 }; // what a shape costs depends on its base modulo this
 
 typedef struct open_request {
     uintptr_t base;
@@ -51,13 +43,13 @@ typedef struct row { // of a site and a warp
     uint32_t last;
     uint32_t present; // lanes that the warp has
     uint64_t hash;    // of the shape; 0: unknown
-    unsigned site;
+    unsigned site, warp;
     int is_listed; // in `listed`: it has begun requests since the lanes converged
     group *held;   // [GROUPS]
     unsigned held_count;
     unsigned unaligned; // bits of the shape's addresses
     uint32_t others;    // of `begun`, when the last request began: those that prevent joining
-    uint64_t unused[8]; // 512 bytes: rows are found for each access
+    char unused[60];    // 512 bytes: rows are found for each access
 } row;
 
 static site sites[MOST_SITES];
@@ -105,6 +97,7 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
     for (unsigned warp = 0; warp * LANES < block_threads; ++warp) {
         const unsigned rest = block_threads - warp * LANES;
         rows[site_count][warp].site = site_count;
+        rows[site_count][warp].warp = warp;
         rows[site_count][warp].present = rest >= LANES ? UINT32_MAX : (1u << rest) - 1;
     }
     return site_count++;
@@ -116,7 +109,16 @@ static struct {
     uint64_t shape;        // its hash
     uint32_t lanes, place; // place: the base's remainder, the site's kind
     cost its;
+    uint32_t count; // of its lines; more than KNOWN_LINES: they are worked out again
+    struct {
+        int32_t line; // from the base's
+        uint8_t sectors, whole;
+    } of[KNOWN_LINES];
 } costs[COSTS];
+static struct { // static shared variables that a launch has accessed
+    uintptr_t begin;
+    size_t bytes, least, most;
+} statics;
 
 static void look_at_shape(row *in) {
     uint64_t hash = 1;
@@ -128,10 +130,13 @@ static void look_at_shape(row *in) {
     in->hash = hash ? hash : 1;
 }
 
+static uintptr_t address_of(const row *in, const open_request *of, unsigned lane) {
+    return of->apart ? apart.of[of->apart][lane] : of->base + in->shape[lane];
+}
+
 static request whole(const row *in, const open_request *of) {
     request result = {.lanes = of->lanes};
-    for (unsigned lane = 0; lane < LANES; ++lane)
-        result.address[lane] = of->apart ? apart.of[of->apart][lane] : of->base + in->shape[lane];
+    for (unsigned lane = 0; lane < LANES; ++lane) result.address[lane] = address_of(in, of, lane);
     return result;
 }
 
@@ -139,36 +144,62 @@ static int only_reads(const site *at) {
     return (at->kind & ~(unsigned)(EMU_VOLATILE | IS_JOINED)) == EMU_READS;
 }
 
-static cost cost_of(const site *at, const request *of, unsigned bytes) {
+static cost cost_of(const site *at, const request *of, unsigned bytes, touched *to) {
+    to->count = 0;
     if (at->space == EMU_SPACE_SHARED)
         return at->kind & EMU_PENDING ? cost_of_copy(of, bytes) : cost_of_shared(of, bytes, only_reads(at));
-    return at->kind & EMU_ATOMIC ? cost_of_atomics(of, bytes) : cost_of_global(of, bytes);
+    return at->kind & EMU_ATOMIC ? cost_of_atomics(of, bytes, to) : cost_of_global(of, bytes, to);
 }
 
-static cost known_cost(const site *at, row *in, const open_request *of, unsigned bytes) {
+static cost known_cost(const site *at, row *in, const open_request *of, unsigned bytes, touched *to) {
     if (!in->hash) look_at_shape(in);
     const uint32_t place = (uint32_t)(of->base % PERIOD) | bytes << 8 | (at->space == EMU_SPACE_SHARED) << 16 |
                            only_reads(at) << 17 | !!(at->kind & EMU_ATOMIC) << 18 | !!(at->kind & EMU_PENDING) << 19;
     const uint64_t shape = in->hash ^ of->base >> 56; // (copy_address)
     const uint64_t mixed = (shape ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
-    const size_t i = mixed >> 32 & (COSTS - 1);
-    if (costs[i].shape != shape || costs[i].lanes != of->lanes || costs[i].place != place) {
-        const request all = whole(in, of);
-        costs[i].its = cost_of(at, &all, bytes);
-        costs[i].shape = shape, costs[i].lanes = of->lanes, costs[i].place = place;
+    const size_t n = mixed >> 32 & (COSTS - 1);
+    const uintptr_t first = of->base / LINE;
+    if (costs[n].shape == shape && costs[n].lanes == of->lanes && costs[n].place == place &&
+        costs[n].count <= KNOWN_LINES) {
+        to->count = costs[n].count;
+        for (unsigned i = 0; i < to->count; ++i) {
+            to->of[i].line = first + (uintptr_t)(intptr_t)costs[n].of[i].line;
+            to->of[i].sectors = costs[n].of[i].sectors;
+            to->of[i].whole = costs[n].of[i].whole;
+        }
+        return costs[n].its;
     }
-    return costs[i].its;
+    const request all = whole(in, of);
+    costs[n].its = cost_of(at, &all, bytes, to);
+    costs[n].shape = shape, costs[n].lanes = of->lanes, costs[n].place = place;
+    costs[n].count = to->count;
+    for (unsigned i = 0; i < to->count && i < KNOWN_LINES; ++i) {
+        const uintptr_t from = to->of[i].line - first;
+        if (from + INT32_MAX > 2u * INT32_MAX) costs[n].count = UINT32_MAX;
+        costs[n].of[i].line = (int32_t)from;
+        costs[n].of[i].sectors = to->of[i].sectors;
+        costs[n].of[i].whole = to->of[i].whole;
+    }
+    return costs[n].its;
+}
+
+static void note_static(uintptr_t address) {
+    const size_t offset = (address & ~(UINT64_C(0xff) << 56)) - statics.begin; // (copy_address)
+    if (offset >= statics.bytes) return;
+    if (offset < statics.least) statics.least = offset;
+    if (offset + WORD > statics.most) statics.most = offset + WORD;
 }
 
 static void count_request(row *in, const open_request *of, unsigned bytes) {
     if (!of->lanes) return;
     site *const to = &sites[in->site];
+    touched lines;
     cost its;
     if (of->apart) {
         const request all = whole(in, of);
-        its = cost_of(to, &all, bytes);
+        its = cost_of(to, &all, bytes, &lines);
     } else {
-        its = known_cost(to, in, of, bytes);
+        its = known_cost(to, in, of, bytes, &lines);
     }
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(of->lanes);
@@ -177,7 +208,19 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
     to->serial += its.serial;
-    const uint64_t size = to->space == EMU_SPACE_SHARED ? its.wavefronts : its.sectors;
+    uint64_t size = its.sectors;
+    if (to->space == EMU_SPACE_SHARED) {
+        size = its.wavefronts;
+        note_static(address_of(in, of, (unsigned)__builtin_ctz(of->lanes)));
+        note_static(address_of(in, of, LANES - 1 - (unsigned)__builtin_clz(of->lanes)));
+    } else {
+        caches_add(in->warp, in->site,
+                   to->kind & EMU_ATOMIC     ? CACHE_ATOMIC
+                   : to->kind & EMU_WRITES   ? CACHE_STORE
+                   : to->kind & EMU_VOLATILE ? CACHE_BYPASS
+                                             : CACHE_LOAD,
+                   &lines);
+    }
     if (size > to->most) {
         to->most = size;
         to->worst = whole(in, of);
@@ -279,7 +322,7 @@ static void begin(row *in, uintptr_t base) { // the next request
         free(before.of);
     }
     const site *const at = &sites[in->site];
-    uint32_t *const of_warp = begun[in - rows[in->site]];
+    uint32_t *const of_warp = begun[in->warp];
     const uint32_t others = of_warp[at->kind & EMU_WRITES ? 0 : 1];
     *place_of(in, in->ended + in->open++) = (open_request){.base = base, .breaks = in->others != others};
     in->others = others;
@@ -322,7 +365,7 @@ static void wait_for_others(row *in) {
 // A request that begins, or an address that does not fit.
 static __attribute__((noinline)) void add_slowly(row *in, unsigned thread, uint32_t number, uintptr_t address) {
     const unsigned lane = thread % LANES;
-    if (in->open == MOST_OPEN && number - in->ended == MOST_OPEN) wait_for_others(in);
+    if (in->open >= MOST_OPEN && number - in->ended == in->open) wait_for_others(in);
     if (number - in->ended == in->open) {
         if (!in->is_listed) list(in, thread / LANES);
         begin(in, address - in->shape[lane]);
@@ -447,14 +490,33 @@ void requests_converge(unsigned warp) {
 
 void requests_converge_all(void) {
     for (unsigned warp = 0; warp * LANES < block_threads; ++warp) requests_converge(warp);
+    caches_converge();
 }
 
-void requests_start(unsigned threads, int (*find_memory)(uintptr_t address, range *in)) {
+void requests_start(unsigned threads, size_t dynamic_shared, int (*find_memory)(uintptr_t address, range *in)) {
+    caches_start(threads, dynamic_shared);
+    statics.least = SIZE_MAX, statics.most = 0;
     site_count = 0;
     find = find_memory;
     memset(places, 0, sizeof places);
     requests_forget_memory();
     block_threads = threads;
+}
+
+void requests_block_begin(uint64_t number, uintptr_t begin, size_t static_bytes) {
+    caches_block_begin(number);
+    statics.begin = begin, statics.bytes = static_bytes;
+}
+
+void requests_block_end(void) {
+    requests_converge_all();
+    caches_block_end();
+}
+
+cache_figures requests_end(void) {
+    const cache_figures result = caches_end(statics.most ? statics.most - statics.least : 0);
+    for (unsigned i = 0; i < site_count; ++i) sites[i].hits = caches_hits(i);
+    return result;
 }
 
 size_t requests_sites(const site **all) {
@@ -475,6 +537,7 @@ void requests_clear(void) {
         free(listed[warp].of);
         memset(&listed[warp], 0, sizeof listed[warp]);
     }
+    caches_clear();
     free(apart.of);
     memset(&apart, 0, sizeof apart);
     site_count = 0;

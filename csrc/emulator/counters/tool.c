@@ -16,6 +16,7 @@ typedef struct counted_launch { // what the host gets: a launch, and its sites a
     unsigned grid[3], block[3];
     uint64_t first_site, sites, first_block, blocks; // sites of accesses, blocks of code
     uint64_t barriers, warp_operations;              // of warps: each counts once per warp
+    cache_figures caches;
     int complete;
 } counted_launch;
 
@@ -96,7 +97,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     range in;
     if (find_constant(event->address, &in)) return;
     requests_access(thread, at, event->address, event->bytes,
-                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE), event->space);
+                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE), event->space);
 }
 
 static void on_launch_begin(void *tool, emu_launch_event *event) {
@@ -117,13 +118,14 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         const size_t end = event->parameters[i].offset + event->parameters[i].size;
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
-    requests_start(threads, find_memory);
+    requests_start(threads, event->dynamic_shared, find_memory);
     direct.paths = branches_start(threads);
 }
 
 static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     (void)tool, (void)event;
     const site *of;
+    launches[launch_count - 1].caches = requests_end();
     const size_t sites = requests_sites(&of);
     all_sites = realloc(all_sites, (all_count + sites + 1) * sizeof *all_sites);
     if (!all_sites) abort();
@@ -150,6 +152,7 @@ static int on_block_begin(void *tool, emu_block_event *event) {
         requests_forget_memory();
     now.shared = shared, now.shared_bytes = event->shared_bytes;
     now.statics = statics, now.static_bytes = event->static_bytes;
+    requests_block_begin(event->number, statics, event->static_bytes);
     direct = (emu_direct){.access = requests_direct, .pages = no_pages, .paths = direct.paths, .full = branches_full};
     if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
     return 1;
@@ -158,7 +161,7 @@ static int on_block_begin(void *tool, emu_block_event *event) {
 static void on_block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)event, (void)complete;
     emu_threadIdx.direct = NULL;
-    requests_converge_all();
+    requests_block_end();
     branches_converge_all();
     branches_clear();
 }
