@@ -32,7 +32,7 @@ _ARM = re.compile(r"f(add|sub|n?mul|n?madd|n?msub)$")
 _WORK = re.compile(r"(add|sub|imul|mul|and|or|xor|sh[lr]|sar|ro[lr]|neg|not|cvt|min|max)[a-z]*\d*[a-z]*$")
 _LONG = re.compile(r"v?(div|idiv|sqrt)[a-z]*$")
 #: nvcc executes both ways of a branch, by predicates, up to about this size. A store counts as several instructions.
-_SMALL, _STORE = 21, 6
+_SMALL, _STORE = 22, 5
 _FAR = 1 << 14  #: bytes of code between blocks, that are worth another process
 _FUSED = re.compile(r"<(fma|fmaf)(?:@plt)?>")
 
@@ -43,6 +43,7 @@ class Operation(NamedTuple):
     type: str  #: "float", "double", "half": also bfloat16
     what: str  #: "adds", "multiplies", "fused"
     numbers: int
+    product: int = 0  #: the address of the multiplication whose result this adds to something
 
 
 class Place(NamedTuple):
@@ -109,10 +110,17 @@ class Blocks:
     def operations(self, code: int) -> Iterator[tuple[Place, Operation]]:
         """The floating-point operations of a block."""
         function, start = self._blocks[code]
+        result: dict[int, tuple[Place, Operation]] = {}
         for address, operation in function.block(start).operations:
             place = self._places.get(address + code - start, Place("", 0, ()))
-            if counted := place.counted(operation):
-                yield place, counted
+            if not (counted := place.counted(operation)):
+                continue
+            product = result.get(operation.product)
+            if product and not product[0].inlined and not place.inlined:  # nvcc makes one instruction of the two
+                del result[operation.product]
+                counted = counted._replace(what="fused")
+            result[address] = place, counted
+        yield from result.values()
 
 
 class _Function:
@@ -129,7 +137,7 @@ class _Function:
         return self._known[start]
 
     def _read(self, start: int) -> Block:
-        block = Block()
+        block, values = Block(), _Values()
         i = self._index.get(start, len(self._code))
         while i < len(self._code):
             address, name, operands = self._code[i]
@@ -147,10 +155,12 @@ class _Function:
                     block.successors.add(self._next(address))
                 break
             elif operation := _operation(name, operands):
+                operation, constants = values.used(address, operation, operands)
                 block.operations.append((address, operation))
+                block.size += constants - bool(operation.product)  # a GPU loads them each time
+            elif name.startswith(("mov", "vmov")):
+                values.moved(operands)
             block.size += _size(name, operands)
-        kinds = [operation.what for _, operation in block.operations]
-        block.size -= min(kinds.count("adds"), kinds.count("multiplies"))  # a product and a sum are one instruction
         return block
 
     def _is_refusal(self, i: int) -> bool:
@@ -209,6 +219,44 @@ class _Function:
         return size
 
 
+class _Values:
+    """Which registers and variables hold constants, and which hold products that are not used yet (x86)."""
+
+    def __init__(self) -> None:
+        self._constants: set[str] = set()
+        self._products: dict[str, int] = {}  #: the addresses of the multiplications
+
+    def moved(self, operands: str) -> None:
+        source, to = _split(operands)
+        self._constants.discard(to)
+        self._products.pop(to, 0)
+        if "(%rip)" in source or source in self._constants:
+            self._constants.add(to)
+        if source in self._products:
+            self._products[to] = self._products[source]
+
+    def used(self, address: int, operation: Operation, operands: str) -> tuple[Operation, int]:
+        """The operation with its product, and how many constants it has."""
+        source, to = _split(operands)
+        if operation.what == "adds" and source == to:  # twice a number
+            operation = operation._replace(what="multiplies")
+        constants = sum("(%rip)" in one or one in self._constants for one in (source, to))
+        if operation.what == "adds":
+            operation = operation._replace(product=self._products.get(source) or self._products.get(to) or 0)
+            self._products = {at: one for at, one in self._products.items() if one != operation.product}
+        self._constants.discard(to)
+        self._products.pop(to, 0)
+        if operation.what == "multiplies":
+            self._products[to] = address
+        return operation, constants
+
+
+def _split(operands: str) -> tuple[str, str]:
+    """Source and destination. (A comma is also in the parentheses of an address.)"""
+    parts = re.split(r",(?![^(]*\))", operands.strip())
+    return parts[0], parts[-1]
+
+
 def _target(operands: str) -> int:
     """Of a jump."""
     last = operands.split("<")[0].split(",")[-1].strip()
@@ -221,11 +269,10 @@ def _size(name: str, operands: str) -> float:
         function = operands.partition("<")[2]
         if function.startswith("__tsan_") or _FUSED.search(operands):
             return _STORE if "write" in function else 1
-        return 0 if function.startswith("__ubsan_handle") else math.inf
-    constant = "(%rip)" in operands and not name.startswith("lea")
-    if _WORK.match(name) or (name.startswith("lea") and operands.count("%") > 2):
-        return 1 + constant
-    return math.inf if _LONG.match(name) else constant
+        return 0 if function.startswith(("__ubsan_handle", "__tls_get_addr")) else math.inf
+    if name.startswith("lea"):  # of addresses, or of 32-bit integers
+        return bool(re.search(r",%(e\w\w|r\d+d)\s*$", operands))
+    return math.inf if _LONG.match(name) else bool(_WORK.match(name))
 
 
 def _clusters(codes: Iterable[int]) -> list[list[int]]:

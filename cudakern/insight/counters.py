@@ -105,9 +105,7 @@ class Branch:
 
     file: str
     line: int
-    predicated: (
-        bool  #: it is so small that nvcc needs no branch: all lanes execute it, and predicates mask their results
-    )
+    predicated: bool  #: so small that nvcc needs none: all lanes execute both ways, and predicates mask the results
     warps: int  #: executions by warps
     threads: int  #: lanes that took part, in all executions together
     divergent: int  #: times that lanes went different ways; twice for three ways
@@ -122,7 +120,7 @@ class Arithmetic:
     type: str  #: "float", "double", "half": also bfloat16
     adds: int  #: and subtractions
     multiplies: int
-    fused: int  #: calls of fma()
+    fused: int  #: a product that is added to something, in one instruction
 
     @property
     def operations(self) -> int:
@@ -192,6 +190,10 @@ class Counted(_display.Shown):
         result["smsp__sass_branch_targets.sum"] = targets
         result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
         result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
+        for kind in ("float", "double"):
+            for op, what in (("add", "adds"), ("mul", "multiplies"), ("fma", "fused")):
+                count = sum(getattr(one, what) for one in self.arithmetic if one.type == kind)
+                result[f"smsp__sass_thread_inst_executed_op_{kind[0]}{op}_pred_on.sum"] = count
         return result
 
     @property
