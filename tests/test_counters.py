@@ -8,6 +8,7 @@ import pytest
 
 import counter_patterns
 import cudakern as ck
+from cudakern.insight.variants import trace_variant
 
 RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
 
@@ -135,6 +136,13 @@ def test_launches_and_their_sum():
     for name, value in trace.metrics.items():
         if name.endswith(".sum"):
             assert value == sum(launch.metrics[name] for launch in trace.launches)
+
+
+@pytest.mark.parametrize("op, variant", [("saxpy", "naive"), ("bincount", "shared_atomics")])
+def test_lines_of_the_package(op, variant):
+    trace = trace_variant(op, variant)
+    assert {pathlib.Path(one.file).name for one in trace.instructions} == {f"{variant}.cuh"}
+    assert all(one.line > 0 for one in trace.instructions)
 
 
 def test_errors():

@@ -24,10 +24,11 @@ from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
 from .checker import Place
-from .declared import BYTES, lines_of
+from .declared import BYTES, lines_of, place_of
 from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding, one_of_all_launches
 from .session import name_of, session
 from .trace import Call
+from .unseen import Remark, remarks
 
 _OWN_FILES = f"{PACKAGE}{os.sep}"
 #: Codes of errors that a kernel causes while it runs: an address, an assert, a barrier. Others are the call's.
@@ -64,10 +65,12 @@ class Checking(Observer):
         checker.notes(self._notes)
         self.launches += 1
         failed: CudaError | None = None
+        read = [] if isinstance(run, Run) else _read(cast(OwnRun, run).launch.kernel)
         try:
-            run.execute()
-            with checker.own_wait():
-                run.native.synchronize(run.device)
+            if not any(of.never_ends for of, _ in read):
+                run.execute()
+                with checker.own_wait():
+                    run.native.synchronize(run.device)
         except CudaError as error:
             if error.code not in _OF_KERNELS:
                 raise
@@ -81,6 +84,7 @@ class Checking(Observer):
             new[-1] = dataclasses.replace(new[-1], advice=advice.strip())
         if self._notes and not isinstance(run, Run):
             new += _unwritten(cast(OwnRun, run))
+        new += [found for _, found in read]
         self.findings += new
         if self._raises and new:
             raise _error(new) from None
@@ -125,6 +129,16 @@ def _wrapped_around(one: checker.Found, run: OwnRun) -> checker.Found:
         _, one.parameter, x = max(fits, key=lambda fit: fit[0])
         one.offset, one.length, one.variable = one.address - x.pointer, x.nbytes, b""
     return one
+
+
+def _read(kernel: Kernel) -> list[tuple[Remark, Finding]]:
+    """What the text of a kernel shows."""
+    source, name = kernel.program.source, kernel.program._name
+    found = []
+    for of in remarks(source, kernel.name):
+        place = Place(*place_of(of.offset, name, source), (0, 0, 0), (0, 0, 0))
+        found.append((of, Finding(of.kind, kernel.name, place, of.message, of.advice, of.array)))
+    return found
 
 
 def _kernel_of(run: Observed) -> str:

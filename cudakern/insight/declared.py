@@ -47,18 +47,30 @@ class Array(NamedTuple):
         return (self.shape, nbytes // known) if size in (0, nbytes // known) else None
 
 
+_LINE = re.compile(r'[ \t]*#[ \t]*line[ \t]+(\d+)(?:[ \t]+"(.*)")?')
+
+
 def lines_of(file: str, name: str, text: str) -> list[str]:
     """The lines of a file, as a text of that name has them, also after `#line 1 "file"`; [] if it has none."""
-    lines: dict[int, str] = {}
+    lines = {at: line for at_file, at, line in _numbered(name, text) if at_file == file}
+    return [lines.get(i, "") for i in range(1, max(lines, default=0) + 1)]
+
+
+def place_of(offset: int, name: str, text: str) -> tuple[str, int]:
+    """The file and the line of a place in a text of that name."""
+    *_, (file, line, _text) = _numbered(name, text[: text.find("\n", offset)])
+    return file, line
+
+
+def _numbered(name: str, text: str) -> Iterator[tuple[str, int, str]]:
+    """File, number and text of each line."""
     at, here = 1, name
     for line in text.splitlines():
-        if match := re.match(r'\s*#\s*line\s+(\d+)(?:\s+"(.*)")?', line):
+        if match := _LINE.match(line):
             at, here = int(match[1]), match[2] or here
             continue
-        if here == file:
-            lines[at] = line
+        yield here, at, line
         at += 1
-    return [lines.get(i, "") for i in range(1, max(lines, default=0) + 1)]
 
 
 def with_arguments(source: Sequence[str], kernel: str) -> list[str]:

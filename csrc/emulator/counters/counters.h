@@ -52,9 +52,20 @@ typedef struct site {
     request worst; // ... and its addresses
 } site;
 
-void requests_start(unsigned threads); // a launch with so many threads per block
-void requests_access(unsigned thread, const emu_where *at, const void *after, uintptr_t address, unsigned bytes,
-                     unsigned kind, emu_space space);
+// A range of memory; accesses to the kernel's parameters, blockDim and gridDim do not count.
+enum { NOT_COUNTED = -1 };
+typedef struct range {
+    uintptr_t begin;
+    size_t bytes;
+    int space; // emu_space, NOT_COUNTED
+} range;
+
+// A launch with so many threads per block. `find`: in which range an address lies; 0: in a thread's local memory.
+void requests_start(unsigned threads, int (*find)(uintptr_t address, range *in));
+void requests_forget_memory(void);                                                         // what `find` has said
+void requests_direct(const void *address, size_t bytes, unsigned kind, const void *after); // as emu_direct.access
+void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
+                     emu_space space);
 void requests_converge(unsigned warp); // lanes wait for each other: what they do next, they do together
 void requests_converge_all(void);
 void requests_clear(void);

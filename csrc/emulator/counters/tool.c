@@ -33,42 +33,53 @@ static struct {
 } now;
 
 // blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
-static int is_constant(uintptr_t address) {
-    return address - (uintptr_t)&emu_blockDim < sizeof emu_blockDim ||
-           address - (uintptr_t)&emu_gridDim < sizeof emu_gridDim || address - now.arguments < now.argument_bytes;
-}
-
-static void count(unsigned thread, const emu_where *at, const void *after, uintptr_t address, size_t bytes,
-                  unsigned kind, emu_space space) {
-    kind &= EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE;
-    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
-        requests_access(thread, at, after, address, WORD, kind & ~EMU_RANGE, space);
-    requests_access(thread, at, after, address, (unsigned)bytes, kind & ~EMU_RANGE, space);
-}
-
-static void quick_access(const void *pointer, size_t bytes, unsigned kind, const void *after) {
-    static const emu_where nowhere;
-    const uintptr_t address = (uintptr_t)pointer;
-    const int shared = address - now.shared < now.shared_bytes || address - now.statics < now.static_bytes;
-    if (!shared && (emu_is_local(pointer) || is_constant(address))) return;
-    count(emu_threadIdx.thread, &nowhere, after, address, bytes, kind, shared ? EMU_SPACE_SHARED : EMU_SPACE_GLOBAL);
+static int find_constant(uintptr_t address, range *in) {
+    const range constants[] = {{(uintptr_t)&emu_blockDim, sizeof emu_blockDim, NOT_COUNTED},
+                               {(uintptr_t)&emu_gridDim, sizeof emu_gridDim, NOT_COUNTED},
+                               {now.arguments, now.argument_bytes, NOT_COUNTED}};
+    for (unsigned i = 0; i < sizeof constants / sizeof *constants; ++i)
+        if (address - constants[i].begin < constants[i].bytes) {
+            *in = constants[i];
+            return 1;
+        }
+    return 0;
 }
 
 static const emu_page no_pages[EMU_PAGES];
-static emu_direct direct = {.access = quick_access, .pages = no_pages, .full = branches_full};
+static emu_direct direct;
+
+static int find_memory(uintptr_t address, range *in) {
+    emu_memory_event memory;
+    size_t bytes;
+    const uintptr_t local = emu_local(&bytes);
+    if (address - now.shared < now.shared_bytes) {
+        *in = (range){now.shared, now.shared_bytes, EMU_SPACE_SHARED};
+    } else if (address - now.statics < now.static_bytes) {
+        *in = (range){now.statics, now.static_bytes, EMU_SPACE_SHARED};
+    } else if (address - local < bytes) {
+        direct.unheard = (emu_unheard){local, bytes, emu_threadIdx.thread};
+        return 0;
+    } else if (!find_constant(address, in)) {
+        const int is_known = emu_memory_at((const void *)address, &memory);
+        *in = is_known ? (range){memory.address, memory.bytes, EMU_SPACE_GLOBAL}
+                       : (range){address, 1, EMU_SPACE_GLOBAL};
+    }
+    return 1;
+}
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
-    const unsigned thread = (unsigned)at->thread;
+    const unsigned thread = (unsigned)at->thread, plain = event->kind & ~EMU_RANGE;
     if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) // cp.async: when it begins
-        requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind, event->space);
+        requests_access(thread, at, event->address, event->bytes, plain, event->space);
     if (event->by == EMU_BY_MATRIX)
-        requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind | OF_MATRIX,
-                        event->space);
+        requests_access(thread, at, event->address, event->bytes, plain | OF_MATRIX, event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
-    if (is_constant(event->address)) return;
-    count(thread, at, NULL, event->address, event->bytes, event->kind, event->space);
+    range in;
+    if (find_constant(event->address, &in)) return;
+    requests_access(thread, at, event->address, event->bytes,
+                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE), event->space);
 }
 
 static void on_launch_begin(void *tool, emu_launch_event *event) {
@@ -89,7 +100,7 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         const size_t end = event->parameters[i].offset + event->parameters[i].size;
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
-    requests_start(threads);
+    requests_start(threads, find_memory);
     direct.paths = branches_start(threads);
 }
 
@@ -116,10 +127,13 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
 static int on_block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     const emu_dim3 cluster = event->launch->cluster;
-    now.shared = (uintptr_t)event->shared;
-    now.shared_bytes = event->shared_bytes;
-    now.statics = (uintptr_t)event->statics;
-    now.static_bytes = event->static_bytes;
+    const uintptr_t shared = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
+    if (now.shared != shared || now.statics != statics || now.shared_bytes != event->shared_bytes ||
+        now.static_bytes != event->static_bytes)
+        requests_forget_memory();
+    now.shared = shared, now.shared_bytes = event->shared_bytes;
+    now.statics = statics, now.static_bytes = event->static_bytes;
+    direct = (emu_direct){.access = requests_direct, .pages = no_pages, .paths = direct.paths, .full = branches_full};
     if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
     return 1;
 }
