@@ -1,9 +1,15 @@
 """cudakern.trace: divergent branches and floating-point operations, against numbers that follow from the source."""
 
+import json
+import pathlib
+
 import numpy as np
 import pytest
 
+import counter_patterns
 import cudakern as ck
+
+RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
 
 WORK = "for (int k = 0; k < m; ++k) s = s * 1.5f + x[k];"  #: of some size, so that nvcc makes a branch around it
 ROUNDS = 10
@@ -125,3 +131,30 @@ def test_the_same_figures_with_any_number_of_workers(emulator):
             emulator.configure("workers", "0")
         figures.append((trace.branches, trace.arithmetic))
     assert figures[0] == figures[1]
+
+
+# --- against Nsight Compute ------------------------------------------------------------------------------------------
+#: Kernels whose figures differ, and why. (How many branches there are, nvcc decides: only the divergent ones count.)
+EXPLAINED: dict[str, str] = {}
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    return ck.compile(counter_patterns.SOURCE, name="patterns")
+
+
+@pytest.mark.parametrize("name", counter_patterns.CODE_BODIES)
+def test_the_figures_are_those_of_a_gpu(patterns, name):
+    measured = json.loads(RECORD.read_text())
+    if name not in measured["kernels"]:
+        pytest.skip("not recorded yet: .ci/record counters")
+    expected = dict(zip(measured["metrics"], measured["kernels"][name], strict=True))
+    x, y = (np.zeros(counter_patterns.ELEMENTS, "f4") for _ in range(2))
+    with ck.use_backend("emulator"):
+        metrics = ck.trace(patterns[name], *counter_patterns.shape(name), x, y, counter_patterns.ROUNDS).metrics
+    names = {*counter_patterns.CODE_METRICS} - {
+        "smsp__sass_branch_targets.sum",
+        "smsp__sass_branch_targets_threads_uniform.sum",
+    }
+    differing = {key: (metrics[key], expected[key]) for key in names if metrics[key] != expected[key]}
+    assert bool(differing) == (name in EXPLAINED), differing
