@@ -193,12 +193,12 @@ CODE_BODIES = {
     "loop_in_loop": 'float s = 0; _Pragma("unroll 1") for (int j = 0; j < m; ++j)'
     f" {_LOOP.replace('k < m', 'k < (t + j) % 5')} y[i] = s;",
     "returned": f"if (t % 32 > 2) return; float s = 0; {_LOOP} y[i] = s;",
-    "left": 'float s = 0; _Pragma("unroll 1") for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k];'
+    "left": 'float s = x[i]; _Pragma("unroll 1") for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k];'
     " if (k == t % 8) break; s += x[k + 1] * 3.5f; } y[i] = s;",
     "went_on": 'float s = 0; _Pragma("unroll 1") for (int j = 0; j < m; ++j) { if ((j + t) % 3 == 0) continue;'
     f" {_LOOP} }} y[i] = s;",
     "three_ways": f"float s = x[i]; switch (t % 4) {{ case 0: {_LOOP} break; case 1: {_OTHER_LOOP} break;"
-    " case 2: s = expf(s); break; } y[i] = s;",
+    f" case 2: {_LOOP.replace('1.5f', '4.5f')} break; }} y[i] = s;",
     "halved": f'float s = t; _Pragma("unroll 1") for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {_LOOP}'
     " __syncwarp(); } y[i] = s;",
     "collatz": 'unsigned v = i + 1; int c = 0; _Pragma("unroll 1") while (v != 1) { v = v % 2 ? 3 * v + 1 : v / 2;'
