@@ -2,14 +2,20 @@
 
 import json
 import pathlib
+import shlex
 
 import numpy as np
 import pytest
 
 import counter_patterns
 import cudakern as ck
+from cudakern import _driver
+from cudakern.own import compilers
 
 RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
+pytestmark = pytest.mark.skipif(
+    _driver.is_clang(shlex.join(compilers.compiler())), reason="clang's code is not in the source's order"
+)
 
 WORK = "for (int k = 0; k < m; ++k) s = s * 1.5f + x[k];"  #: of some size, so that nvcc makes a branch around it
 ROUNDS = 10
@@ -84,6 +90,25 @@ def test_by_line():
     assert (arithmetic.type, arithmetic.operations) == ("float", WARPS * sum(range(32)))
     assert "1,984" in trace.table().text()
     assert "31,744" in trace.by_line().text()
+
+
+def test_blocks_that_take_turns():
+    """Those of a cooperative launch: each has notes of its own."""
+    program = ck.compile("""
+        #include <cooperative_groups.h>
+        __global__ void k(const float *x, float *y) {
+            float s = 0;
+            for (int k = 0; k < threadIdx.x % 32; ++k) s += x[k];
+            y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+            cooperative_groups::this_grid().sync();
+            for (int k = 0; k < threadIdx.x % 32 * 100; ++k) s = s * 1.5f + y[k];
+            y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+        }""")
+    x, y = np.ones(4096, "f4"), np.zeros(4096, "f4")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(lambda: program.k(GRID, BLOCK, x, y, cooperative=True))
+    assert divergent(trace) == 2 * 31 * WARPS
+    assert trace.flops == {"float": WARPS * sum(range(32)) * 201}
 
 
 # --- floating-point operations ---------------------------------------------------------------------------------------

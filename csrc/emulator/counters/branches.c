@@ -9,11 +9,20 @@
 // behind the loop.
 //
 // A block is replayed once it is known where its lanes go from there. So the last one of each path waits.
+#include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
-enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, PATH = 1 << 11, GAP = 8, SHORT = 8 };
+enum {
+    MOST_BLOCKS = 1 << 14,
+    MOST_THREADS = 1024,
+    MOST_DEPTH = 64,
+    LONG = 1 << 11,
+    SHORT_PATH = 1 << 7,
+    GAP = 8,
+    SHORT = 8
+};
 #define END          UINT64_MAX // of a thread's path
 #define STACK        ((uintptr_t)1 << 19)
 #define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
@@ -24,16 +33,23 @@ static unsigned block_count;
 static unsigned short numbers[MOST_BLOCKS][SUCCESSORS];
 static unsigned short places[2 * MOST_BLOCKS]; // of the blocks, by their code; 0: none
 
-static emu_path paths[MOST_THREADS];
-static uint64_t noted[MOST_THREADS][PATH + GAP]; // GAP: or else all of them would want the same part of a cache
-static unsigned thread_count;
-
 typedef struct caller { // the block that each call was made from, as far as the warp is in it
     uint64_t call;
     unsigned block;
 } caller;
-static caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block that has been executed last
-static unsigned depth[MOST_THREADS / LANES];
+struct branches { // of a block of threads
+    unsigned threads;
+    size_t room;
+    emu_path paths[MOST_THREADS];
+    caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block of code that has been executed last
+    unsigned depth[MOST_THREADS / LANES];
+    uint64_t noted[]; // of each thread: room + GAP; GAP: or else all would want the same part of a cache
+};
+static branches *now;
+
+static uint64_t *noted_of(unsigned thread) {
+    return now->noted + thread * (now->room + GAP);
+}
 
 // --- Blocks --------------------------------------------------------------------------------------------------------
 
@@ -49,25 +65,25 @@ static unsigned block_number(uint64_t key) {
 }
 
 static inline void enter(unsigned warp, uint64_t key, unsigned number, unsigned threads) {
-    caller *const of = callers[warp];
-    unsigned count = depth[warp];
+    caller *const of = now->callers[warp];
+    unsigned count = now->depth[warp];
     while (count && of[count - 1].call <= CALL_OF(key)) --count;
     if (count < MOST_DEPTH) of[count++] = (caller){CALL_OF(key), number};
-    depth[warp] = count;
+    now->depth[warp] = count;
     blocks[number].threads += threads;
     ++blocks[number].warps;
 }
 
 // From the block that has been executed last. The branch is in that block, or behind the call that ends with it.
 static inline unsigned go_to(unsigned warp, uint64_t key, code_block **branch) {
-    unsigned i = depth[warp] - 1;
-    *branch = &blocks[callers[warp][i].block];
-    if (CALL_OF(key) >= callers[warp][0].call) { // back in the function that has called the kernel
+    unsigned i = now->depth[warp] - 1;
+    *branch = &blocks[now->callers[warp][i].block];
+    if (CALL_OF(key) >= now->callers[warp][0].call) { // back in the function that has called the kernel
         (*branch)->ends = 1;
         return key == END ? 0 : block_number(key);
     }
-    while (callers[warp][i].call < CALL_OF(key)) --i;
-    const unsigned from = callers[warp][i].block;
+    while (now->callers[warp][i].call < CALL_OF(key)) --i;
+    const unsigned from = now->callers[warp][i].block;
     *branch = &blocks[from];
     for (int way = 0; way < SUCCESSORS; ++way) {
         if (blocks[from].successors[way] == CODE_OF(key)) return numbers[from][way];
@@ -108,7 +124,7 @@ static void add(lanes *to, group one) {
 }
 
 static size_t known_of(const lanes *of, uint32_t some) {
-    size_t known = PATH;
+    size_t known = LONG;
     for (; some; some &= some - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(some);
         const size_t left = (size_t)(of->end[lane] - of->at[lane]);
@@ -118,16 +134,16 @@ static size_t known_of(const lanes *of, uint32_t some) {
 }
 
 static void open_lanes(lanes *of, unsigned warp) {
-    const unsigned rest = thread_count - warp * LANES;
+    const unsigned rest = now->threads - warp * LANES;
     of->warp = warp;
     of->count = rest < LANES ? rest : LANES;
     of->groups = 0;
     for (unsigned lane = 0; lane < of->count; ++lane) {
         const unsigned thread = warp * LANES + lane;
-        const int has_begun = paths[thread].next != noted[thread];
-        of->at[lane] = noted[thread];
-        of->end[lane] = paths[thread].next - has_begun;
-        const uint64_t key = has_begun ? noted[thread][0] : 0;
+        const int has_begun = now->paths[thread].next != noted_of(thread);
+        of->at[lane] = noted_of(thread);
+        of->end[lane] = now->paths[thread].next - has_begun;
+        const uint64_t key = has_begun ? *noted_of(thread) : 0;
         if (key != END) add(of, (group){key, 1u << lane, key ? block_number(key) : 0, 0});
     }
 }
@@ -135,9 +151,9 @@ static void open_lanes(lanes *of, unsigned warp) {
 static void close_lanes(const lanes *of) {
     for (unsigned lane = 0; lane < of->count; ++lane) {
         const unsigned thread = of->warp * LANES + lane;
-        const size_t left = (size_t)(paths[thread].next - of->at[lane]);
-        if (of->at[lane] != noted[thread]) memmove(noted[thread], of->at[lane], left * sizeof(uint64_t));
-        paths[thread].next = noted[thread] + left;
+        const size_t left = (size_t)(now->paths[thread].next - of->at[lane]);
+        if (of->at[lane] != noted_of(thread)) memmove(noted_of(thread), of->at[lane], left * sizeof(uint64_t));
+        now->paths[thread].next = noted_of(thread) + left;
     }
 }
 
@@ -208,7 +224,7 @@ static void replay(unsigned warp, int forced) {
 
 void branches_full(void) {
     const unsigned thread = emu_threadIdx.thread, warp = thread / LANES;
-    const emu_path *const path = &paths[thread];
+    const emu_path *const path = &now->paths[thread];
     replay(warp, 0);
     if (path->next != path->end) return;
     emu_yield(); // the others come nearer
@@ -217,12 +233,12 @@ void branches_full(void) {
 }
 
 void branches_begin(unsigned thread) {
-    paths[thread].next = noted[thread];
-    paths[thread].base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
+    now->paths[thread].next = noted_of(thread);
+    now->paths[thread].base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
 }
 
 void branches_end(unsigned thread) {
-    *paths[thread].next++ = END;
+    *now->paths[thread].next++ = END;
 }
 
 void branches_converge(unsigned warp) {
@@ -230,22 +246,35 @@ void branches_converge(unsigned warp) {
 }
 
 void branches_converge_all(void) {
-    for (unsigned warp = 0; warp * LANES < thread_count; ++warp) branches_converge(warp);
+    for (unsigned warp = 0; warp * LANES < now->threads; ++warp) branches_converge(warp);
+}
+
+branches *branches_new(unsigned threads, int is_alone) {
+    const size_t room = is_alone ? LONG : SHORT_PATH;
+    branches *of = malloc(sizeof *of + threads * (room + GAP) * sizeof *of->noted);
+    if (!of) abort();
+    of->threads = threads;
+    of->room = room;
+    branches_use(of);
+    branches_clear();
+    return of;
 }
 
 void branches_clear(void) {
-    memset(depth, 0, sizeof depth);
-    for (unsigned thread = 0; thread < thread_count; ++thread)
-        paths[thread] = (emu_path){noted[thread], noted[thread] + PATH, 0};
+    memset(now->depth, 0, sizeof now->depth);
+    for (unsigned thread = 0; thread < now->threads; ++thread)
+        now->paths[thread] = (emu_path){noted_of(thread), noted_of(thread) + now->room, 0};
 }
 
-emu_path *branches_start(unsigned threads) {
+emu_path *branches_use(branches *of) {
+    now = of;
+    return of->paths;
+}
+
+void branches_start(void) {
     block_count = 1;
     blocks[0] = (code_block){0};
     memset(places, 0, sizeof places);
-    thread_count = threads;
-    branches_clear();
-    return paths;
 }
 
 size_t branches_blocks(const code_block **all) {

@@ -83,13 +83,16 @@ typedef struct code_block {
     int ends;                         // a thread has ended in it
 } code_block;
 
-emu_path *branches_start(unsigned threads); // a launch with so many threads per block
-void branches_begin(unsigned thread);       // the thread that calls this
+typedef struct branches branches;                       // of a block of threads: what its lanes have entered
+void branches_start(void);                              // a launch
+branches *branches_new(unsigned threads, int is_alone); // others, which take turns, have less room each
+emu_path *branches_use(branches *of);                   // from now on: of the block that runs; its threads' paths
+void branches_clear(void);                              // its threads have not begun
+void branches_begin(unsigned thread);                   // the thread that calls this
 void branches_end(unsigned thread);
 void branches_full(void);              // the current thread's path
 void branches_converge(unsigned warp); // as requests_converge
 void branches_converge_all(void);
-void branches_clear(void); // the threads of the next block begin
 size_t branches_blocks(const code_block **all);
 
 #endif
