@@ -57,7 +57,6 @@ class _Block(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_uint64) for name in ("code", "warps", "threads", "divergent")),
-        ("successors", ctypes.c_uint64 * 2),
         ("ends", ctypes.c_int),
     )
 

@@ -14,23 +14,20 @@
 
 #include "counters.h"
 
-enum {
-    MOST_BLOCKS = 1 << 14,
-    MOST_THREADS = 1024,
-    MOST_DEPTH = 64,
-    LONG = 1 << 11,
-    SHORT_PATH = 1 << 7,
-    GAP = 8,
-    SHORT = 8
-};
-#define END          UINT64_MAX // of a thread's path
+enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, WAYS = 2 };
+enum { ROOM = 1 << 11, LESS_ROOM = 1 << 7, GAP = 8 }; // of a path; GAP: or else all would want one part of a cache
+enum { FEW = 8 };                                     // blocks that are compared without a call of memcmp
+#define END          UINT64_MAX                       // of a thread's path
 #define STACK        ((uintptr_t)1 << 19)
 #define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
 #define CALL_OF(key) ((key) >> EMU_CODE_BITS) // smaller in a deeper call
 
 static code_block blocks[MOST_BLOCKS]; // the first one stands for those that have no room
 static unsigned block_count;
-static unsigned short numbers[MOST_BLOCKS][SUCCESSORS];
+static struct {
+    uintptr_t code; // 0: none
+    unsigned number;
+} next_blocks[MOST_BLOCKS][WAYS];              // the first ones that lanes have gone to from a block
 static unsigned short places[2 * MOST_BLOCKS]; // of the blocks, by their code; 0: none
 
 typedef struct caller { // the block that each call was made from, as far as the warp is in it
@@ -43,7 +40,7 @@ struct branches { // of a block of threads
     emu_path paths[MOST_THREADS];
     caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block of code that has been executed last
     unsigned depth[MOST_THREADS / LANES];
-    uint64_t noted[]; // of each thread: room + GAP; GAP: or else all would want the same part of a cache
+    uint64_t noted[]; // of each thread: room + GAP
 };
 static branches *now;
 
@@ -85,11 +82,11 @@ static inline unsigned go_to(unsigned warp, uint64_t key, code_block **branch) {
     while (now->callers[warp][i].call < CALL_OF(key)) --i;
     const unsigned from = now->callers[warp][i].block;
     *branch = &blocks[from];
-    for (int way = 0; way < SUCCESSORS; ++way) {
-        if (blocks[from].successors[way] == CODE_OF(key)) return numbers[from][way];
-        if (blocks[from].successors[way]) continue;
-        blocks[from].successors[way] = CODE_OF(key);
-        return numbers[from][way] = block_number(key);
+    for (int way = 0; way < WAYS; ++way) {
+        if (next_blocks[from][way].code == CODE_OF(key)) return next_blocks[from][way].number;
+        if (next_blocks[from][way].code) continue;
+        next_blocks[from][way].code = CODE_OF(key);
+        return next_blocks[from][way].number = block_number(key);
     }
     return block_number(key);
 }
@@ -124,7 +121,7 @@ static void add(lanes *to, group one) {
 }
 
 static size_t known_of(const lanes *of, uint32_t some) {
-    size_t known = LONG;
+    size_t known = ROOM;
     for (; some; some &= some - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(some);
         const size_t left = (size_t)(of->end[lane] - of->at[lane]);
@@ -165,7 +162,7 @@ static size_t common(const lanes *of, const group *these, uint64_t limit) {
     for (uint32_t rest = these->lanes & (these->lanes - 1); rest && count > 1; rest &= rest - 1) {
         const uint64_t *const other = of->at[__builtin_ctz(rest)];
         size_t equal = 1;
-        if (count > SHORT && !memcmp(path + 1, other + 1, (count - 1) * sizeof *path)) continue;
+        if (count > FEW && !memcmp(path + 1, other + 1, (count - 1) * sizeof *path)) continue;
         while (equal < count && path[equal] == other[equal]) ++equal;
         count = equal;
     }
@@ -250,7 +247,7 @@ void branches_converge_all(void) {
 }
 
 branches *branches_new(unsigned threads, int is_alone) {
-    const size_t room = is_alone ? LONG : SHORT_PATH;
+    const size_t room = is_alone ? ROOM : LESS_ROOM;
     branches *of = malloc(sizeof *of + threads * (room + GAP) * sizeof *of->noted);
     if (!of) abort();
     of->threads = threads;
@@ -272,9 +269,10 @@ emu_path *branches_use(branches *of) {
 }
 
 void branches_start(void) {
-    block_count = 1;
-    blocks[0] = (code_block){0};
+    memset(next_blocks, 0, block_count * sizeof *next_blocks);
     memset(places, 0, sizeof places);
+    blocks[0] = (code_block){0};
+    block_count = 1;
 }
 
 size_t branches_blocks(const code_block **all) {

@@ -74,13 +74,11 @@ size_t requests_sites(const site **all);
 // --- branches.c ----------------------------------------------------------------------------------------------------
 
 // A basic block of the kernel's code, and how often it has been executed in a launch.
-enum { SUCCESSORS = 2 };
 typedef struct code_block {
     uintptr_t code; // an address in it: behind its first call
     uint64_t warps, threads;
-    uint64_t divergent;               // times that lanes of a warp have parted at its end; twice into three ways
-    uintptr_t successors[SUCCESSORS]; // the first blocks of code that lanes have gone to from there; 0: fewer
-    int ends;                         // a thread has ended in it
+    uint64_t divergent; // times that lanes of a warp have parted at its end; twice into three ways
+    int ends;           // a thread has ended in it
 } code_block;
 
 typedef struct branches branches;                       // of a block of threads: what its lanes have entered
