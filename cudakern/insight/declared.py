@@ -21,6 +21,8 @@ _OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32":
 
 def numbers(count: int, type: str, dtype: str | None = None) -> str:
     """ "1,000 floats", "1 int"; of other types "12 elements" """
+    if type == "pointer":
+        return f"{count:,} pointer{'s' * (count != 1)}"
     word = _OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
     word = word if word.removeprefix("unsigned ") in _WORDS else "element"
     return f"{count:,} {word}{'s' * (count != 1)}"
