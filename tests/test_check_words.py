@@ -206,7 +206,7 @@ RACES = {
     "test": ("if (t > y[0] - 1) y[0] = t;", 1, 2, "The test and the write must be one step"),
     "write": ("y[0] = t;", 2, 1, "Let one block write it, or give each block an element of its own"),
     "in place": ("y[t] = y[t + 1];", 2, 32, r"y\[t \+ 1\] may be the old or the new value\. If you need the old one, write to another"),
-    "shift": ("s[t] = t;\n__syncthreads();\ns[t] = s[t + 1];", 1, 64, f"Read into a variable first; then {IN_WARPS}"),
+    "shift": ("s[t] = t;\n__syncthreads();\ns[t] = s[t + 1];", 1, 64, f"be the old value, read it into a variable first; then {IN_WARPS}"),
     "tree": (
         "s[t] = s[t + 64] = t;\n__syncthreads();\nfor (int d = 32; d; d /= 2)\nif (t < d) s[t] += s[t + d];",
         1, 64, f"{IN_WARPS} between the rounds of the loop",

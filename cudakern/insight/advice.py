@@ -24,6 +24,7 @@ _BARRIER = re.compile(
 #: The index of a thread in the grid, as it should not be written.
 _WRONG_INDEX = re.compile(
     r"blockIdx\.x\s*(?:\*\s*gridDim\.x\s*)?\+\s*threadIdx\.x\b|threadIdx\.x\s*\+\s*blockIdx\.x\b(?!\s*\*)"
+    r"|(?P<product>blockIdx\.x\s*\*\s*threadIdx\.x)"
 )
 _INDEX = "blockIdx.x * blockDim.x + threadIdx.x"
 
@@ -33,6 +34,7 @@ class _Update(NamedTuple):
 
     operator: str
     call: str  #: of the atomic operation that does the same: "atomicAdd(&count[0], n)"; "": there is none
+    operand: str
     value: str  #: what gets the old value: "at = "; "" if it is not used
     read: int  #: the line where it is read, if that is another one
 
@@ -158,7 +160,7 @@ class Race:
         if not re.search(rf"\b{re.escape(self.array)}\b", text):  # a pointer of another name: if it is the only one
             operators = re.findall(r"\+\+|--|(?:[-+*/%&|^]|<<|>>)=", text)
             is_one = len(operators) == 1 and not re.search(r"\bfor\b", text)
-            return _Update(operators[0], self._call(operators[0], "", ""), "", 0) if is_one else None
+            return _Update(operators[0], self._call(operators[0], "", ""), "", "", 0) if is_one else None
         operator, operand = operator_of(text, self.array), "1"
         if operator == "=":
             match = re.search(rf"({element})\s*=(?!=)\s*(\w+|{element})\s*([-+*/%&|^])\s*([^;]*);", text)
@@ -181,7 +183,7 @@ class Race:
             target, operand = match[1].strip(), match[2].strip()
         else:
             return None
-        return _Update(operator, self._call(operator, target, operand), value, read)
+        return _Update(operator, self._call(operator, target, operand), operand, value, read)
 
     def _before(self, line: int) -> range:
         """The lines of the same function before that line, from there."""
@@ -220,7 +222,7 @@ class Race:
 
     def _instead(self, update: _Update) -> str:
         """Of one statement, next to itself."""
-        operator, call, value, read = update
+        operator, call, _, value, read = update
         small = self.type in ("char", "bool", "short", "int8_t", "uint8_t", "int16_t", "uint16_t")
         if not call:
             return f"Let one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
@@ -233,6 +235,11 @@ class Race:
             return f"{once}{self._lock()}"
         if value:
             return f"Use {call} instead of {operator}; it returns the old value.{self._lock()}"
+        if row := self._row():
+            own = f"If each thread should have its own element, {row}: test it, or correct the index"
+            return f"{own}. Otherwise use {name}."
+        if self.in_block and re.fullmatch(r"\w+\[\d+\]", update.operand) and self._is_one_element(self.here):
+            return f"Every thread adds the same {update.operand}: let one thread of each block do it, with {name}."
         if operator not in self._line(self.here):
             return f"Use {call}: reading and writing must be one step.{self._lock()}"
         return f"Use {name} instead of {operator}.{self._lock()}"
@@ -270,13 +277,15 @@ class Race:
             tests = [reads] if reads == self.first else []
         else:
             tests = [*self._before(at)][:4] if self.here == self.there else []
-        if not re.search(rf"{element}\s*=(?!=)", self._line(at)) or not self._is_one_element(at):
+        written = {self._normal(one) for one in re.findall(rf"({element})\s*=(?!=)", self._line(at))}
+        if not written or not self._is_one_element(at):
             return ""
         of = function(self.source, at)
         ends = dict(of.statements("if")) if of else {}
         for line in tests:
             test = re.search(r"\bif\s*\((.*)", self._line(line))
-            if not test or not re.search(element, test[1]) or re.search(rf"{element}\s*=(?!=)|atomic", test[1]):
+            tested = {self._normal(one) for one in re.findall(element, test[1])} if test else set()
+            if not test or not tested & written or re.search(rf"{element}\s*=(?!=)|atomic", test[1]):
                 continue
             if ends.get(line, 0) >= at or re.search(r"\b(?:return|continue|break)\b", test[1]):
                 return f"{self._test_and_write(test[1], self._line(at))}{self._lock()}"
@@ -333,13 +342,24 @@ class Race:
     # --- the array ---
     def _index(self) -> str:
         """Where all blocks, or several threads, have the same index by mistake."""
-        if self.in_block or not self.source or "grid" in self.text.replace("gridDim", ""):
+        if not self.source or "grid" in self.text.replace("gridDim", ""):
             return ""
-        if wrong := _WRONG_INDEX.search(self.text):
+        wrong = _WRONG_INDEX.search(self.text)
+        if wrong and (not self.in_block or wrong["product"]):
             return f"{wrong[0]} is not the number of a thread in the grid: use {_INDEX}."
-        same = tuple(self.access.thread) == tuple(self.other.thread)
+        same = not self.in_block and tuple(self.access.thread) == tuple(self.other.thread)
         if same and "blockIdx" not in self.text and "threadIdx" in self.text and not self._is_one_element():
             return f"No index contains blockIdx, so all blocks use the same elements: use {_INDEX}."
+        return ""
+
+    def _row(self) -> str:
+        """Of an index such as `row * n + column`, what must be less than what, if each thread has its own element."""
+        for use in uses(self._line(self.here)):
+            index = re.fullmatch(
+                r"\w+ ?\* ?(?P<n>\w+) ?\+ ?(?P<at>[a-zA-Z_]\w*)", use.indices[-1] if use.indices else ""
+            )
+            if use.name == self.array and use.verb != "reads" and index and self.here == self.there:
+                return f"{index['at']} must be less than {index['n']}"
         return ""
 
     def _moves(self) -> bool:
@@ -369,7 +389,9 @@ class Race:
     def _same_line(self, line: str) -> str:
         own = "thread" if self.in_block else "block"
         changed = {self._normal(one) for one in re.findall(rf"\batomic\w+\(\s*&?\s*({self._element})", self.text)}
-        if changed & {self._normal(one) for one in re.findall(rf"({self._element})\s*=(?!=)", line)}:
+        if not self.by_barrier and changed & {
+            self._normal(one) for one in re.findall(rf"({self._element})\s*=(?!=)", line)
+        }:
             return f"Write it with atomicExch in line {self.here}."
         helper, loops = self._helper(self.here), self._loops(self.here, self.here)
         calls = sorted(set(self._calls(helper))) if helper else []
@@ -380,9 +402,14 @@ class Race:
         if self.access.kind & self.other.kind & checker.WRITES:
             if self.by_barrier and loops:
                 return f"{rounds}, or let each thread write an element of its own."
+            if row := self._row():
+                return f"If each thread should have its own element, {row}: test it, or correct the index."
             return f"Let one {own} write it, or give each {own} an element of its own."
         if not self.by_barrier:
             return self._neighbor() or "Write to another array: other threads may still have to read this one."
+        if not loops and (read := self._others(self.here, True)):
+            steps = f"read it into a variable first; then {self._barrier()}; then write"
+            return f"If {read[0]} should be the old value, {steps}. If the new one, this is work for one thread."
         if not loops:
             return f"Read into a variable first; then {self._barrier()}; then write."
         return f"{rounds}; if a round reads what other threads write in it, also between reading and writing."
@@ -397,9 +424,15 @@ class Race:
         launches = "one launch per step, or a barrier of the grid"
         return f"{either} If you need the old one, write to another array; if the new one, use {launches}."
 
+    def _has_flag(self) -> bool:
+        """Whether something in global memory is accessed atomically: it may order blocks."""
+        names = re.findall(r"\batomic\w+\(\s*&?\s*(\w+)", self.text)
+        shared = [name for name in names if re.search(rf"__shared__[^;]*\b{name}\b", self.text)]
+        return len(shared) < len(names) or bool(re.search(r"\batomic(?:_ref)?\s*<|volatile", self.text))
+
     def _across_blocks(self) -> str:
         of_block = [name for _, name, kind in self._barriers(self.first, self.last) if kind == "block"]
-        if re.search("atomic|volatile", self.text):
+        if self._has_flag():
             orders = "an atomic operation orders the two, __threadfence() must come before it in the writer"
             orders = f"{orders}, and after it in the reader"
             if self.text.count("__threadfence()") > 1:

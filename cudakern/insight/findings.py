@@ -13,7 +13,7 @@ from .. import _display
 from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
-from .declared import BYTES, declared, numbers, shape_of, uses, with_arguments, without_comments
+from .declared import BYTES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -347,7 +347,7 @@ class _Words:
 
     def _bounds(self) -> tuple[str, str]:
         found, count = self.found, self.found.length // self.size
-        if self._is_unknown or (not found.length and found.parameter < 0):
+        if self._is_unknown or (not found.length and found.parameter < 0 and not self.is_dynamic):
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
                 return f"{self._does} through a null pointer", "Pass an array, or test the pointer first."
@@ -356,7 +356,7 @@ class _Words:
                 return where, f"Each pointer in {self.array} must be that of an array on the device, and {index}."
             return where, "A pointer must come from an array on the device, not from the host's memory."
         message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size
-        if not found.length:
+        if not found.length and not self.is_dynamic:
             return message, "No thread may access an empty array: test its length first."
         if found.access.bytes > self.size:
             in_bytes = f", {found.length:,} bytes" if found.access.bytes % self.size else ""
@@ -366,8 +366,15 @@ class _Words:
         if found.offset < found.length:
             return message, "The last part of this access lies beyond the end: shorten it, or pad the array."
         if self.is_dynamic:
-            return message, "Launch with more shared memory (in bytes), or let the index stay below its size."
+            launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
+            return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
+        if index == count and self.parameter and "<=" in self._function:
+            last = f"Its last element is {self.array}[{count - 1}]"
+            return message, f"{last}: perhaps <= should be <. Otherwise test the index first."
         if index == self._thread_number and self.parameter:
+            if self._is_tested:
+                test = f"compare the index with the length of {self.array}, and look at the order of the arguments"
+                return message, f"There is a test, which lets this thread pass: {test}."
             return message, "Let threads whose index is not in the array do nothing: if (i < n)."
         if WRAPPED <= index < 2**32:
             return (
@@ -379,6 +386,19 @@ class _Words:
         if self.shape and len(self.shape) > 1:
             return message, "Make the array larger, or let each index stay below its size."
         return message, self._last(count)
+
+    @property
+    def _function(self) -> str:
+        """The body of the function with the access."""
+        own = function(tuple(without_comments(self.source)), self.found.access.line.line)
+        return own.text if own else ""
+
+    @property
+    def _is_tested(self) -> bool:
+        """Whether the variable that is the index is compared with something."""
+        line = "".join(without_comments(self.source)[self.found.access.line.line - 1 :][:1])
+        index = next((use.indices[-1] for use in uses(line) if use.name == self.array and use.indices), "")
+        return index.isidentifier() and bool(re.search(rf"\bif\s*\([^;{{]*\b{index}\s*(?:<|>=)", self._function))
 
     def _last(self, count: int) -> str:
         """Of an array of variable or fixed length."""
