@@ -305,6 +305,15 @@ RACES = {
         "s[*y] = t;\n*y += 1;", 2, 1, r"Use the old value that atomicAdd\(y, 1\) returns, instead of lines 4 and 5\.",
     ),
     "one statement": ("y[0] = y[0] + t;", 2, 1, r"Use atomicAdd\(&y\[0\], t\): reading and writing must be one step\."),
+    "turned": ("y[0] = t + y[0];", 2, 1, r"Use atomicAdd\(&y\[0\], t\): reading and writing must be one step\."),
+    "not one operation": ("y[0] = y[0] - t + 3;", 2, 1, "^Reading and writing must be one step: use one"),
+    "in two lines": ("int v = y[0] * t;\ny[0] = v;", 2, 1, "^Reading and writing must be one step: use one"),
+    "statement of two lines": ("y[0]\n+= t;", 2, 1, r"Use atomicAdd instead of \+=\."),
+    "flag read plainly": (
+        "if (g == 0) { __threadfence(); atomicExch(y, 1); }\nif (g == 1 && *y) y[1] = 1;",
+        2, 1, r"^Read it atomically in line 5, too: atomicAdd\(y, 0\)\.",
+    ),
+    "else": ("s[t] = t;\nint v; if (t) v = 1; else v = 2;\ny[g] = v * s[63 - t];", 1, 64, "between lines 4 and 6"),
     "head": ("y[1 + g] = *y;\natomicExch(y, g);", 2, 1, "Use the value that atomicExch returns in line 5 instead of"),
     "sums of others": (
         "atomicAdd(&y[g], 1);\n__syncthreads();\nint v = 0;\nfor (int b = 0; b < g; ++b) v += y[b];\ny[9 + g] = v;",

@@ -23,9 +23,11 @@ _BARRIER = re.compile(
 )
 #: The index of a thread in the grid, as it should not be written.
 _WRONG_INDEX = re.compile(
-    r"blockIdx\.x\s*(?:\*\s*gridDim\.x\s*)?\+\s*threadIdx\.x\b|threadIdx\.x\s*\+\s*blockIdx\.x\b(?!\s*\*)"
+    r"(?<!\*)(?<!\* )(?:blockIdx\.x\s*(?:\*\s*gridDim\.x\s*)?\+\s*threadIdx\.x|threadIdx\.x\s*\+\s*blockIdx\.x)"
+    r"\b(?!\s*\*)"
     r"|(?P<product>blockIdx\.x\s*\*\s*threadIdx\.x)"
 )
+_ONE_STEP = "Reading and writing must be one step: use one atomic operation for both, or let one thread do it."
 _INDEX = "blockIdx.x * blockDim.x + threadIdx.x"
 
 
@@ -85,7 +87,8 @@ class Race:
         about it."""
         known = functions(self.source)
         at = [one for line in (self.here, self.there) if (one := function(self.source, line))]
-        found = list(dict.fromkeys([*at, *(one for one in known if one.name == self.kernel)]))
+        kernels = [one for one in at if one.name == self.kernel] or [one for one in known if one.name == self.kernel]
+        found = list(dict.fromkeys([*at, *kernels]))
         for one in found:  # which grows
             names = set(re.findall(r"\b(\w+)\s*(?:<[^;(){}]*>)?\s*\(", one.text))
             found += [other for other in known if other.name in names and other not in found]
@@ -122,11 +125,12 @@ class Race:
             return (self.first, self.last) if inside[0] and inside[1] else (0, 0)
         sites = []
         for line in (self.first, self.last):
-            while of := self._helper(line):
-                calls = self._calls(of)
-                if len(calls) != 1 or _BARRIER.search(of.text):
-                    return 0, 0
-                (line,) = calls
+            for _ in self.functions:
+                if of := self._helper(line):
+                    calls = self._calls(of)
+                    if len(calls) != 1 or _BARRIER.search(of.text):
+                        return 0, 0
+                    (line,) = calls
             sites.append(line)
         first, last = sorted(sites)
         return (first, last) if first < last and function(self.source, last) else (0, 0)
@@ -143,7 +147,7 @@ class Race:
         name, index = re.escape(self.array), r"(?:\s*\[(?:[^][]|\[[^][]*\])*\])"
         return (
             rf"(?:\(\s*\*\s*{name}\s*\)|(?<![\w.)\]])\s*\*\s*{name}\b(?!\s*\[)"
-            rf"|(?<![\w.>])(?:\w+(?:\.|->))*{name}\b{index}*(?:\.\w+)*)"
+            rf"|(?<![\w.>])(?:\w+(?:\.|->))*{name}\b{index}*(?:(?:\.|->)\w+)*)"
         )
 
     def _elements(self, line: int) -> set[str]:
@@ -164,9 +168,14 @@ class Race:
         operator, operand = operator_of(text, self.array), "1"
         if operator == "=":
             match = re.search(rf"({element})\s*=(?!=)\s*(\w+|{element})\s*([-+*/%&|^])\s*([^;]*);", text)
-            if not match:
+            turned = re.search(rf"({element})\s*=(?!=)\s*([^;]*?)\s*([+*&|^])\s*({element})\s*;", text)
+            if turned:  # x + sum
+                target, operand, sign, old = (part.strip() for part in turned.groups())
+            elif match:
+                target, old, sign, operand = (part.strip() for part in match.groups())
+            if not (turned or match) or (sign in "-&|^" and re.search(r"[-+&|^]", operand)):
                 return None
-            target, old, operator, operand = match[1].strip(), match[2].strip(), f"{match[3]}=", match[4].strip()
+            operator = f"{sign}="
             if re.sub(r"\s|[()]", "", old) != re.sub(r"\s|[()]", "", target):
                 read = next((i for i in self._before(line) if self._reads_into(old, i)), 0)
                 value = f"{old} = "
@@ -205,23 +214,25 @@ class Race:
 
     def _one_step(self) -> str:
         """Where an element is changed by its own value, or tested and written."""
-        line = self._line(self.here)
-        if self.here == self.there and (best := self._best(line)):
-            return f"{best}{self._lock()}"
+        if text := self._tested():
+            return f"{text}{self._lock()}"
         if self._moves():
             return ""
+        best = re.search(rf"=\s*(?:[\w:]*::)?f?(max|min)f?\s*\(.*\b{re.escape(self.array)}\b", self._line(self.here))
+        if best and self.here == self.there:
+            return f"Use {self._extreme(f'atomic{best[1].capitalize()}')}.{self._lock()}"
         mine, its = self._update(self.here), self._update(self.there)
-        if self.here != self.there and mine and its:
+        if self._line(self.here) != self._line(self.there) and mine and its:
             same = mine.call.partition("(")[0], its.call.partition("(")[0]
             return f"Use {same[0]} in both lines." if same[0] and same[0] == same[1] else ""
         if mine and its:
-            return self._instead(mine)
+            return self._instead(mine, self.here)
         if self.here != self.there and (mine or its):
             return self._taken(mine or its, self.here if mine else self.there, self.there if mine else self.here)
-        return self._tested()
+        return ""
 
-    def _instead(self, update: _Update) -> str:
-        """Of one statement, next to itself."""
+    def _instead(self, update: _Update, at: int) -> str:
+        """Of the statement in that line, next to itself or to the reading before it."""
         operator, call, _, value, read = update
         small = self.type in ("char", "bool", "short", "int8_t", "uint8_t", "int16_t", "uint16_t")
         if not call:
@@ -230,9 +241,8 @@ class Race:
         if small:
             return f"Use an array of ints and {name}: there is no {name} of a {self.type}."
         if read:
-            lines = f"lines {read} and {self.here}"
-            once = f"Use {value}{call} instead of {lines}: it returns the old value, and no thread comes between."
-            return f"{once}{self._lock()}"
+            lines = f"lines {read} and {at}: it returns the old value, and no thread comes between"
+            return f"Use {value}{call} instead of {lines}.{self._lock()}"
         if value:
             return f"Use {call} instead of {operator}; it returns the old value.{self._lock()}"
         if row := self._row():
@@ -240,55 +250,38 @@ class Race:
             return f"{own}. Otherwise use {name}."
         if self.in_block and re.fullmatch(r"\w+\[\d+\]", update.operand) and self._is_one_element(self.here):
             return f"Every thread adds the same {update.operand}: let one thread of each block do it, with {name}."
-        if operator not in self._line(self.here):
+        if operator not in self._line(at):
             return f"Use {call}: reading and writing must be one step.{self._lock()}"
         return f"Use {name} instead of {operator}.{self._lock()}"
 
     def _taken(self, update: _Update | None, at: int, read: int) -> str:
         """Of a value that is read first, and changed in a later line."""
-        if not update or not update.call or "(" not in update.call or self._elements(at) != self._elements(read):
+        if not update or "(" not in update.call or not self._elements(at) & self._elements(read):
             return ""
         if update.read == read:
-            return (
-                self._instead(update)
-                if at == self.here
-                else self._instead(update).replace(f"and {self.here}:", f"and {at}:")
-            )
+            return self._instead(update, at)
         if not read < at or function(self.source, read) != function(self.source, at):
             return ""
         return f"Use the old value that {update.call} returns, instead of lines {read} and {at}."
 
-    def _best(self, line: str) -> str:
-        """`best[0] = max(best[0], x)`, `if (x > best[0]) best[0] = x`"""
-        name = rf"\b{re.escape(self.array)}\b"
-        best = re.search(rf"=\s*(?:[\w:]*::)?f?(max|min)f?\s*\(.*{name}", line)
-        if best and not self._moves():
-            return f"Use {self._extreme(f'atomic{best[1].capitalize()}')}."
-        match = re.search(r"\bif\s*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))(.*)", line)
-        if not match or not re.search(name, match[1]) or "atomic" in match[1]:
-            return ""
-        return self._test_and_write(match[1], match[2]) if re.search(rf"{name}[^=;]*=(?!=)", match[2]) else ""
-
     def _tested(self) -> str:
-        """The same in several lines: if (x > best[0]) { ... best[0] = x; }"""
+        """Of an element that is written if it has some value: `if (x > best[0]) best[0] = x;`"""
         at, element = self.last, self._element
-        if self.here != self.there and not self.access.kind & self.other.kind & checker.WRITES:
-            reads = self.there if self.access.kind & checker.WRITES else self.here
-            tests = [reads] if reads == self.first else []
-        else:
-            tests = [*self._before(at)][:4] if self.here == self.there else []
-        written = {self._normal(one) for one in re.findall(rf"({element})\s*=(?!=)", self._line(at))}
-        if not written or not self._is_one_element(at):
-            return ""
         of = function(self.source, at)
+        reads = self.there if self.access.kind & checker.WRITES else self.here
+        if self.here == self.there:
+            tests = [at, *self._before(at)][:5]
+        else:
+            tests = [reads] if reads == self.first and not self.access.kind & self.other.kind & checker.WRITES else []
         ends = dict(of.statements("if")) if of else {}
         for line in tests:
-            test = re.search(r"\bif\s*\((.*)", self._line(line))
-            tested = {self._normal(one) for one in re.findall(element, test[1])} if test else set()
-            if not test or not tested & written or re.search(rf"{element}\s*=(?!=)|atomic", test[1]):
+            test, text = _condition(self._line(line))
+            text = text if line == at else self._line(at)
+            written = {self._normal(one) for one in re.findall(rf"({element})\s*=(?!=)", text)}
+            if "atomic" in test or not written & {self._normal(one) for one in re.findall(element, test)}:
                 continue
-            if ends.get(line, 0) >= at or re.search(r"\b(?:return|continue|break)\b", test[1]):
-                return f"{self._test_and_write(test[1], self._line(at))}{self._lock()}"
+            if line == at or ends.get(line, 0) >= at or re.search(r"\b(?:return|continue|break)\b", self._line(line)):
+                return self._test_and_write(test, text)
         return ""
 
     def _test_and_write(self, test: str, text: str) -> str:
@@ -323,6 +316,8 @@ class Race:
                 return f"{instead} in line {at} instead of reading it in line {line}."
             if self.by_barrier:
                 return self._between()
+            if name in ("atomicExch", "atomicCAS") and (flag := re.search(self._element, self._line(line))):
+                return f"Read it atomically in line {line}, too: {self._call('+=', flag[0].strip(), '0')}."
             if same or not self.source:
                 return f"{instead} instead of reading it in line {line}, or read it in a later launch."
             return "Read it in a later launch: no barrier of a block waits for all others."
@@ -344,7 +339,13 @@ class Race:
         """Where all blocks, or several threads, have the same index by mistake."""
         if not self.source or "grid" in self.text.replace("gridDim", ""):
             return ""
-        wrong = _WRONG_INDEX.search(self.text)
+        mine = [
+            use.indices for line in (self.here, self.there) for use in uses(self._line(line)) if use.name == self.array
+        ]
+        index = " ".join(text for indices in mine for text in indices)
+        for name in set(re.findall(r"\b[A-Za-z_]\w*", index)):
+            index += " ".join(["", *re.findall(rf"\b{name}\s*=(?!=)[^;,]*", self.text)])
+        wrong = _WRONG_INDEX.search(index)
         if wrong and (not self.in_block or wrong["product"]):
             return f"{wrong[0]} is not the number of a thread in the grid: use {_INDEX}."
         same = not self.in_block and tuple(self.access.thread) == tuple(self.other.thread)
@@ -388,10 +389,14 @@ class Race:
     # --- one line ---
     def _same_line(self, line: str) -> str:
         own = "thread" if self.in_block else "block"
-        changed = {self._normal(one) for one in re.findall(rf"\batomic\w+\(\s*&?\s*({self._element})", self.text)}
-        if not self.by_barrier and changed & {
-            self._normal(one) for one in re.findall(rf"({self._element})\s*=(?!=)", line)
-        }:
+        changed, written = (
+            {self._normal(one) for one in re.findall(pattern, text)}
+            for pattern, text in (
+                (rf"\batomic\w+\(\s*&?\s*({self._element})", self.text),
+                (rf"({self._element})\s*=(?!=)", line),
+            )
+        )
+        if changed & written and not self.by_barrier:
             return f"Write it with atomicExch in line {self.here}."
         helper, loops = self._helper(self.here), self._loops(self.here, self.here)
         calls = sorted(set(self._calls(helper))) if helper else []
@@ -405,6 +410,11 @@ class Race:
             if row := self._row():
                 return f"If each thread should have its own element, {row}: test it, or correct the index."
             return f"Let one {own} write it, or give each {own} an element of its own."
+        if self._is_one_element() and self._elements(self.here) & written:
+            return _ONE_STEP
+        if self.source and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", line):  # a macro, say
+            barrier = f"put {self._barrier()} between reading and writing"
+            return f"Let one {own} do it, use an atomic operation{f', or {barrier}' * self.by_barrier}."
         if not self.by_barrier:
             return self._neighbor() or "Write to another array: other threads may still have to read this one."
         if not loops and (read := self._others(self.here, True)):
@@ -442,8 +452,12 @@ class Race:
         writes = self.here if self.access.kind & checker.WRITES else self.there
         if of_block and not self.in_block:
             array = "write to another array, or " if writes == self.last else ""
-            return f"{of_block[0]} waits for the threads of one block only: {array}use two launches."
+            grid = re.search(r"(\w+)\s*=[^;=]*\bthis_grid\(|\bgrid_group\s+(\w+)", self.text)
+            instead = f"use {grid[1] or grid[2]}.sync()" if grid else f"{array}use two launches"
+            return f"{of_block[0]} waits for the threads of one block only: {instead}."
         if self._is_one_element():
+            if writes == self.last and not self.access.kind & self.other.kind & checker.WRITES:
+                return _ONE_STEP
             return "Use atomic operations for both, or two launches."
         if self.access.kind & self.other.kind & checker.WRITES:
             return "Blocks run in any order: let one thread write each element, or use two launches."
@@ -464,7 +478,9 @@ class Race:
         if not first:
             return f"{self._barrier()} must come between the two."
         there = f"between lines {first} and {last}"
-        if any(re.search(r"\belse\b", text) for text in self.lines[first : last - 1] + self.lines[last - 1 : last]):
+        of = function(self.source, first)
+        branches = [] if of is None else [one for one in of.statements("if") if one[0] <= first and last <= one[1]]
+        if branches and any(re.search(r"\belse\b", text) for text in self.lines[first:last]):
             return "The second one must wait for the first one, at a barrier that both reach."
         barriers = self._barriers(first, last)
         if not barriers:
@@ -511,3 +527,9 @@ class Race:
 def _listed(lines: Sequence[int]) -> str:
     """ "3, 5 and 8" """
     return f"{', '.join(map(str, lines[:-1]))} and {lines[-1]}"
+
+
+def _condition(line: str) -> tuple[str, str]:
+    """Of `if (condition) statement`, both; of other lines, nothing."""
+    match = re.search(r"\bif\s*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))(.*)", line)
+    return (match[1], match[2]) if match else ("", "")

@@ -257,7 +257,7 @@ def _verb(before: str, after: str) -> str:
 def operator_of(line: str, array: str) -> str:
     """By which operator a line changes elements of an array, or a variable: "+=", "++", "=" ...; "" if it cannot be
     told."""
-    name = rf"(?<![\w.])\*?\(?{re.escape(array)}\b\)?(?:\s*\[(?:[^][]|\[[^][]*\])*\])*(?:\.\w+)*"
+    name = rf"(?<![\w.])\*?\(?{re.escape(array)}\b\)?(?:\s*\[(?:[^][]|\[[^][]*\])*\])*(?:(?:\.|->)\w+)*"
     found = set(re.findall(rf"{name}\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)=|=(?!=))", line))
     found |= set(re.findall(rf"(\+\+|--)\s*{name}", line))
     return found.pop() if len(found) == 1 else ""
