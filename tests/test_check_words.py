@@ -144,6 +144,9 @@ def test_an_unsigned_index_below_zero(elements):
 
 POINTERS = """
 __global__ void rows(float **rows, int n) { rows[threadIdx.x][n] = 1; }
+struct Image { float *data; int width; };
+__global__ void image(Image image) { image.data[threadIdx.x] += 1; image.data[0] += 1; }
+__global__ void asserts(float *y) { if (y[0] == 0) __trap(); }
 __global__ void copies(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }
 __global__ void bytes(float *y, int n) { memset(y, 0, n); }
 __global__ void four(float *y, int n) { *(float4 *)(y + n) = make_float4(1, 1, 1, 1); }
@@ -171,6 +174,21 @@ def test_a_table_of_pointers_is_not_the_array_behind_one(pointers):
     assert finding.advice.startswith("Each pointer in rows must be that of an array on the device")
     found = ck.check(pointers.rows[1, 3], table, 0)
     assert found[0].message == "thread 2 reads rows[2]; rows has 2 pointers"
+
+
+def test_an_array_behind_a_pointer_in_a_struct_is_named_as_in_the_line(pointers):
+    x = np.from_dlpack(ck.zeros(8, "f4"))
+    image = np.array((x.ctypes.data, 8), np.dtype([("data", "u8"), ("width", "i4")], align=True))[()]
+    found = {one.kind: one for one in ck.check(pointers.image[1, 9], image)}
+    assert found["bounds"].message == "thread 8 reads image.data[8]; image.data has 8 floats"
+    assert "reads image.data[0], which thread 0 writes" in found["race"].message
+    assert found["race"].advice == "Use atomicAdd instead of +=."
+
+
+def test_an_error_without_advice(pointers):
+    (finding,) = ck.check(pointers.asserts[1, 4], np.zeros(1, np.float32))
+    assert (finding.kind, finding.advice) == ("error", "")
+    assert finding.message == "thread 0: the kernel called __trap()"
 
 
 def test_an_empty_array(pointers):

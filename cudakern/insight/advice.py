@@ -340,7 +340,10 @@ class Race:
         if not self.source or "grid" in self.text.replace("gridDim", ""):
             return ""
         mine = [
-            use.indices for line in (self.here, self.there) for use in uses(self._line(line)) if use.name == self.array
+            use.indices
+            for line in (self.here, self.there)
+            for use in uses(self._line(line))
+            if self.array in (use.name, use.path)
         ]
         index = " ".join(text for indices in mine for text in indices)
         for name in set(re.findall(r"\b[A-Za-z_]\w*", index)):
@@ -359,7 +362,7 @@ class Race:
             index = re.fullmatch(
                 r"\w+ ?\* ?(?P<n>\w+) ?\+ ?(?P<at>[a-zA-Z_]\w*)", use.indices[-1] if use.indices else ""
             )
-            if use.name == self.array and use.verb != "reads" and index and self.here == self.there:
+            if self.array in (use.name, use.path) and use.verb != "reads" and index and self.here == self.there:
                 return f"{index['at']} must be less than {index['n']}"
         return ""
 
@@ -370,7 +373,7 @@ class Race:
     def _others(self, line: int, near: bool = False) -> list[str]:
         """The elements that a line reads, if it also writes another one of the array. ``near``: if their indices have
         a variable in common."""
-        mine = [use for use in uses(self._line(line)) if use.name == self.array]
+        mine = [use for use in uses(self._line(line)) if self.array in (use.name, use.path)]
         written = [use.indices for use in mine if use.verb in ("writes", "updates")]
         words = {word for indices in written for word in re.findall(r"\b[A-Za-z_]\w*", " ".join(indices))}
         return [

@@ -235,7 +235,7 @@ def _parameter(text: str) -> Parameter:
         return Parameter(name, "pointer", 8)
     of = " ".join(w for w in words[:-1] if w not in ("const", "__restrict__", "restrict", "volatile", "signed"))
     of = of.removeprefix("unsigned ") or of
-    return Parameter(name, of, BYTES.get(of, 0))
+    return Parameter(name, of, BYTES.get(of, 0), is_value=not re.search(r"[*[]", text))
 
 
 def _one_per_place(found: list[Finding]) -> list[Finding]:
@@ -290,12 +290,12 @@ def _of_error(error: CudaError, run: Observed) -> Finding:
     message = message.replace("; put only", ". Put only")
     if "with mask" not in message:
         message = re.sub(r"Put only lanes .*", "Let all threads of the group call it", message)
-    said, _, advice = message.rpartition(". ")
-    said = said or message
+    said, has_advice, advice = message.rpartition(". ")
+    said = said if has_advice else message
     if who:
         said = said.replace("this thread", who) if "this thread" in said else f"{who}: {said}"
     places = Place(file, line, block, thread), Place(file, other, block, (0, 0, 0)) if other else None
-    advice = f"{advice}." if advice and said != message else ""
+    advice = f"{advice}." if has_advice else ""
     return Finding(kind, of.get("kernel", ""), places[0], said, advice, other=places[1], source=source)
 
 

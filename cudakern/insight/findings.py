@@ -186,6 +186,7 @@ class Parameter:
     type: str
     bytes: int  #: of an element that it points to; 0: unknown
     dtype: str | None = None  #: of these, if arrays have it
+    is_value: bool = False  #: a struct that contains pointers
 
 
 #: Of a program's variables, by name: type, bytes of an element, shape, whether it is constant.
@@ -229,6 +230,23 @@ class _Words:
         self.has_rows = False  #: but it has several dimensions
         if variable and self.what != "index":
             self._declare(variable, variables)
+        if self.parameter and self.parameter.is_value:
+            self._find_member(self.parameter.name)
+
+    def _find_member(self, name: str) -> None:
+        """Which pointer of a struct the line uses: `image.data[i]`."""
+        self.type, self.size = "", self.found.access.bytes or 1
+        paths = {use.path for use in uses(self._text) if use.path.startswith(f"{name}.")}
+        self.array = paths.pop() if len(paths) == 1 else f"an array of {name}"
+        member = re.search(rf"\b(\w+)\s*\*[^;()]*\b{self.array.split('.')[-1]}\s*[,;]", "\n".join(self.source))
+        if member and BYTES.get(member[1]) == self.size:
+            self.type = member[1]
+
+    @property
+    def _text(self) -> str:
+        """The line of the access."""
+        at = self.found.access.line.line
+        return "".join(without_comments(self.source)[at - 1 : at])
 
     def _declare(self, variable: str, variables: Variables) -> None:
         """What the program, or the source, says of the variable."""
@@ -274,7 +292,7 @@ class _Words:
             return f"element {index} of a block from malloc"
         if self.shape == () and not index:
             return self.array
-        if self.has_rows or not self.array.isidentifier():
+        if self.has_rows or not re.fullmatch(r"[\w.]+", self.array):
             return f"element {index} of {self.array}"
         indices: list[int] = []
         for length in reversed((self.shape or ())[1:]):
@@ -396,8 +414,7 @@ class _Words:
     @property
     def _is_tested(self) -> bool:
         """Whether the variable that is the index is compared with something."""
-        line = "".join(without_comments(self.source)[self.found.access.line.line - 1 :][:1])
-        index = next((use.indices[-1] for use in uses(line) if use.name == self.array and use.indices), "")
+        index = next((use.indices[-1] for use in uses(self._text) if use.name == self.array and use.indices), "")
         return index.isidentifier() and bool(re.search(rf"\bif\s*\([^;{{]*\b{index}\s*(?:<|>=)", self._function))
 
     def _last(self, count: int) -> str:
@@ -483,8 +500,7 @@ class _Words:
             r" ?\[", " [", found.variable.decode(errors="replace").strip("'"), count=1
         )  # clang's has no space
         index, lengths = found.offset, tuple(map(int, re.findall(r"\[(\d+)\]", type)))
-        line = without_comments(self.source)[found.access.line.line - 1 : found.access.line.line]
-        here = [use for use in uses("".join(line)) if self._may_be(use.name, len(use.indices), lengths)]
+        here = [use for use in uses(self._text) if self._may_be(use.name, len(use.indices), lengths)]
         below = "The index must not be negative" if index < 0 else f"The index must be less than {lengths[0]}"
         paths = sorted({use.path for use in here})
         if not lengths or len(paths) != 1:
