@@ -236,7 +236,8 @@ class Race:
         operator, call, _, value, read = update
         small = self.type in ("char", "bool", "short", "int8_t", "uint8_t", "int16_t", "uint16_t")
         if not call:
-            return f"Let one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
+            others = f"Let one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
+            return self._own() or others
         name = call.partition("(")[0]
         if small:
             return f"Use an array of ints and {name}: there is no {name} of a {self.type}."
@@ -245,9 +246,8 @@ class Race:
             return f"Use {value}{call} instead of {lines}.{self._lock()}"
         if value:
             return f"Use {call} instead of {operator}; it returns the old value.{self._lock()}"
-        if row := self._row():
-            own = f"If each thread should have its own element, {row}: test it, or correct the index"
-            return f"{own}. Otherwise use {name}."
+        if own := self._own():
+            return f"{own} Otherwise use {name}." if own.startswith("If") else own
         if self.in_block and re.fullmatch(r"\w+\[\d+\]", update.operand) and self._is_one_element(self.here):
             return f"Every thread adds the same {update.operand}: let one thread of each block do it, with {name}."
         if operator not in self._line(at):
@@ -278,7 +278,9 @@ class Race:
             test, text = _condition(self._line(line))
             text = text if line == at else self._line(at)
             written = {self._normal(one) for one in re.findall(rf"({element})\s*=(?!=)", text)}
-            if "atomic" in test or not written & {self._normal(one) for one in re.findall(element, test)}:
+            tested = {self._normal(one) for one in re.findall(element, test)}
+            moves = re.search(rf"{element}\s*=(?!=)[^;]*{element}", text) or (line != at and len(tested) > 1)
+            if "atomic" in test or moves or not written & tested:
                 continue
             if line == at or ends.get(line, 0) >= at or re.search(r"\b(?:return|continue|break)\b", self._line(line)):
                 return self._test_and_write(test, text)
@@ -346,8 +348,7 @@ class Race:
             if self.array in (use.name, use.path)
         ]
         index = " ".join(text for indices in mine for text in indices)
-        for name in set(re.findall(r"\b[A-Za-z_]\w*", index)):
-            index += " ".join(["", *re.findall(rf"\b{name}\s*=(?!=)[^;,]*", self.text)])
+        index += " ".join(["", *map(self._definition, set(re.findall(r"\b[A-Za-z_]\w*", index)))])
         wrong = _WRONG_INDEX.search(index)
         if wrong and (not self.in_block or wrong["product"]):
             return f"{wrong[0]} is not the number of a thread in the grid: use {_INDEX}."
@@ -356,15 +357,37 @@ class Race:
             return f"No index contains blockIdx, so all blocks use the same elements: use {_INDEX}."
         return ""
 
-    def _row(self) -> str:
-        """Of an index such as `row * n + column`, what must be less than what, if each thread has its own element."""
-        for use in uses(self._line(self.here)):
-            index = re.fullmatch(
-                r"\w+ ?\* ?(?P<n>\w+) ?\+ ?(?P<at>[a-zA-Z_]\w*)", use.indices[-1] if use.indices else ""
+    def _own(self) -> str:
+        """Where two threads have the same index, and each should have its own, as the index tells."""
+        line = self._line(self.here)
+        mine = [use for use in uses(line) if self.array in (use.name, use.path) and use.verb != "reads"]
+        if self.here != self.there or len({use.indices for use in mine}) != 1:
+            return ""
+        index = mine[0].indices[-1]
+        if row := re.fullmatch(r"\w+ ?\* ?(\w+) ?\+ ?([a-zA-Z_]\w*)", index):
+            must = f"{row[2]} must be less than {row[1]}"
+            return f"If each thread should have its own element, {must}: test it, or correct the index."
+        value = self._definition(index)
+        terms = " ".join([value, *map(self._definition, re.findall(r"\b[A-Za-z_]\w*", value))])
+        if "threadIdx" not in terms or re.search(r"[][/%&]|>>", terms) or not (self.in_block or "blockIdx" in terms):
+            return ""
+        if re.search(rf"\bfor\s*\([^;]*\b{index}\s*=", self.text):
+            steps = "see where the loop begins and ends, and that it goes on by the number of threads"
+            return f"Threads come to the same {index}: {steps}."
+        return f"Threads have the same {index}, {value}: each should have its own."
+
+    def _definition(self, name: str) -> str:
+        """The value that a variable gets first, in terms of what is no variable of the kernel's."""
+        for _ in range(4):
+            match = (
+                re.search(rf"\b{name}\s*=(?!=)\s*([^;]*?)\s*(?:;|,\s*\w+\s*=)", self.text)
+                if name.isidentifier()
+                else None
             )
-            if self.array in (use.name, use.path) and use.verb != "reads" and index and self.here == self.there:
-                return f"{index['at']} must be less than {index['n']}"
-        return ""
+            if match is None:
+                break
+            name = match[1]
+        return name
 
     def _moves(self) -> bool:
         """Whether what is written comes from other elements of the same array: `s[t] += s[t + 1];`"""
@@ -410,8 +433,8 @@ class Race:
         if self.access.kind & self.other.kind & checker.WRITES:
             if self.by_barrier and loops:
                 return f"{rounds}, or let each thread write an element of its own."
-            if row := self._row():
-                return f"If each thread should have its own element, {row}: test it, or correct the index."
+            if text := self._own():
+                return text
             return f"Let one {own} write it, or give each {own} an element of its own."
         if self._is_one_element() and self._elements(self.here) & written:
             return _ONE_STEP
@@ -492,7 +515,10 @@ class Race:
             if helper and len(calls) > 1:
                 others = f"between the calls of {helper.name}, in lines {_listed(calls)}"
                 return f"{self._barrier()} {there}, if threads meet within one call; otherwise {others}."
-            return f"{self._barrier()} {there}."
+            if branches and self._loops(first, last):
+                return f"{self._barrier()} between the rounds of the loop, outside of the if."
+            outside = ", outside of the if: all threads must reach it" if branches else ""
+            return f"{self._barrier()} {there}{outside}."
         of_block = any(kind == "block" for *_, kind in barriers)
         of_warp = any(kind in ("warp", "tile") for *_, kind in barriers)
         if self._loops(first, last) and (of_block or (of_warp and self.in_warp)):
