@@ -290,6 +290,7 @@ def _of_error(error: CudaError, run: Observed) -> Finding:
     message = message.replace("; put only", ". Put only")
     if "with mask" not in message:
         message = re.sub(r"Put only lanes .*", "Let all threads of the group call it", message)
+        message = message.replace("all lanes in the mask", "all threads of the group")
     said, has_advice, advice = message.rpartition(". ")
     said = said if has_advice else message
     if who:
