@@ -466,7 +466,7 @@ def program():
         ("twice", 1, 64, (17,), "writes s", r"^__syncthreads\(\) between the calls of put, in lines 26 and 27\.$"),
         ("tiles", 1, 32, (33, 35), "s", r"^tile\.sync\(\) in line 34 waits for the threads of its group only"),
         ("shuffles", 1, 32, (39,), r"^thread 4: .*; tile\.shfl_down\(\): lane 4 reads from lane 8", "Let it take part"),
-        ("votes", 1, 32, (43, 44), r"of the group .* tile\.sync\(\) waits .* tile\.any\(\) in line 44$", "Let all threads"),
+        ("votes", 1, 32, (43, 44), r"group .* tile\.sync\(\) waits .* tile\.any\(\) in line 44$", "Let all threads"),
         ("barriers", 1, 32, (48, 49), r"thread 8 reached cg::sync\(block\), .* wait at block\.sync\(\) in", "Move"),
         ("scoped", 2, 1, (54,), "with a scope of one block only", "use cuda::thread_scope_device"),
     ],
