@@ -358,6 +358,8 @@ RACES = {
         1, 32, r"^__syncwarp\(\) .* between the rounds of the loop, outside of the if",
     ),
     "in a branch": ("if (t < 60) {\ns[t] = t;\ny[t] = s[59 - t];\n}", 1, 64, "lines 5 and 6, outside of the if"),
+    "one per block": ("if (threadIdx.x == 0) y[sizeof(int)] += 1;", 2, 1, r"^Use atomicAdd instead of \+=\.$"),
+    "uniform": ("if (blockIdx.x == 0) {\ns[t] = t;\ny[t] = s[63 - t];\n}", 2, 64, r"between lines 5 and 6\.$"),
     "added by all": (
         "if (t == 0) s[0] = 1;\n__syncthreads();\ny[0] += s[0];", 1, 64, r"same s\[0\]: let one thread of each block",
     ),

@@ -50,6 +50,8 @@ class Race:
         if self.in_warp and self.is_shared and self.access.kind & self.other.kind & checker.VOLATILE:
             steps = "read into a variable, __syncwarp(), write, __syncwarp()"
             return f"The lanes of a warp do not run in step: {steps}, or use shuffles."
+        if self.is_shared and not self.in_block:
+            return "The blocks of the cluster must wait for each other between the two: cluster.sync()."
         if not self.in_block and "__threadfence_block" in self.of.text:
             return "__threadfence_block() reaches one block only: use __threadfence()."
         if text := self._index() or self._one_step():
@@ -202,12 +204,7 @@ class Race:
         if wrong and (not self.in_block or wrong["product"]):
             return f"{wrong[0]} is not the number of a thread in the grid: use {_INDEX}."
         same = not self.in_block and tuple(self.access.thread) == tuple(self.other.thread)
-        if (
-            same
-            and "blockIdx" not in self.of.text
-            and "threadIdx" in self.of.text
-            and not self.of.is_one_element(self.here, self.there)
-        ):
+        if same and "threadIdx" in index and "blockIdx" not in self.of.text:
             return f"No index contains blockIdx, so all blocks use the same elements: use {_INDEX}."
         return ""
 
@@ -316,10 +313,11 @@ class Race:
             return f"{self._barrier()} must come between the two."
         there = f"between lines {first} and {last}"
         of = self.of.function(first)
-        branches = [] if of is None else [one for one in of.statements("if") if one[0] <= first and last <= one[1]]
+        branches = [one for one in of.statements("if") if one[0] <= first and last <= one[1]] if of else []
         if branches and any(re.search(r"\belse\b", text) for text in self.of.lines[first:last]):
             return "The second one must wait for the first one, at a barrier that both reach."
         barriers = self.of.barriers(first, last)
+        branches = [one for one in branches if not self._is_uniform(one[0])]
         if not barriers:
             helper, calls = self.of.helper(first)
             if helper and len(set(calls)) > 1:
@@ -343,6 +341,12 @@ class Race:
                 return f"{name} in line {line} waits for the lanes of its mask only: use {self._barrier()}."
         first_one = "the second one must wait for the first one"
         return f"What is in line {line} does not order these two threads: {first_one}."
+
+    def _is_uniform(self, line: int) -> bool:
+        """Whether the condition of the `if` there is the same for all threads of a block."""
+        test, _ = _condition(self.of.statement(line))
+        terms = " ".join([test, *map(self.of.definition, re.findall(r"\b[A-Za-z_]\w*", test))])
+        return bool(test) and not re.search(r"threadIdx|\[|\*", terms)
 
 
 def _listed(lines: Sequence[int]) -> str:
