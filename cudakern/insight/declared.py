@@ -41,7 +41,7 @@ class Array(NamedTuple):
         """The shape, and the bytes of an element, if the array has so many bytes; else None."""
         size, known = BYTES.get(self.type, 0), math.prod(n for n in self.shape if n >= 0)
         unknown = self.shape.count(-1)
-        if unknown > bool(size) or not known or nbytes % (known * (size or 1)):
+        if unknown > bool(size) or not known or not nbytes or nbytes % (known * (size or 1)):
             return None
         if unknown:
             missing = nbytes // (known * size)
