@@ -181,10 +181,12 @@ def _with_unwritten(run: OwnRun, found: list[Finding]) -> list[Finding]:
             continue
         count, first = checker.unwritten(x.pointer, x.nbytes)
         if 0 < count < x.nbytes:
-            size = x.nbytes // math.prod(x.shape)
+            size = parameter[3] or x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
             missing = f"{count // size:,} elements" if count > size else "1 element"
-            message = f"{missing} of {name} got no value in the launch, the first is {name}[{first // size}]"
+            if parameter[1] is None:  # of a struct, members may be missing
+                missing = f"{count:,} bytes"
+            message = f"{missing} of {name} got no value in the launch, the first {'in ' if parameter[1] is None else 'is '}{name}[{first // size}]"
             advice = "The grid may be too small, or threads skip elements."
             notes.append(Finding("unwritten", kernel.name, _caller(), message, advice, name))
     return notes

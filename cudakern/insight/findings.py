@@ -463,7 +463,7 @@ class _Words:
             return message, "Shared memory has no values at first: let a thread write each element before it is read."
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
-        return message, "Fill the array first, for example with cudakern.zeros instead of cudakern.empty."
+        return message, "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
 
     def _race(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
