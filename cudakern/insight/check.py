@@ -183,10 +183,11 @@ def _with_unwritten(run: OwnRun, found: list[Finding]) -> list[Finding]:
         if 0 < count < x.nbytes:
             size = parameter[3] or x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
-            missing = f"{count // size:,} elements" if count > size else "1 element"
+            first_one = f"{name}[{first // size}]"
+            message = f"{count // size:,} element{'s' * (count > size)} of {name} got no value in the launch"
+            message = f"{message}, the first is {first_one}"
             if parameter[1] is None:  # of a struct, members may be missing
-                missing = f"{count:,} bytes"
-            message = f"{missing} of {name} got no value in the launch, the first {'in ' if parameter[1] is None else 'is '}{name}[{first // size}]"
+                message = f"{count:,} bytes of {name} got no value in the launch, the first in {first_one}"
             advice = "The grid may be too small, or threads skip elements."
             notes.append(Finding("unwritten", kernel.name, _caller(), message, advice, name))
     return notes
