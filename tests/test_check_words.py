@@ -465,7 +465,7 @@ def program():
         ("all_blocks", 2, 4, (14,), "writes y", "No index contains blockIdx, so all blocks use the same elements"),
         ("index_of_a_beginner", 2, 4, (16,), "writes y", r"^blockIdx.x \+ threadIdx.x is not the number of a thread"),
         ("once", 1, 64, (17, 18), "s", r"^__syncthreads\(\) between lines 21 and 22\.$"),
-        ("twice", 1, 64, (17,), "writes s", r"^__syncthreads\(\) between the calls of put, in lines 26 and 27\.$"),
+        ("twice", 1, 64, (17,), "writes s", r"^__syncthreads\(\) between the calls of put, in lines 26 and 27; that"),
         ("tiles", 1, 32, (33, 35), "s", r"^tile\.sync\(\) in line 34 waits for the threads of its group only"),
         ("shuffles", 1, 32, (39,), r"^thread 4: .*; tile\.shfl_down\(\): lane 4 reads from lane 8", "Let it take part"),
         ("votes", 1, 32, (43, 44), r"group .* tile\.sync\(\) waits .* tile\.any\(\) in line 44$", "Let all threads"),

@@ -241,7 +241,8 @@ class Race:
         loops = self.of.in_loop(self.here, self.here)
         helper, calls = self.of.helper(self.here)
         if self.by_barrier and helper and len(set(calls)) > 1 and not loops and not BARRIER.search(helper.text):
-            return f"{self._barrier()} between the calls of {helper.name}, in lines {_listed(sorted(set(calls)))}."
+            lines = f"{_listed(sorted(set(calls)))}; that does not help if threads meet within one call"
+            return f"{self._barrier()} between the calls of {helper.name}, in lines {lines}."
         loops = loops or any(self.of.in_loop(call, call) for call in calls)
         rounds = f"{self._barrier()} between the rounds of the loop"
         if self.access.kind & self.other.kind & checker.WRITES:

@@ -77,8 +77,13 @@ def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
 
 def without_comments(source: Sequence[str]) -> list[str]:
     """The same lines, without what is in comments."""
+    return [*_without_comments(tuple(source))]
+
+
+@functools.lru_cache(8)
+def _without_comments(source: tuple[str, ...]) -> tuple[str, ...]:
     text = "\n".join(line.rstrip("\n") for line in source)
-    return _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else _blank(m), text).split("\n")
+    return tuple(_COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else _blank(m), text).split("\n"))
 
 
 def _blank(match: re.Match[str]) -> str:
