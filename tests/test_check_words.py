@@ -327,6 +327,9 @@ RACES = {
     "not one operation": ("y[0] = y[0] - t + 3;", 2, 1, "^Reading and writing must be one step: use one"),
     "in two lines": ("int v = y[0] * t;\ny[0] = v;", 2, 1, "^Reading and writing must be one step: use one"),
     "statement of two lines": ("y[0]\n+= t;", 2, 1, r"Use atomicAdd instead of \+=\."),
+    "same value": ("y[0] = 1;", 1, 64, "^That all write the same value does not .* use atomicExch"),
+    "next": ("int i = y[0] - 1;\ny[0] = i;", 1, 32, r"^Use atomicSub\(&y\[0\], 1\) instead of lines 4 and 5: it"),
+    "one thread counts": ("s[t] = y[0];\nif (t == 0) y[0]++;", 2, 32, r"^Other threads .* change it in a later"),
     "flag read plainly": (
         "if (g == 0) { __threadfence(); atomicExch(y, 1); }\nif (g == 1 && *y) y[1] = 1;",
         2, 1, r"^Read it atomically in line 5, too: atomicAdd\(y, 0\)\.",
@@ -348,7 +351,7 @@ RACES = {
         2, 1, r"^Write it with atomicExch in line 4, after a __threadfence\(\)\.",
     ),
     "smallest": ("if (y[0] > -t)\n{\ny[0] = -t;\n}", 1, 64, r"one step: use atomicMin\."),
-    "same element": ("y[t] = 1;", 2, 1, r"^Let one block write it"),
+    "same element": ("y[t] = g;", 2, 1, r"^Let one block write it"),
     "row": ("int c = g % 3, n = 2;\ny[t * n + c] = 1;", 1, 64, "c must be less than n: test it, or correct"),
     "sum of a row": ("int c = g % 3, n = 2;\ny[t * n + c] += 1;", 1, 64, r"index\. Otherwise use atomicAdd\."),
     "step of a loop": ("for (int i = t; i < 64; i += 8) y[i] += 1;", 1, 32, "^Threads come to the same i: see where"),

@@ -58,6 +58,10 @@ class Race:
             return text
         if self.here == self.there:
             return self._same_line(self.of.statement(self.here))
+        writes, reads = (self.access, self.other) if self.access.kind & checker.WRITES else (self.other, self.access)
+        is_first = not reads.kind & checker.WRITES and reads.line.line < writes.line.line
+        if is_first and self.of.is_one_element(self.here, self.there) and self.of.depends(self.last):
+            return _ONE_STEP
         if self.by_barrier:
             return self._between()
         return self._neighbor() or self._across_blocks()
@@ -87,12 +91,11 @@ class Race:
     def _instead(self, update: Update, at: int) -> str:
         """Of the statement in that line, next to itself or to the reading before it."""
         operator, call, _, value, read = update
-        small = self.type in ("char", "bool", "short", "int8_t", "uint8_t", "int16_t", "uint16_t")
         if not call:
             others = f"Let one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
             return self._own() or others
         name = call.partition("(")[0]
-        if small:
+        if self._is_small:
             return f"Use an array of ints and {name}: there is no {name} of a {self.type}."
         if read:
             lines = f"lines {read} and {at}: it returns the old value, and no thread comes between"
@@ -105,7 +108,16 @@ class Race:
             return f"Every thread adds the same {update.operand}: let one thread of each block do it, with {name}."
         if operator not in self.of.statement(at):
             return f"Use {call}: reading and writing must be one step.{self._lock()}"
+        if self.type in ("long long", "long", "int64_t", "uint64_t", "size_t"):
+            return f"Use {call} instead of {operator}, with the address as an unsigned long long *.{self._lock()}"
+        if operator in ("-=", "--") and name == "atomicAdd":
+            return f"Use {call} instead of {operator}.{self._lock()}"
         return f"Use {name} instead of {operator}.{self._lock()}"
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether no atomic operation takes such numbers."""
+        return self.type in ("char", "bool", "short", "int8_t", "uint8_t", "int16_t", "uint16_t")
 
     def _taken(self, update: Update | None, at: int, read: int) -> str:
         """Of a value that is read first, and changed in a later line."""
@@ -113,7 +125,10 @@ class Race:
             return ""
         if update.read == read:
             return self._instead(update, at)
-        if not read < at or self.of.function(read) != self.of.function(at):
+        of = self.of.function(at)
+        if not read < at or of is None or of != self.of.function(read):
+            return ""
+        if any(read < begin <= at <= end for begin, end in of.statements("if")):  # fewer threads come to the second
             return ""
         return f"Use the old value that {update.call} returns, instead of lines {read} and {at}."
 
@@ -250,6 +265,9 @@ class Race:
                 return f"{rounds}, or let each thread write an element of its own."
             if text := self._own():
                 return text
+            if re.search(rf"{self.of.element}\s*=(?!=)\s*(?:-?[\d.]+f?|true|false)\s*;", line):
+                instead = f"let one {own} write it, or use atomicExch{' of an int' * self._is_small}"
+                return f"That all write the same value does not make it right: {instead}."
             return f"Let one {own} write it, or give each {own} an element of its own."
         if self.of.is_one_element(self.here, self.there) and self.of.elements(self.here) & written:
             return _ONE_STEP
@@ -292,7 +310,7 @@ class Race:
             return f"{of_block[0]} waits for the threads of one block only: {instead}."
         if self.of.is_one_element(self.here, self.there):
             if writes == self.last and not self.access.kind & self.other.kind & checker.WRITES:
-                return _ONE_STEP
+                return "Other threads may still have to read it: change it in a later launch."
             return "Use atomic operations for both, or two launches."
         if self.access.kind & self.other.kind & checker.WRITES:
             return "Blocks run in any order: let one thread write each element, or use two launches."
@@ -332,6 +350,11 @@ class Race:
         of_warp = any(kind in ("warp", "tile") for *_, kind in barriers)
         if self.of.in_loop(first, last) and (of_block or (of_warp and self.in_warp)):
             return f"The barrier {there} is not enough in a loop: another one must come at its end, {self._barrier()}."
+        helper, calls = self.of.helper(first)
+        if of_block and helper and len(set(calls)) > 1:
+            return f"{self._barrier()} between the calls of {helper.name}, in lines {_listed(sorted(set(calls)))}."
+        if of_block and any(self.of.in_loop(call, call) for call in calls):
+            return f"{self._barrier()} between the rounds of the loop in line {calls[0]}."
         line, name, kind = barriers[-1]
         if of_warp and not of_block:
             if kind == "tile":

@@ -16,14 +16,14 @@ BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long
 
 #: Types whose plural is that of a word.
 _WORDS = ("char", "bool", "short", "int", "long", "long long", "float", "double")
-_OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned int", "int16": "short"}
+OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned int", "int16": "short"}
 
 
 def numbers(count: int, type: str, dtype: str | None = None) -> str:
     """ "1,000 floats", "1 int"; of other types "12 elements" """
     if type == "pointer":
         return f"{count:,} pointer{'s' * (count != 1)}"
-    word = _OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
+    word = OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
     word = word if word.removeprefix("unsigned ") in _WORDS else "element"
     return f"{count:,} {word}{'s' * (count != 1)}"
 

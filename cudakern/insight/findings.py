@@ -13,7 +13,7 @@ from .. import _display
 from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
-from .declared import BYTES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
+from .declared import BYTES, OF_DTYPES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -470,7 +470,14 @@ class _Words:
         if self.found.access.kind & checker.CACHED:
             message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
             return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
-        return message, Race(self.found, self.array, self.is_shared, self.source, self.type, self.shape == ()).advice()
+        return message, Race(self.found, self.array, self.is_shared, self.source, self._type, self.shape == ()).advice()
+
+    @property
+    def _type(self) -> str:
+        """Of the elements, if it is one of CUDA's; of a template's parameter T, that of the array."""
+        return (
+            self.type if self.type in BYTES else OF_DTYPES.get(self.dtype or "", "").replace("unsigned int", "unsigned")
+        )
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found

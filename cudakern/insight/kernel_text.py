@@ -23,7 +23,7 @@ class Update(NamedTuple):
     operator: str
     call: str  #: of the atomic operation that does the same: "atomicAdd(&count[0], n)"; "": there is none
     operand: str
-    value: str  #: what gets the old value: "at = "; "" if it is not used
+    value: str  #: what gets the old value: "at = ", "= "; "" if it is not used
     read: int  #: the line where it is read, if that is another one
 
 
@@ -153,7 +153,7 @@ class KernelText:
         name, index = re.escape(self.array), r"(?:\s*\[(?:[^][]|\[[^][]*\])*\])"
         return (
             rf"(?:\(\s*\*\s*{name}\s*\)|(?<![\w.)\]])\s*\*\s*{name}\b(?!\s*\[)"
-            rf"|(?<![\w.>])(?:\w+(?:\.|->))*{name}\b{index}*(?:(?:\.|->)\w+)*)"
+            rf"|(?<![\w.])(?<!->)(?:\w+(?:\.|->))*{name}\b{index}*(?:(?:\.|->)\w+)*)"
         )
 
     def elements(self, line: int) -> set[str]:
@@ -198,6 +198,10 @@ class KernelText:
         if operator == "=":
             match = re.search(rf"({element})\s*=(?!=)\s*(\w+|{element})\s*([-+*/%&|^])\s*([^;]*);", text)
             turned = re.search(rf"({element})\s*=(?!=)\s*([^;]*?)\s*([+*&|^])\s*({element})\s*;", text)
+            if carried := self._carried(line):
+                read, sign, operand = carried
+                target = re.search(element, text)[0].strip()  # type: ignore[index]
+                return Update(f"{sign}=", self._call(f"{sign}=", target, operand), operand, "", read)
             if turned:  # x + sum
                 target, operand, sign, old = (part.strip() for part in turned.groups())
             elif match:
@@ -223,13 +227,32 @@ class KernelText:
             return None
         return Update(operator, self._call(operator, target, operand), operand, value, read)
 
+    def _carried(self, line: int) -> tuple[int, str, str] | None:
+        """Of `count[0] = next;`: the line of `next = count[0] + 1;`, the operator and the operand."""
+        written = re.search(rf"{self.element}\s*=(?!=)\s*(\w+)\s*;", self.statement(line))
+        for i in self.before(line) if written else ():
+            new = rf"\b{re.escape(written[1])}\s*=(?!=)\s*{self.element}\s*([-+*/%&|^])\s*(\w+)\s*[;,]"  # type: ignore[index]
+            if match := re.search(new, self.statement(i)):
+                return i, match[1], match[2]
+        return None
+
+    def depends(self, line: int) -> bool:
+        """Whether what is written there comes from the value before: `count[0] = next;`"""
+        written = re.search(rf"{self.element}\s*=(?!=)([^;]*);", self.statement(line))
+        words = re.findall(r"\b[A-Za-z_]\w*", written[1]) if written else []
+        values = [self.definition(word) for word in words]
+        return any(re.search(self.element, value) for value in [*values, *map(self._all_of, values)])
+
+    def _all_of(self, value: str) -> str:
+        return " ".join(map(self.definition, re.findall(r"\b[A-Za-z_]\w*", value)))
+
     def _reads_into(self, variable: str, line: int) -> bool:
         return bool(re.search(rf"\b{re.escape(variable)}\s*=(?!=)\s*{self.element}\s*[;,]", self.statement(line)))
 
     def _call(self, operator: str, target: str, operand: str) -> str:
         name = _ATOMIC.get(operator, "")
-        if operator == "-=" and self.type in ("float", "double", "half", "__half"):
-            name, operand = "atomicAdd", f"-({operand})" if operand else ""
+        if name == "atomicSub" and self.type not in ("int", "unsigned", "int32_t", "uint32_t", ""):
+            name, operand = "atomicAdd", f"-{operand if operand.isalnum() else f'({operand})'}"
         if not name or not target:
             return name
         pointer = re.fullmatch(rf"\(?\s*\*\s*({re.escape(self.array)})\s*\)?", target)
