@@ -184,7 +184,7 @@ def _with_unwritten(run: OwnRun, found: list[Finding]) -> list[Finding]:
             size = parameter[3] or x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
             first_one = f"{name}[{first // size}]"
-            message = f"{count // size:,} element{'s' * (count > size)} of {name} got no value in the launch"
+            message = f"{-(-count // size):,} element{'s' * (count > size)} of {name} got no value in the launch"
             message = f"{message}, the first is {first_one}"
             if parameter[1] is None:  # of a struct, members may be missing
                 message = f"{count:,} bytes of {name} got no value in the launch, the first in {first_one}"

@@ -386,7 +386,7 @@ class _Words:
         if self.is_dynamic:
             launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
-        if index == count and self.parameter and "<=" in self._function:
+        if index == count and self.parameter and re.search(r"[^<]<=", self._function):
             last = f"Its last element is {self.array}[{count - 1}]"
             return message, f"{last}: perhaps <= should be <. Otherwise test the index first."
         if index == self._thread_number and self.parameter:
@@ -563,7 +563,7 @@ class _Words:
         here = "".join(
             source[at.line.line - 1] for at in (self.found.access, self.found.other) if at.line.line <= len(source)
         )
-        if "_block" in here and "scope" not in here:
+        if re.search(r"atomic\w+_block\b", here):
             return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
         if "thread_scope_block" in "".join(source):
             return message, "cuda::thread_scope_block is for the threads of one block: use cuda::thread_scope_device."
@@ -572,7 +572,8 @@ class _Words:
 
 #: In an error of the emulator: an operation, perhaps its mask, and perhaps where other threads wait at it.
 _OPERATION = re.compile(
-    r"(?P<name>__\w+|the grid's sync)(?:\(\))?(?P<mask> with mask 0x[0-9a-f]+)?(?:, (?P<file>[^:,; ]+):(?P<line>\d+))?"
+    r"(?P<name>__sync(?:threads\w*|warp)|__\w+_sync|the grid's sync)(?:\(\)|(?!\())"
+    r"(?P<mask> with mask 0x[0-9a-f]+)?(?:, (?P<file>[^:,; ]+):(?P<line>\d+))?"
 )
 
 
