@@ -261,7 +261,7 @@ class Race:
         loops = loops or any(self.of.in_loop(call, call) for call in calls)
         rounds = f"{self._barrier()} between the rounds of the loop"
         if self.access.kind & self.other.kind & checker.WRITES:
-            if self.by_barrier and loops:
+            if self.by_barrier and loops and not self.of.is_one_element(self.here):
                 return f"{rounds}, or let each thread write an element of its own."
             if text := self._own():
                 return text
