@@ -570,42 +570,6 @@ class _Words:
         return message, "It is atomic for the threads of one block: use the scope of the whole device."
 
 
-#: In an error of the emulator: an operation, perhaps its mask, and perhaps where other threads wait at it.
-_OPERATION = re.compile(
-    r"(?P<name>__sync(?:threads\w*|warp)|__\w+_sync|the grid's sync)(?:\(\)|(?!\())"
-    r"(?P<mask> with mask 0x[0-9a-f]+)?(?:, (?P<file>[^:,; ]+):(?P<line>\d+))?"
-)
-
-
-def as_written(message: str, source: Sequence[str], file: str, line: int) -> tuple[str, int]:
-    """The message of an error, with the operations' names in the source instead of the emulator's ("tile.sync()"), and
-    the first other line that it names, or 0."""
-    lines, others = without_comments(source), []
-
-    def written(match: re.Match[str]) -> str:
-        at = int(match["line"] or line)
-        is_here = (match["file"] or file) == file
-        name = _name_in(lines[at - 1] if is_here and 0 < at <= len(lines) else "", match["name"])
-        mask = "" if "." in name or "->" in name else match["mask"] or ""
-        if match["line"] and is_here:
-            others.append(at)
-        where = f" in line {at}" if is_here else f", {match['file']}:{match['line']}"
-        return f"{name}{mask}{where if match['line'] else ''}"
-
-    return _OPERATION.sub(written, message), next((at for at in others if at != line), 0)
-
-
-def _name_in(text: str, name: str) -> str:
-    """How a line calls an operation that the emulator names __shfl_down_sync, __syncwarp, ...: "tile.shfl_down()"."""
-    method = "sync" if "sync" in name[-12:] and not name.endswith("_sync") else name[2:].removesuffix("_sync")
-    if name not in text:
-        if match := re.search(rf"(\w+(?:\(\))?(?:\.|->)){method}\s*\(", text):
-            return f"{match[1]}{method}()"
-        if match := re.search(r"\b((?:\w+::)*(?:sync|reduce|\w+_scan))\s*\((\w+)\s*([,)])", text):
-            return f"{match[1]}({match[2]}{', ...' * (match[3] == ',')})"
-    return f"{name}()"
-
-
 def finding(
     found: Found,
     parameters: Sequence[Parameter],
