@@ -153,6 +153,14 @@ __global__ void four(float *y, int n) { *(float4 *)(y + n) = make_float4(1, 1, 1
 __global__ void last(float *y, int n) {
     for (int i = threadIdx.x; i <= n; i += 4) y[i] = 1;
 }
+__global__ void rectangle(float *y, int h, int w) {
+    int r = threadIdx.y, c = threadIdx.x;
+    if (r < h && c < w) y[r * w + c] = 1;
+}
+__global__ void whole(float *y, int w) {
+    int r = threadIdx.y, c = threadIdx.x;
+    y[r * w + c] = 1;
+}
 __global__ void tested(float *y, int n) {
     int i = threadIdx.x;
     if (i < n) y[i] = 1;
@@ -210,6 +218,13 @@ def test_the_test_of_an_index_may_be_wrong(pointers):
     assert finding.advice.startswith(
         "There is a test, which lets this thread pass: compare the index with the length of"
     )
+
+
+def test_the_tests_of_rows_and_columns_may_be_wrong(pointers):
+    (finding,) = ck.check(pointers.rectangle[1, (4, 4)], floats(12), 4, 4)
+    assert finding.advice == "There are tests of r and c, which let this thread pass: compare them with the shape of y."
+    (finding,) = ck.check(pointers.whole[1, (4, 4)], floats(12), 4)
+    assert finding.advice == "Its last element is y[11]: test r and c first."
 
 
 def test_a_launch_without_dynamic_shared_memory(elements):

@@ -386,11 +386,12 @@ class _Words:
         if self.is_dynamic:
             launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
-        if index == count and self.parameter and re.search(r"[^<]<=", self._function):
+        words = re.findall(r"\b[a-zA-Z_]\w*", self._index_text)
+        if index == count and self.parameter and any(re.search(rf"\b{word}\s*<=", self._function) for word in words):
             last = f"Its last element is {self.array}[{count - 1}]"
             return message, f"{last}: perhaps <= should be <. Otherwise test the index first."
         if index == self._thread_number and self.parameter:
-            if self._is_tested:
+            if self._is_tested(self._index_text):
                 test = f"compare the index with the length of {self.array}, and look at the order of the arguments"
                 return message, f"There is a test, which lets this thread pass: {test}."
             return message, "Let threads whose index is not in the array do nothing: if (i < n)."
@@ -412,17 +413,25 @@ class _Words:
         return own.text if own else ""
 
     @property
-    def _is_tested(self) -> bool:
-        """Whether the variable that is the index is compared with something."""
-        index = next((use.indices[-1] for use in uses(self._text) if use.name == self.array and use.indices), "")
-        return index.isidentifier() and bool(re.search(rf"\bif\s*\([^;{{]*\b{index}\s*(?:<|>=)", self._function))
+    def _index_text(self) -> str:
+        """As the line has it."""
+        return next((use.indices[-1] for use in uses(self._text) if use.name == self.array and use.indices), "")
+
+    def _is_tested(self, name: str) -> bool:
+        """Whether the function compares a variable with something."""
+        tested = rf"\bif\s*\([^;{{]*\b{name}\s*(?:<|>=)"
+        return name.isidentifier() and bool(re.search(tested, self._function))
 
     def _last(self, count: int) -> str:
         """Of an array of variable or fixed length."""
         last = f"Its last element is {self.array}[{count - 1}]"
-        return (
-            f"{last}: test the index first." if self.parameter else f"{last}: make it larger, or test the index first."
-        )
+        if not self.parameter:
+            return f"{last}: make it larger, or test the index first."
+        row = re.fullmatch(r"([a-zA-Z_]\w*) ?\* ?\w+ ?\+ ?([a-zA-Z_]\w*)", self._index_text)
+        if row and self._is_tested(row[1]) and self._is_tested(row[2]):
+            tests = f"There are tests of {row[1]} and {row[2]}, which let this thread pass"
+            return f"{tests}: compare them with the shape of {self.array}."
+        return f"{last}: test {f'{row[1]} and {row[2]}' if row else 'the index'} first."
 
     @property
     def _thread_number(self) -> int:
