@@ -344,6 +344,8 @@ RACES = {
     "statement of two lines": ("y[0]\n+= t;", 2, 1, r"Use atomicAdd instead of \+=\."),
     "same value": ("y[0] = 1;", 1, 64, "^That all write the same value does not .* use atomicExch"),
     "in each round": ("for (int r = 0; r < 2; ++r) s[0] = r;", 1, 64, "^Let one thread write it, or give each"),
+    "larger one": ("y[0] = t > y[0] ? t : y[0];", 1, 64, r"^Use atomicMax\.$"),
+    "smaller one": ("y[0] = (y[0] <= -t) ? y[0] : -t;", 1, 64, r"^Use atomicMin\.$"),
     "next": ("int i = y[0] - 1;\ny[0] = i;", 1, 32, r"^Use atomicSub\(&y\[0\], 1\) instead of lines 4 and 5: it"),
     "one thread counts": ("s[t] = y[0];\nif (t == 0) y[0]++;", 2, 32, r"^Other threads .* change it in a later"),
     "flag read plainly": (

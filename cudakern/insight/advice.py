@@ -73,11 +73,8 @@ class Race:
             return f"{text}{self._lock()}"
         if self.of.others(self.here) or self.of.others(self.there):
             return ""
-        best = re.search(
-            rf"=\s*(?:[\w:]*::)?f?(max|min)f?\s*\(.*\b{re.escape(self.of.array)}\b", self.of.statement(self.here)
-        )
-        if best and self.here == self.there:
-            return f"Use {self._extreme(f'atomic{best[1].capitalize()}')}.{self._lock()}"
+        if self.here == self.there and (best := self.of.extreme(self.here)):
+            return f"Use {self._extreme(f'atomic{best}')}.{self._lock()}"
         mine, its = self.of.update(self.here), self.of.update(self.there)
         if self.of.statement(self.here) != self.of.statement(self.there) and mine and its:
             same = mine.call.partition("(")[0], its.call.partition("(")[0]
@@ -171,9 +168,15 @@ class Race:
 
     def _extreme(self, name: str) -> str:
         """atomicMax or atomicMin, which CUDA has for integers."""
+        if self._is_small:
+            return f"an array of ints and {name}"
         if self.type in ("float", "double", "half", "__half"):
             return f"atomicCAS in a loop (there is no {name} of floats)"
-        return name if self.type in ("int", "unsigned", "long long") else f"{name}, or of floats atomicCAS in a loop"
+        return (
+            name
+            if self.type in ("int", "unsigned", "long long", "unsigned long long")
+            else f"{name}, or of floats atomicCAS in a loop"
+        )
 
     def _beside_atomic(self) -> str:
         """Of an access that is not atomic, next to one that is."""

@@ -17,6 +17,8 @@ BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long
 #: Types whose plural is that of a word.
 _WORDS = ("char", "bool", "short", "int", "long", "long long", "float", "double")
 OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned int", "int16": "short"}
+OF_DTYPES |= {"uint16": "unsigned short", "int64": "long long", "uint64": "unsigned long long", "bool": "bool"}
+OF_DTYPES |= {"int8": "char", "uint8": "unsigned char"}
 
 
 def numbers(count: int, type: str, dtype: str | None = None) -> str:

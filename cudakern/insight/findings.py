@@ -484,9 +484,10 @@ class _Words:
     @property
     def _type(self) -> str:
         """Of the elements, if it is one of CUDA's; of a template's parameter T, that of the array."""
-        return (
-            self.type if self.type in BYTES else OF_DTYPES.get(self.dtype or "", "").replace("unsigned int", "unsigned")
-        )
+        if self.type in BYTES and self.dtype != "uint64":
+            return self.type
+        name = OF_DTYPES.get(self.dtype or "", "").replace("unsigned int", "unsigned")
+        return name.removeprefix("unsigned ") if name != "unsigned long long" else name
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found

@@ -227,6 +227,19 @@ class KernelText:
             return None
         return Update(operator, self._call(operator, target, operand), operand, value, read)
 
+    def extreme(self, line: int) -> str:
+        """ "Max" or "Min", of `best[0] = max(best[0], x);` or `best[0] = x > best[0] ? x : best[0];`"""
+        text = self.statement(line)
+        if match := re.search(rf"=\s*(?:[\w:]*::)?f?(max|min)f?\s*\(.*\b{re.escape(self.array)}\b", text):
+            return match[1].capitalize()
+        choice = re.search(rf"{self.element}\s*=(?!=)([^;]*?)([<>])=?([^;]*?)\?([^;]*):([^;]*);", text)
+        if choice is None or not re.search(self.element, choice[1] + choice[3]):
+            return ""
+        left, sign, right, if_true, if_false = (re.sub(r"[\s()]", "", part) for part in choice.groups())
+        if {left, right} != {if_true, if_false}:
+            return ""
+        return "Max" if (sign == ">") == (left == if_true) else "Min"
+
     def _carried(self, line: int) -> tuple[int, str, str] | None:
         """Of `count[0] = next;`: the line of `next = count[0] + 1;`, the operator and the operand."""
         written = re.search(rf"{self.element}\s*=(?!=)\s*(\w+)\s*;", self.statement(line))
