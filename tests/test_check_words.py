@@ -372,8 +372,8 @@ RACES = {
     "same element": ("y[t] = g;", 2, 1, r"^Let one block write it"),
     "row": ("int c = g % 3, n = 2;\ny[t * n + c] = 1;", 1, 64, "c must be less than n: test it, or correct"),
     "sum of a row": ("int c = g % 3, n = 2;\ny[t * n + c] += 1;", 1, 64, r"index\. Otherwise use atomicAdd\."),
-    "step of a loop": ("for (int i = t; i < 64; i += 8) y[i] += 1;", 1, 32, "^Threads come to the same i: see where"),
-    "overlap": ("int i = blockIdx.x * 16 + t;\ny[i] = t;", 2, 32, r"^Threads have the same i, blockIdx.x \* 16 \+ t"),
+    "step of a loop": ("for (int i = t; i < 64; i += 8) y[i] += 1;", 1, 32, "^If each .*, see where the loop over i"),
+    "overlap": ("int i = blockIdx.x * 16 + t;\ny[i] = t;", 2, 32, r"^If .* correct i: two threads have the same blo"),
     "swaps": (
         "for (int r = 0; r < 4; ++r) {\nint i = 2 * t + r % 2;\nif (y[i] >= y[i + 1]) {\ny[i] = r, y[i + 1] = 1;\n}\n}",
         1, 32, r"^__syncwarp\(\) .* between the rounds of the loop, outside of the if",

@@ -89,8 +89,8 @@ class Race:
         """Of the statement in that line, next to itself or to the reading before it."""
         operator, call, _, value, read = update
         if not call:
-            others = f"Let one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
-            return self._own() or others
+            other = f"et one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
+            return f"{own} Otherwise l{other}" if (own := self._own()) else f"L{other}"
         name = call.partition("(")[0]
         if self._is_small:
             return f"Use an array of ints and {name}: there is no {name} of a {self.type}."
@@ -100,7 +100,7 @@ class Race:
         if value:
             return f"Use {call} instead of {operator}; it returns the old value.{self._lock()}"
         if own := self._own():
-            return f"{own} Otherwise use {name}." if own.startswith("If") else own
+            return f"{own} Otherwise use {name}."
         if self.in_block and re.fullmatch(r"\w+\[\d+\]", update.operand) and self.of.is_one_element(self.here):
             return f"Every thread adds the same {update.operand}: let one thread of each block do it, with {name}."
         if operator not in self.of.statement(at):
@@ -222,7 +222,8 @@ class Race:
         if wrong and (not self.in_block or wrong["product"]):
             return f"{wrong[0]} is not the number of a thread in the grid: use {_INDEX}."
         same = not self.in_block and tuple(self.access.thread) == tuple(self.other.thread)
-        if same and "threadIdx" in index and "blockIdx" not in self.of.text:
+        macros = "".join(line for line in self.of.source if line.lstrip().startswith("#"))
+        if same and "threadIdx" in index and "blockIdx" not in self.of.text + macros:
             return f"No index contains blockIdx, so all blocks use the same elements: use {_INDEX}."
         return ""
 
@@ -232,17 +233,17 @@ class Race:
         if self.here != self.there or len({use.indices for use in mine}) != 1:
             return ""
         index = mine[0].indices[-1]
+        own = "If each thread should have its own element"
         if row := re.fullmatch(r"\w+ ?\* ?(\w+) ?\+ ?([a-zA-Z_]\w*)", index):
-            must = f"{row[2]} must be less than {row[1]}"
-            return f"If each thread should have its own element, {must}: test it, or correct the index."
+            return f"{own}, {row[2]} must be less than {row[1]}: test it, or correct the index."
         value = self.of.definition(index)
         terms = " ".join([value, *map(self.of.definition, re.findall(r"\b[A-Za-z_]\w*", value))])
         if "threadIdx" not in terms or re.search(r"[][/%&]|>>", terms) or not (self.in_block or "blockIdx" in terms):
             return ""
         if re.search(rf"\bfor\s*\([^;]*\b{index}\s*=", self.of.text):
-            steps = "see where the loop begins and ends, and that it goes on by the number of threads"
-            return f"Threads come to the same {index}: {steps}."
-        return f"Threads have the same {index}, {value}: each should have its own."
+            steps = "begins and ends, and that it goes on by the number of threads"
+            return f"{own}s, see where the loop over {index} {steps}."
+        return f"{own}, correct {index}: two threads have the same {value}."
 
     # --- one line ---
     def _same_line(self, line: str) -> str:
