@@ -6,7 +6,7 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-enum { PATIENCE = 100, FOR_EVER = 1 << 25 };
+enum { PATIENCE = 100, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
@@ -63,11 +63,14 @@ static void block_end(void *tool, emu_block_event *event, int complete) {
     event->own = NULL;
 }
 
-// What threads wait for, if they do (give_way).
+// What threads wait for, if they do (give_way): the variables of volatile reads and atomic operations.
 static struct {
-    uintptr_t address;
-    uint64_t value;
-    unsigned count, same;
+    struct {
+        uintptr_t address;
+        size_t bytes;
+        uint64_t value;
+    } of[MOST_WATCHED];
+    unsigned places, count, same; // same: how often all values were as before
 } waiting;
 
 static void thread_begin(void *tool, const emu_where *at) {
@@ -79,31 +82,48 @@ static void thread_end(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
     block->live[at->thread / 32] &= ~(1u << at->thread % 32);
-    waiting.address = 0;
+    waiting.places = waiting.count = waiting.same = 0;
     rules_thread_ends(block, at->thread);
 }
 
 // --- Accesses and synchronization ----------------------------------------------------------------------------------
 
-// A thread waits for another one, perhaps of another block, if it reads a volatile variable again and again, or
-// attempts an atomic operation. If nobody does anything else, and the value remains, it waits for ever.
-static void give_way(const emu_where *at, const emu_access_event *event) {
-    waiting.count = event->address == waiting.address && event->kind & EMU_READS ? waiting.count + 1 : 0;
-    waiting.address = event->address;
-    if (!waiting.count) waiting.same = 0;
-    if (!waiting.count || waiting.count % PATIENCE) return;
-    if (event->space == EMU_SPACE_GLOBAL && event->bytes <= sizeof waiting.value) {
+// Reads the variables again; whether one has changed.
+static int has_news(void) {
+    int is_new = 0;
+    for (unsigned i = 0; i < waiting.places; ++i) {
         uint64_t value = 0;
-        memcpy(&value, (const void *)event->address, event->bytes);
-        waiting.same = value == waiting.value ? waiting.same + 1 : 0;
-        waiting.value = value;
+        memcpy(&value, (const void *)waiting.of[i].address, waiting.of[i].bytes);
+        is_new |= value != waiting.of[i].value;
+        waiting.of[i].value = value;
+    }
+    return is_new;
+}
+
+// A thread waits for another one, perhaps of another block, if it reads a few volatile variables again and again, or
+// attempts atomic operations. If the values remain, it waits for ever.
+static void give_way(const emu_where *at, const emu_access_event *event) {
+    unsigned i = 0;
+    while (i < waiting.places && waiting.of[i].address != event->address) ++i;
+    if (!(event->kind & EMU_READS) || i == MOST_WATCHED || event->bytes > sizeof waiting.of[i].value) {
+        waiting.places = waiting.count = waiting.same = 0;
+        return;
+    }
+    if (i == waiting.places) {
+        waiting.of[i].address = event->address;
+        waiting.of[i].bytes = event->bytes;
+        waiting.places = i + 1;
+        waiting.same = 0;
+    }
+    if (++waiting.count % PATIENCE) return;
+    waiting.same = has_news() ? 0 : waiting.same + 1;
+    if (waiting.same == FOR_EVER / PATIENCE) {
         emu_line line = {0};
-        if (waiting.same == FOR_EVER / PATIENCE) {
-            emu_source_lines(&at->code, 1, &line);
-            emu_fail("a thread waits for ever for another value here. The blocks of a launch run in any order, not "
-                     "at the same time, unless it is a cooperative one",
-                     line.line ? line.file : NULL, line.line);
-        }
+        waiting.places = waiting.count = waiting.same = 0;
+        emu_source_lines(&at->code, 1, &line);
+        emu_fail("a thread waits for ever for another value here. The blocks of a launch run in any order, not "
+                 "at the same time, unless it is a cooperative one",
+                 line.line ? line.file : NULL, line.line);
     }
     if (event->kind & EMU_VOLATILE) emu_yield();
 }
@@ -146,7 +166,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     (void)tool;
     block_state *const block = at->block->own;
     if (!block) return;
-    waiting.address = 0;
+    waiting.places = waiting.count = waiting.same = 0;
     const int arrives = event->stage == EMU_BARRIER_ARRIVES, leaves = event->stage == EMU_BARRIER_LEAVES;
     const uint64_t all = UINT64_MAX, part = 1ull << 62 | block->number << 8 | (unsigned)event->number;
     const uint64_t cluster = 1ull << 63 | (block->number - (uint64_t)block->event->rank);
@@ -183,7 +203,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
-    waiting.address = 0;
+    waiting.places = waiting.count = waiting.same = 0;
     if (block && event->kind == EMU_SYNCWARP) rules_warp_barrier(block, at->thread / 32, event->lanes);
 }
 

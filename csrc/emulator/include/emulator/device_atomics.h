@@ -1,9 +1,9 @@
 // Atomic operations, with CUDA's types and scopes. As in CUDA, they are relaxed: order comes from fences and
 // barriers.
 //
-// An operation that changes nothing (a failed CAS, an exchange for the same value, adding a literal 0) may come from
-// a thread that waits for another one. It lets other threads run from time to time, so that locks between the threads
-// of a block work.
+// An operation that changes nothing (a CAS that fails, an exchange for the same value, adding 0) may come from a thread
+// that waits for another one. It lets other threads run from time to time, so that locks between the threads of a
+// block work. It does so afterwards: what has been reported of it must still hold when it is carried out.
 #ifndef EMULATOR_DEVICE_ATOMICS_H
 #define EMULATOR_DEVICE_ATOMICS_H
 
@@ -26,6 +26,7 @@ template <typename T, typename F> __forceinline__ T update(T *address, F change)
     __atomic_load(address, &before, __ATOMIC_RELAXED);
     do after = change(before);
     while (!__atomic_compare_exchange(address, &before, &after, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (__builtin_memcmp(&before, &after, sizeof before) == 0) emu_spin();
     return before;
 }
 template <typename T> __forceinline__ T exchange(T *address, T value) {
@@ -35,7 +36,9 @@ template <typename T> __forceinline__ T exchange(T *address, T value) {
     return before;
 }
 template <typename T> __forceinline__ T compare_exchange(T *address, T expected, T value) {
-    if (!__atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) emu_spin();
+    const bool is_same = __builtin_memcmp(&expected, &value, sizeof value) == 0;
+    if (!__atomic_compare_exchange(address, &expected, &value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) || is_same)
+        emu_spin();
     return expected;
 }
 } // namespace emu
@@ -57,17 +60,17 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
     }
 #define EMU_ATOMIC_BINARY(name, type, ...)                                                                           \
     EMU_ATOMIC(name, 0, type, (type * address, type value), (address, value), __VA_ARGS__)
-#define EMU_ATOMIC_FETCH(name, type, function)                                                                       \
-    EMU_ATOMIC_BINARY(name, type, if (__builtin_constant_p(value == 0) && value == 0) emu_spin();                    \
-                      return function(address, value, __ATOMIC_RELAXED);)
+#define EMU_ATOMIC_FETCH(name, type, function, is_same)                                                              \
+    EMU_ATOMIC_BINARY(name, type, const type before = function(address, value, __ATOMIC_RELAXED);                    \
+                      if (is_same) emu_spin(); return before;)
 #define EMU_ATOMIC_UPDATE(name, type, changed)                                                                       \
     EMU_ATOMIC_BINARY(name, type, return emu::update(address, [value](type old) -> type { return changed; });)
 
 #define EMU_ATOMIC_INTEGER(type)                                                                                     \
-    EMU_ATOMIC_FETCH(Add, type, __atomic_fetch_add)                                                                  \
-    EMU_ATOMIC_FETCH(And, type, __atomic_fetch_and)                                                                  \
-    EMU_ATOMIC_FETCH(Or, type, __atomic_fetch_or)                                                                    \
-    EMU_ATOMIC_FETCH(Xor, type, __atomic_fetch_xor)                                                                  \
+    EMU_ATOMIC_FETCH(Add, type, __atomic_fetch_add, value == 0)                                                      \
+    EMU_ATOMIC_FETCH(And, type, __atomic_fetch_and, (before & value) == before)                                      \
+    EMU_ATOMIC_FETCH(Or, type, __atomic_fetch_or, (before | value) == before)                                        \
+    EMU_ATOMIC_FETCH(Xor, type, __atomic_fetch_xor, value == 0)                                                      \
     EMU_ATOMIC_UPDATE(Min, type, value < old ? value : old)                                                          \
     EMU_ATOMIC_UPDATE(Max, type, value > old ? value : old)                                                          \
     EMU_ATOMIC_BINARY(Exch, type, return emu::exchange(address, value);)                                             \
@@ -77,15 +80,15 @@ EMU_ATOMIC_INTEGER(int)
 EMU_ATOMIC_INTEGER(unsigned)
 EMU_ATOMIC_INTEGER(unsigned long long)
 
-EMU_ATOMIC_FETCH(Sub, int, __atomic_fetch_sub)
-EMU_ATOMIC_FETCH(Sub, unsigned, __atomic_fetch_sub)
+EMU_ATOMIC_FETCH(Sub, int, __atomic_fetch_sub, value == 0)
+EMU_ATOMIC_FETCH(Sub, unsigned, __atomic_fetch_sub, value == 0)
 EMU_ATOMIC_UPDATE(Inc, unsigned, old >= value ? 0 : old + 1)
 EMU_ATOMIC_UPDATE(Dec, unsigned, old == 0 || old > value ? value : old - 1)
 EMU_ATOMIC_UPDATE(Min, long long, value < old ? value : old)
 EMU_ATOMIC_UPDATE(Max, long long, value > old ? value : old)
-EMU_ATOMIC_FETCH(And, long long, __atomic_fetch_and)
-EMU_ATOMIC_FETCH(Or, long long, __atomic_fetch_or)
-EMU_ATOMIC_FETCH(Xor, long long, __atomic_fetch_xor)
+EMU_ATOMIC_FETCH(And, long long, __atomic_fetch_and, (before & value) == before)
+EMU_ATOMIC_FETCH(Or, long long, __atomic_fetch_or, (before | value) == before)
+EMU_ATOMIC_FETCH(Xor, long long, __atomic_fetch_xor, value == 0)
 EMU_ATOMIC_UPDATE(Add, float, old + value)
 EMU_ATOMIC_UPDATE(Add, double, old + value)
 EMU_ATOMIC_BINARY(Exch, float, return emu::exchange(address, value);)
