@@ -132,6 +132,9 @@ HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
         "__half2 *h = reinterpret_cast<__half2 *>(y); h[i] = h[i] * h[i + 1] + h[i + 2];": {"half": 4},
         "__nv_bfloat16 *h = reinterpret_cast<__nv_bfloat16 *>(y); h[i] = h[i] * h[i + 1] - h[i];": {"half": 2},
         "y[i] = i * 3 + t;": {},
+        "y[i] = floorf(x[i]) + rintf(y[i]);": {"float": 1},
+        "y[i] = x[i] / y[i];": {"float": 10},  # as nvcc does it
+        "y[i] = sqrtf(x[i]) + expf(y[i]);": {"float": 6 + 10 + 1},
         "atomicAdd(&y[i], x[i]);": {},
     }.items(),
 )

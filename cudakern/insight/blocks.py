@@ -34,7 +34,39 @@ _LONG = re.compile(r"v?(div|idiv|sqrt)[a-z]*$")
 #: nvcc executes both ways of a branch, by predicates, up to about this size. A store counts as several instructions.
 _SMALL, _STORE = 22, 5
 _FAR = 1 << 14  #: bytes of code between blocks, that are worth another process
-_FUSED = re.compile(r"<(fma|fmaf)(?:@plt)?>")
+_FUNCTION = re.compile(r"<(\w+)(?:@plt)?>$")
+#: Additions, multiplications and fused ones in the place of instructions and functions, by type: of nvcc 13 on an H200,
+#: for ordinary numbers. Others are not counted.
+_FLOAT, _DOUBLE = (
+    {
+        "fmaf": (0, 0, 1),
+        "divss": (0, 0, 5),
+        "sqrtss": (0, 2, 2),
+        "expf": (1, 1, 4),
+        "logf": (1, 1, 11),
+        "log2f": (2, 2, 11),
+        "log10f": (1, 2, 11),
+        "sinf": (0, 2, 8),
+        "cosf": (0, 2, 8),
+        "tanf": (0, 3, 9),
+        "tanhf": (1, 2, 5),
+        "powf": (13, 10, 19),
+        "erff": (1, 1, 7),
+        "atanf": (0, 2, 9),
+        "cbrtf": (1, 5, 2),
+        "hypotf": (2, 6, 3),
+        "divsd": (0, 0, 1),
+    },
+    {
+        "fma": (0, 0, 1),
+        "divsd": (0, 1, 7),
+        "sqrtsd": (0, 3, 5),
+        "exp": (1, 0, 14),
+        "log": (8, 4, 16),
+        "sin": (0, 2, 11),
+        "pow": (34, 7, 41),
+    },
+)
 
 
 class Operation(NamedTuple):
@@ -110,16 +142,16 @@ class Blocks:
     def operations(self, code: int) -> Iterator[tuple[Place, Operation]]:
         """The floating-point operations of a block."""
         function, start = self._blocks[code]
-        result: dict[int, tuple[Place, Operation]] = {}
+        result: dict[tuple[int, str, str], tuple[Place, Operation]] = {}
         for address, operation in function.block(start).operations:
             place = self._places.get(address + code - start, Place("", 0, ()))
             if not (counted := place.counted(operation)):
                 continue
-            product = result.get(operation.product)
-            if product and not product[0].inlined and not place.inlined:  # nvcc makes one instruction of the two
-                del result[operation.product]
+            factors = operation.product, operation.type, "multiplies"
+            if factors in result and not result[factors][0].inlined and not place.inlined:  # one instruction of nvcc's
+                del result[factors]
                 counted = counted._replace(what="fused")
-            result[address] = place, counted
+            result[address, operation.type, operation.what] = place, counted
         yield from result.values()
 
 
@@ -154,10 +186,12 @@ class _Function:
                 if not name.startswith("ret"):
                     block.successors.add(self._next(address))
                 break
-            elif operation := _operation(name, operands):
-                operation, constants = values.used(address, operation, operands)
+            elif len(operations := _operations(name, operands)) == 1 and not _FUNCTION.search(operands):
+                operation, constants = values.used(address, operations[0], operands)
                 block.operations.append((address, operation))
                 block.size += constants - bool(operation.product)  # a GPU loads them each time
+            elif operations:
+                block.operations += [(address, operation) for operation in operations]
             elif name.startswith(("mov", "vmov")):
                 values.moved(operands)
             block.size += _size(name, operands)
@@ -267,7 +301,7 @@ def _size(name: str, operands: str) -> float:
     """About as many instructions as a GPU has for one: by the compiler nvcc's habits, tried on an H200."""
     if name.startswith(("call", "bl")):
         function = operands.partition("<")[2]
-        if function.startswith("__tsan_") or _FUSED.search(operands):
+        if function.startswith(("__tsan_", "fma@", "fmaf@")):
             return _STORE if "write" in function else 1
         return 0 if function.startswith(("__ubsan_handle", "__tls_get_addr")) else math.inf
     if name.startswith("lea"):  # of addresses, or of 32-bit integers
@@ -301,9 +335,16 @@ def _by_library(codes: Iterable[int]) -> dict[tuple[Path, int], list[int]]:
     return result
 
 
-def _operation(name: str, operands: str) -> Operation | None:
-    if fused := _FUSED.search(operands):
-        return Operation("float" if fused[1] == "fmaf" else "double", "fused", 1)
+def _operations(name: str, operands: str) -> list[Operation]:
+    if function := _FUNCTION.search(operands.strip()):
+        name = function[1]
+    if name in _FLOAT or name in _DOUBLE:
+        return [
+            Operation(kind, what, numbers)
+            for kind, table in (("float", _FLOAT), ("double", _DOUBLE))
+            for what, numbers in zip(("adds", "multiplies", "fused"), table.get(name, ()), strict=False)
+            if numbers
+        ]
     if x86 := _X86.match(name):
         kind, packed, letter = x86.groups()
         size = 4 if letter == "s" else 8
@@ -313,9 +354,9 @@ def _operation(name: str, operands: str) -> Operation | None:
         lanes = re.match(r"v\d+\.(\d)", operands)
         numbers = int(lanes[1]) if lanes else 1
     else:
-        return None
+        return []
     what = "multiplies" if kind.endswith("mul") else "adds" if kind in ("add", "sub") else "fused"
-    return Operation("float" if letter == "s" else "double", what, numbers)
+    return [Operation("float" if letter == "s" else "double", what, numbers)]
 
 
 def _instructions(library: Path, first: int, last: int) -> Iterator[tuple[int, str, str]]:
