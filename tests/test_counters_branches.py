@@ -80,6 +80,14 @@ def test_divergent_branches(body, expected):
     assert divergent(launch(body)) == expected
 
 
+def test_many_small_branches():
+    """How small they are is found out once for each."""
+    many = " ".join(f"if (x[t + {k}] > {k}) s += {k}; else if (x[t] > {k}) s *= 2;" for k in range(40))
+    trace = launch(f"float s = x[i]; {many} y[i] = s;")
+    assert divergent(trace) == 0
+    assert all(branch.predicated for branch in trace.branches)
+
+
 def test_by_line():
     trace = launch("float s = 0;\nfor (int k = 0; k < t % 32; ++k)\ns += x[k];\ny[i] = s;")
     (branch,) = trace.branches

@@ -137,7 +137,7 @@ class Blocks:
             return None
         if any(one + base in ends and function.block(one).is_exit for one in block.successors):
             return None
-        return place, function.join(start, {start}) is not None
+        return place, function.join(start) is not None
 
     def operations(self, code: int) -> Iterator[tuple[Place, Operation]]:
         """The floating-point operations of a block."""
@@ -162,6 +162,7 @@ class _Function:
         self._code = [*instructions]
         self._index = {address: i for i, (address, _, _) in enumerate(self._code)}
         self._known: dict[int, Block] = {}
+        self._joins: dict[int, tuple[int, float] | None] = {}
 
     def block(self, start: int) -> Block:
         if start not in self._known:
@@ -199,7 +200,8 @@ class _Function:
 
     def _is_refusal(self, i: int) -> bool:
         """Whether the sanitizer's function is called there, around which the jump before it leads."""
-        for _, name, operands in self._code[i:]:
+        for j in range(i, len(self._code)):
+            _, name, operands = self._code[j]
             if name.startswith(("call", "bl")):
                 return "<__ubsan_handle" in operands
             if _JUMP.match(name) or _AWAY.match(name):
@@ -222,22 +224,28 @@ class _Function:
                 i = self._index.get(_target(operands), len(self._code))
         return -address
 
-    def join(self, start: int, seen: set[int]) -> tuple[int, float] | None:
+    def join(self, start: int) -> tuple[int, float] | None:
         """Where the two ways after a block come together again, and their size; None: one of them is not small."""
+        if start not in self._joins:
+            self._joins[start] = None  # also if it is asked for on the way, which is a loop then
+            self._joins[start] = self._join(start)
+        return self._joins[start]
+
+    def _join(self, start: int) -> tuple[int, float] | None:
         if len(self.block(start).successors) != 2:
             return None
         first, second = self.block(start).successors
-        ends = [(first, second), (second, first)]  # one of them is empty
-        ends += [(way, end) for way in (first, second) for end in self.block(way).successors]
-        for _, end in ends:
-            sizes = [self._way(way, end, seen) for way in (first, second)]
+        ends = [first, second]  # one of the ways is empty
+        ends += [end for way in (first, second) for end in self.block(way).successors]
+        for end in ends:
+            sizes = [self._way(way, end) for way in (first, second)]
             if max(sizes) <= _SMALL:
                 return end, sum(sizes)
         return None
 
-    def _way(self, start: int, end: int, seen: set[int]) -> float:
+    def _way(self, start: int, end: int) -> float:
         """The size of the code from a block to another one."""
-        size, seen = 0.0, {*seen}
+        size, seen = 0.0, set()
         while start != end:
             block = self.block(start)
             size += block.size
@@ -246,7 +254,7 @@ class _Function:
             seen.add(start)
             if len(block.successors) == 1:
                 (start,) = block.successors
-            elif join := self.join(start, seen):
+            elif join := self.join(start):
                 start, size = join[0], size + join[1]
             else:
                 return math.inf
