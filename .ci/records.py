@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS, RUNTIME = ROOT / "csrc/kernels", ROOT / "csrc/runtime"
 UNKNOWN = "unknown"
-BENCH, MATMUL = "gpu_bench.json", "gpu_matmul.json"
+BENCH, MATMUL, REQUESTS = "gpu_bench.json", "gpu_matmul.json", "emulator_requests.json"
 NOTICE = " *Measured at commit {}; the kernels have changed since.*"
 #: Comments and strings; of '"' and its like, the characters.
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -74,7 +74,7 @@ def of_ladder(ladder):
     """A ladder as its record has it; ``ladder``: what Ladder.to_dict() gives."""
     steps = [dict(step) for step in ladder["steps"]]
     for step in steps:
-        del step["summary"], step["recorded"]
+        del step["summary"], step["recorded"], step["metrics"]
         if step["profile"]:
             step["profile"] = {name: value for name, value in step["profile"].items() if name not in NOT_KEPT}
     return ladder | {"steps": steps}
@@ -155,7 +155,7 @@ def changes(path):
         return "the record has no commit"
     if not digests or None in digests.values():
         return "the record has no digest of its kernels"
-    ours = path.name not in (BENCH, MATMUL)
+    ours = path.name not in (BENCH, MATMUL, REQUESTS)
     changed = [op for op, measured in digests.items() if measured != digest(op, ours)]
     return f"the kernels of {' and '.join(changed)} have changed since" if changed else ""
 

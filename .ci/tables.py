@@ -48,8 +48,9 @@ from pictures import (
     measured,
     rate,
 )
-from records import BENCH, NOTICE, changes, dated, error, markdown, notice
+from records import BENCH, NOTICE, REQUESTS, changes, dated, error, markdown, notice
 
+COUNTERS = ROOT / "docs/results/counters.md"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/measure/recorded.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
@@ -383,9 +384,25 @@ def recorded():
         for step in kernels:
             step["speedup"] = float(f"{kernels[0]['kernel_ns'] / step['kernel_ns']:.6g}")
     kernels = records.read(RESULTS / "gpu_kernels.json")
-    data = {"ladders": ladders, "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")}}
+    data = {
+        "ladders": ladders,
+        "counters": recorded_counters(),
+        "kernels": {name: kernels[name] for name in ("nvcc", "capability", "columns", "rows")},
+    }
     parts = [f"{json.dumps(part)}: {{\n{lines(entries)}\n}}" for part, entries in data.items()]
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def recorded_counters():
+    """What the variants ask of memory: a list of the metrics per variant, without those that are 0 for all."""
+    record = records.read(RESULTS / REQUESTS)
+    keys = ("operation", "dtype", "variant")
+    columns = [name for name in record["rows"][0] if name not in keys and any(row[name] for row in record["rows"])]
+    ladders = {name: ladder | {"steps": {}} for name, ladder in record["ladders"].items()}
+    for row in record["rows"]:
+        op, dtype, variant = (row[key] for key in keys)
+        ladders[f"{op} {dtype}"]["steps"][variant] = [row[name] for name in columns]
+    return {"columns": columns, "rows": ladders}
 
 
 def recorded_ladder(path, shapes, dtype, least, times, limit):
@@ -479,6 +496,54 @@ def overhead():
     return "\n".join(lines) + "\n"
 
 
+def counters():
+    """docs/results/counters.md: where cudakern.trace and Nsight Compute agree, and each figure where they do not."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from counter_reasons import PATTERNS, VARIANTS
+
+    ours = records.read(RESULTS / "emulator_traced.json")
+    theirs = [records.read(RESULTS / f"gpu_{name}.json") for name in ("counters", "ladder_counters")]
+    groups = {
+        "Small kernels with simple patterns": (theirs[0]["metrics"], theirs[0]["kernels"], ours["kernels"]),
+        "Variants": (
+            theirs[1]["metrics"],
+            *({f"{op} {name}": row for op, of in rows.items() for name, row in of.items()}
+              for rows in (theirs[1]["rows"], ours["rows"])),
+        ),
+    }  # fmt: skip
+    reasons = {name: [why] for name, why in PATTERNS.items()} | {" ".join(key): why for key, why in VARIANTS.items()}
+    totals, lines = [], []
+    for group, (metrics, measured_rows, traced_rows) in groups.items():
+        figures = [
+            (kernel, name, mine, value)
+            for kernel, row in measured_rows.items()
+            for name, mine, value in zip(metrics, traced_rows[kernel], row, strict=True)
+            if mine or value
+        ]
+        rows = [
+            [f"`{kernel}`", f"`{name}`", f"{mine:,.10g}", f"{value:,.10g}", "; ".join(reasons[kernel])]
+            for kernel, name, mine, value in figures
+            if mine != value
+        ]
+        near = sum(abs(mine - value) <= max(mine, value) / 20 for *_, mine, value in figures)
+        shares = (f"{some:,} ({some / len(figures):.1%})" for some in (len(figures) - len(rows), near))
+        totals.append([group, f"{len(measured_rows)}", f"{len(figures):,}", *shares])
+        lines += ["", f"## {group}", "", markdown(["kernel", "figure", "trace", "Nsight", "why"], rows, "").rstrip()]
+    heads = ["what", "kernels", "figures", "equal", "within 5%"]
+    first = [
+        "# Counters: `cudakern.trace` beside Nsight Compute",
+        "",
+        f"Figures that both count, where one of them is not 0. Nsight Compute's are of one {theirs[0]['chip']} "
+        f"({dated(theirs[0])}; variants: {dated(theirs[1])}), ours of {dated(ours)}. `.ci/tables.py` writes this page "
+        "from the records beside it; do not edit it. [counters.md](../counters.md) explains the figures.",
+        "",
+        markdown(heads, totals, "").rstrip(),
+        "",
+        "All figures that differ:",
+    ]
+    return "\n".join([*first, *lines]) + "\n"
+
+
 def without_notices(text):
     text = text.replace('"changed": true', '"changed": false')
     return re.sub(re.escape(NOTICE).replace(r"\{\}", r"\w+"), "", text)
@@ -486,9 +551,9 @@ def without_notices(text):
 
 def outdated():
     """The records in docs/results/ that were measured with other or unknown kernels, and how to renew them."""
-    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in (BENCH, MATMUL, "gpu_lab.json"))]
+    paths = [*RESULTS.glob("ladder_*.json"), *(RESULTS / name for name in (BENCH, MATMUL, REQUESTS, "gpu_lab.json"))]
     old = [
-        f"{path.name}: {why}; run .ci/record {re.sub('^ladder.*', 'ladders', path.stem.removeprefix('gpu_'))}"
+        f"{path.name}: {why}; run .ci/record {'ladders' if 'ladder' in path.stem else path.stem.partition('_')[2]}"
         for path in sorted(paths)
         if (why := changes(path))
     ]
@@ -503,7 +568,13 @@ def outdated():
 def main():
     check = sys.argv[1:] == ["--check"]
     digest = drawn_from([RESULTS / LADDER, RESULTS / MATMUL])
-    pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
+    pages = {
+        EXPERIMENTS: experiments(),
+        LADDERS: ladders(),
+        OVERHEAD: overhead(),
+        COUNTERS: counters(),
+        RECORDED: recorded(),
+    }
     texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     marked = [path for path in texts if MARKED.search(path.read_text()) and path not in pages]
     for path in marked:

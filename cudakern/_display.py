@@ -34,6 +34,7 @@ class Table:
     note: str = ""
     right: Sequence[str] = ()  #: headings of the columns of figures
     spare: Sequence[str] = ()  #: ... that a narrow terminal leaves out, in this order, until the texts have room
+    marked: Sequence[int] = ()  #: numbers of the rows that stand out
 
     def rich(self, without: Sequence[str] = ()) -> RichTable:
         """For a terminal."""
@@ -53,12 +54,14 @@ class Table:
             show_header=any(map(str.strip, self.columns)),
         )
         kept = [column not in without for column in self.columns]
-        for column in compress(self.columns, kept):
+        for i, column in compress(enumerate(self.columns), kept):
             figures, room = column in self.right, column == "what it shows" and len(without) < len(self.spare)
             whole, least = figures or column == "variant", TEXT_WIDTH if room else None
+            if whole:  # rich's own minimum is that of a word
+                least = max(map(len, (*column.splitlines(), *(row[i] for row in self.rows))), default=0)
             table.add_column(column, justify="right" if figures else "left", no_wrap=whole, min_width=least)
-        for row in self.rows:
-            table.add_row(*map(Text, compress(row, kept)))
+        for i, row in enumerate(self.rows):
+            table.add_row(*map(Text, compress(row, kept)), style="bold yellow" if i in self.marked else None)
         return table
 
     def __repr__(self) -> str:
@@ -103,16 +106,18 @@ class Table:
         """For a notebook."""
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         head = f"<thead>{self._html_row(self.columns, 'th')}</thead>" if any(map(str.strip, self.columns)) else ""
-        body = "".join(self._html_row(cells, "td") for cells in self.rows)
+        body = "".join(self._html_row(cells, "td", i in self.marked) for i, cells in enumerate(self.rows))
         note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
         return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
 
-    def _html_row(self, cells: Sequence[str], tag: str) -> str:
-        row = ""
+    def _html_row(self, cells: Sequence[str], tag: str, marked: bool = False) -> str:
+        row, mark = "", "; background:#ffe9a8; color:black" if marked else ""
         for column, cell in zip(self.columns, cells, strict=True):
             # The attribute is for viewers that remove styles, as GitHub's does; a figure stays with its unit.
             side, wrap = ("right", "; white-space:pre") if column in self.right else ("left", "")
-            row += f'<{tag} align="{side}" style="text-align:{side}{wrap}">{html.escape(cell)}</{tag}>'
+            if column == "source":
+                wrap = "; white-space:pre-wrap; font-family:monospace"
+            row += f'<{tag} align="{side}" style="text-align:{side}{wrap}{mark}">{html.escape(cell)}</{tag}>'
         return f"<tr>{row}</tr>"
 
 

@@ -6,13 +6,20 @@ import base64
 import html
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from IPython import get_ipython
 from matplotlib.figure import Figure, FigureBase
 
+import cudakern as ck
 from cudakern import lab
+from cudakern.insight.compared import by_short_names, figures
+from cudakern.insight.variants import trace_variant
+from cudakern._display import figure
+from cudakern.measure import requests
+from cudakern.operations.registry import operation
 
 #: A cell in a column of numbers: 1,024, 2.5%, 1.2e-07, 14 us, - or nothing.
 NUMBER = re.compile(r"-?|-?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:[num]?s|[kMG]?B))?")
@@ -75,6 +82,58 @@ def _emulated(result: lab.Experiment, key: str) -> bool:
     """True if a column of times has an emulator's, or nothing."""
     values = [row for row in result.rows if row.get(key) is not None]
     return not values or (result.backend.emulated and any(not row.get("cpu") for row in values))
+
+
+# --- what kernels ask of memory, which the emulator counts on any machine ---------------------------------------------
+def trace(op: str, variant: str, **parameters: int | str) -> ck.Trace:
+    """``ck.trace`` of a variant on a small input."""
+    return trace_variant(op, variant, **parameters)
+
+
+def counted(names: Sequence[str], traces: Mapping[str, ck.Trace]) -> Facts:
+    """Figures of traces, by the names that ``trace.compare(other)`` shows; one row per trace."""
+    known = {what: figures(one) for what, one in traces.items()}
+    names = [name for name in names if any(name in of for of in known.values())]
+    return table(["", *names], [[what, *(figure(of.get(name, 0)) for name in names)] for what, of in known.items()])
+
+
+def trace_layouts(op: str, *layouts: str) -> dict[str, ck.Trace]:
+    """Traces of variants for 4096 structs: of an array of structs, and ``struct_of_arrays`` of an array per field."""
+    what, traces = operation(op), {}
+    with ck.use_backend("emulator"):
+        for layout in layouts:
+
+            def laid_out(x: np.ndarray, by_field: bool = layout == "struct_of_arrays") -> ck.DeviceArray:
+                return ck.asarray(np.ascontiguousarray(x.T)).T if by_field else ck.asarray(x)
+
+            structs = what.make((4096, what.default_shape[1]), np.dtype(what.default_dtype), 0)
+            out = {"out": laid_out(np.zeros_like(structs[0]))} if op == "add_fields" else {}
+            traces[layout] = ck.trace(what.call, *map(laid_out, structs), variant=layout, **out)
+    return traces
+
+
+def line_of(of: ck.Trace, access: str) -> int:
+    """The line of the costliest access of a kind, such as "shared load"."""
+    some = [one for one in of.instructions if f"{one.space} {one.what}" == access]
+    return max(some, key=lambda one: (one.wavefronts - one.ideal, one.sectors)).line
+
+
+def asked(*variants: str) -> Facts:
+    """What variants of ``matmul`` ask of memory per 32 multiply-adds, which are one instruction of a warp."""
+    with ck.use_backend("emulator"):  # where ladders have recorded counters
+        steps = ck.ladder("matmul", n=16, variants=variants, progress=False)
+    ((m, k), (_, n)) = steps.counted.shapes
+    rows = []
+    for name in variants:
+        of = by_short_names(steps[name].metrics)
+        loads, wavefronts = (
+            sum(of.get(f"shared {op} {what}", 0) for op in ("load", "store")) for what in ("requests", "wavefronts")
+        )
+        moved, conflicts = requests.bytes_moved(steps[name].metrics), requests.conflicts(steps[name].metrics)
+        row = [32 * x / (m * n * k) for x in (of["global load requests"], moved, loads, wavefronts, conflicts)]
+        rows.append([name, *(f"{x:.3f}" for x in row)])
+    heads = ["global loads", "bytes moved", "requests to\nshared memory", "its wavefronts", "bank conflicts"]
+    return table(["per 32 multiply-adds", *heads], rows)
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------

@@ -126,6 +126,27 @@ BODIES = {
     "shared_bytes_4": "__shared__ char s[1024]; s[4 * t] = char(i); __syncthreads(); y[i] = s[4 * (255 - t)];",
     "shared_shorts": "__shared__ short s[512]; s[2 * t] = short(i); __syncthreads(); y[i] = s[2 * (t * 3 % 256)];",
     "shared_columns": "__shared__ float s[8][33]; s[t / 32][t % 32] = x[i]; __syncthreads(); y[i] = s[t % 8][t / 8];",
+    # Neighbors that nvcc joins, or not.
+    "shared_walk": "__shared__ float s[256]; s[t] = x[i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 64; ++k) a += s[k]; y[i] = a;",
+    "shared_walk_of_each": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 16; ++k) a += s[16 * t + k]; y[i] = a;",
+    "shared_walk_offset": "__shared__ float s[512]; s[t] = x[i]; s[t + 256] = x[n + i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 16; ++k) a += s[t + k]; y[i] = a;",
+    "shared_walk_stored": "__shared__ float s[1024]; for (int k = 0; k < 4; ++k) s[4 * t + k] = x[k * n + i];"
+    " __syncthreads(); y[i] = s[1023 - t];",
+    "shared_walk_updated": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
+    " for (int k = 1; k < 16; ++k) s[16 * t + k] += s[16 * t + k - 1]; __syncthreads(); y[i] = s[t];",
+    "shared_walk_by_two": "__shared__ float s[16][16], r[16][16]; s[t / 16][t % 16] = x[i];"
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
+    " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_walk_by_two_padded": "__shared__ float s[16][17], r[16][17]; s[t / 16][t % 16] = x[i];"
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
+    " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_ticket": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads();"
+    " y[i] = atomicAdd(&s[t % 5], 2);",
+    "shared_greatest": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads(); atomicMax(&s[t % 7], t);"
+    " __syncthreads(); if (t < 32) y[i] = s[t];",
     # Transpositions, in blocks of 32 x 8.
     "transposed": "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
     " for (int k = 0; k < 32; k += 8) y[c * 256 + r + k] = x[(r + k) * 256 + c];",
@@ -243,34 +264,38 @@ COPY = """template <int BYTES> __device__ __forceinline__ void copy(void *to, co
 
 """
 
-SOURCE = COPY + "".join(
-    f"__global__ void {name}(const float *x, float *y, int m) {{\n"
-    f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
-    f"    (void)t, (void)i, (void)n, (void)m;\n"
-    + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
-    + "}\n\n"
-    for name, body in ALL_BODIES.items()
-)
+
+def source(bodies):
+    return "".join(
+        f"__global__ void {name}(const float *x, float *y, int m) {{\n"
+        f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
+        f"    (void)t, (void)i, (void)n, (void)m;\n"
+        + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
+        + "}\n\n"
+        for name, body in bodies.items()
+    )
+
+
+SOURCE = COPY + source(ALL_BODIES)
 
 
 def shape(name):
     return SHAPES.get(name, (GRID, BLOCK))
 
 
-def program():
-    """All of them as a program, for a profiler."""
+def program(text, shapes, elements, then=""):
+    """The kernels of a source as a program, for a profiler; `then`: what it does after their launches."""
     launches = "".join(
         f"    {name}<<<dim3({_arguments(grid)}), dim3({_arguments(block)})>>>(x, y, {ROUNDS});\n"
-        for name in ALL_BODIES
-        for grid, block in [shape(name)]
+        for name, (grid, block) in shapes.items()
     )
-    return f"""{SOURCE}int main() {{
+    return f"""{text}int main() {{
     float *x, *y;
-    cudaMalloc(&x, {ELEMENTS} * sizeof *x);
-    cudaMalloc(&y, {ELEMENTS} * sizeof *y);
-    cudaMemset(x, 0, {ELEMENTS} * sizeof *x);
-    cudaMemset(y, 0, {ELEMENTS} * sizeof *y);
-{launches}    return cudaDeviceSynchronize();
+    cudaMalloc(&x, {elements} * sizeof *x);
+    cudaMalloc(&y, {elements} * sizeof *y);
+    cudaMemset(x, 0, {elements} * sizeof *x);
+    cudaMemset(y, 0, {elements} * sizeof *y);
+{launches}{then}    return cudaDeviceSynchronize();
 }}
 """
 

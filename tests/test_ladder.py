@@ -514,8 +514,9 @@ def test_kernels_of_ones_own_are_compared_with_a_reference(own):
         assert (word in text.splitlines()[2]) is not emulated
     assert "There is no GPU here, so there are no times." in " ".join(text.split()) or not emulated
     assert [step.speedup is None for step in steps] == [emulated] * 4 + [True]
-    (row,) = (line.split() for line in text.splitlines() if line.startswith("many[4, 32]"))
-    assert row[2:5] == ["4", "32", "exact"]
+    table = steps.table()
+    (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows if row[0] == "many[4, 32]")
+    assert [row[name] for name in ("blocks", "threads", "max\nerror")] == ["4", "32", "exact"]
     assert "emulated" in steps.table(emulated=True).columns[-1] or not emulated
     json.dumps(steps.to_dict())
     if emulated:
@@ -523,6 +524,85 @@ def test_kernels_of_ones_own_are_compared_with_a_reference(own):
             steps.plot()
     else:
         assert steps.plot()
+
+
+TRANSPOSES = r"""
+__global__ void naive(const float *x, float *y, int n) {
+    int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;
+    for (int k = 0; k < 32; k += 8) y[c * n + r + k] = x[(r + k) * n + c];
+}
+template <int WIDTH> __device__ void tile(const float *x, float *y, int n) {
+    __shared__ float s[32][WIDTH];
+    int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;
+    for (int k = 0; k < 32; k += 8) s[threadIdx.y + k][threadIdx.x] = x[(r + k) * n + c];
+    __syncthreads();
+    c = blockIdx.y * 32 + threadIdx.x;
+    r = blockIdx.x * 32 + threadIdx.y;
+    for (int k = 0; k < 32; k += 8) y[(r + k) * n + c] = s[threadIdx.x][threadIdx.y + k];
+}
+__global__ void tile_32(const float *x, float *y, int n) { tile<32>(x, y, n); }
+__global__ void tile_33(const float *x, float *y, int n) { tile<33>(x, y, n); }
+"""
+
+
+def transposes(n):
+    program = cudakern.compile(TRANSPOSES)
+    launches = [program[name][(n // 32, n // 32), (32, 8)] for name in ("naive", "tile_32", "tile_33")]
+    x = np.arange(n * n, dtype=np.float32).reshape(n, n)
+    return cudakern.ladder(launches, reference=lambda x, y, n: x.T, inputs=[x, np.zeros_like(x), n])
+
+
+def test_without_a_gpu_a_ladder_says_what_kernels_ask_of_memory():
+    """Three transpositions, all right, which only their requests tell apart."""
+    with cudakern.use_backend("emulator"):
+        steps = transposes(64)
+    table = steps.table()
+    shown = [name.replace("\n", " ") for name in table.columns]
+    figures = {row[0]: dict(zip(shown, row, strict=True)) for row in table.rows}
+    asked = ["sectors per load", "sectors per store", "bank conflicts", "bytes moved"]
+    assert [figures["naive"][name] for name in asked] == ["4", "32", "0", "147 kB"]
+    assert [figures["tile_32"][name] for name in asked] == ["4", "4", "3,968", "32.8 kB"]
+    assert [figures["tile_33"][name] for name in asked] == ["4", "4", "0", "32.8 kB"]
+    assert "bytes\nmoved" in table.html()
+    assert "4 is the least of a whole warp" in " ".join(table.note.split())
+    assert steps["tile_32"].metrics["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] == 3968
+
+
+def test_long_calls_are_not_counted(monkeypatch):
+    monkeypatch.setattr("cudakern.measure.kernel_ladder.TRACED_NS", 0)
+    with cudakern.use_backend("emulator"):
+        steps = transposes(32)
+    assert not any(step.metrics for step in steps)
+    assert "bytes\nmoved" not in steps.table().columns
+    assert "naive, tile_32, tile_33: what it asks of memory was not counted" in steps.table().note
+
+
+def test_recorded_metrics():
+    with cudakern.use_backend("emulator"):
+        steps = cudakern.ladder(
+            "sum_of_squares", n=1000, variants=["numpy", "chunked", "coalesced", "tree_interleaved"]
+        )
+        (other,) = cudakern.ladder("sum_of_squares", n=1000, variants=["coalesced"], threads=64)
+    table = steps.table()
+    sectors, conflicts = (table.columns.index(name) for name in ("sectors\nper load", "bank\nconflicts"))
+    assert [(row[sectors], row[conflicts]) for row in table.rows] == [
+        ("-", "-"), ("32", "0"), ("4", "0"), ("4", "2,048")
+    ]  # fmt: skip
+    assert "counted for 1,048,576 int32, where the operation must read and write 4.19 MB" in table.note
+    assert "Memory: counted for 1,048,576." in steps.table(brief=True).note
+    assert not other.metrics  # they are of the default parameters
+    assert steps["chunked"].to_dict()["metrics"] == steps["chunked"].metrics
+
+
+def test_recorded_metrics_are_what_a_trace_counts():
+    """Of the step `requests` of .ci/record, for a few quick variants."""
+    with cudakern.use_backend("emulator"):
+        for name in ("naive", "grid_stride", "vectorized"):
+            step = cudakern.ladder("vector_add", variants=[name])[name]
+            x = np.ones(1 << 20, np.float32)
+            metrics = cudakern.trace(cudakern.vector_add, x, x, variant=name).metrics
+            assert step.metrics.items() <= metrics.items()
+            assert len(step.metrics) >= 4
 
 
 def test_a_kernel_that_works_in_place_and_results_that_do_not_matter(own):

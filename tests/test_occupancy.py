@@ -329,6 +329,7 @@ def test_a_named_kernel_without_a_report(backend, monkeypatch):
     """Unknown figures are noted, and do not count as 0; the other kernels of the call are named."""
     monkeypatch.setattr(resources_module, "_built", lambda symbol, capability: (None, "nobody looked"))
     monkeypatch.setattr(recorded, "compiled", lambda symbol: None)
+    monkeypatch.setattr("cudakern.own.reports.nvcc", lambda: None)
     result = ck.occupancy("matmul", "tiled", tile=32)
     if ck.kernel_resources("matmul", "tiled")[0].source == "driver":
         assert result.note == ""

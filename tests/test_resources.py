@@ -12,6 +12,7 @@ from cudakern import _installed
 from cudakern.measure import recorded as recorded_module
 from cudakern.measure import resources
 from cudakern.operations.registry import names, operation
+from cudakern.own import nvrtc, reports
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -131,6 +132,7 @@ def test_the_builds_report(monkeypatch, tmp_path):
         assert (recorded[0].source, recorded[0].capability, recorded[0].why) == ("recorded", "9.0", "")
         assert "by nvcc" in repr(recorded)
         monkeypatch.setattr(recorded_module, "compiled", lambda symbol: None)
+        monkeypatch.setattr(reports, "nvcc", lambda: None)
         nothing = ck.kernel_resources("vector_add", "naive")
         assert (nothing[0].source, nothing[0].why) == ("unknown", "there was no nvcc")
         assert "there was no nvcc" in repr(nothing)
@@ -231,3 +233,107 @@ def test_resources_on_the_command_line(backend):
     plain = json.loads(cli(*line))
     assert [(one["kernel"], one["dtype"]) for one in plain] == [("tiled", "float64")]
     assert "tiled" in cli("resources", "matmul", "tyled", "--backend", backend, status=2)
+
+
+# --- kernels of one's own, without a GPU ------------------------------------------------------------------------------
+TILES = r"""
+template <int WIDTH> __device__ void tile(float *x) {
+    __shared__ float s[32][WIDTH];
+    s[threadIdx.y][threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[0] = s[threadIdx.x][3];
+}
+__device__ void by_way_of_another(float *x) { tile<32>(x); }
+__global__ void narrow(float *x) { tile<32>(x); }
+__global__ void indirect(float *x) { by_way_of_another(x); }
+__global__ void wide(float *x) {
+    __shared__ double q[10];
+    tile<33>(x);
+    q[threadIdx.x % 10] = x[1];
+    __syncthreads();
+    x[2] = q[9 - threadIdx.x % 10];
+}
+__global__ void none(float *x, int n) {
+    float values[100];
+    for (int i = 0; i < 100; ++i) values[i] = x[i * n];
+    x[n] = values[n % 100];
+}
+template <class T> __global__ void scale(T *x) {
+    __shared__ T s[64];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = 2 * s[63 - threadIdx.x];
+}
+"""
+SHARED = {"narrow": 4096, "wide": 4224 + 80, "none": 0, "indirect": 4096, "scale<double>": 512, "scale<char>": 64}
+
+
+def of_tiles():
+    with ck.use_backend("emulator"):
+        program = ck.compile(TILES)
+        return {name: ck.kernel_resources(program[name][1, 64])[0] for name in SHARED}
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """A function that takes compilers away."""
+
+    def without(*compilers):
+        def gone():
+            raise nvrtc.NotFoundError("taken away")
+
+        if "NVRTC" in compilers:
+            monkeypatch.setattr(nvrtc, "version", gone)
+        if "nvcc" in compilers:
+            monkeypatch.setattr(reports, "nvcc", lambda: None)
+
+    return without
+
+
+@pytest.mark.parametrize("compiler, other", [("NVRTC", "nvcc"), ("nvcc", "NVRTC")])
+def test_compilers_report_of_kernels_without_a_gpu(without, compiler, other):
+    without(other)
+    kernels = of_tiles()
+    if kernels["none"].source == "C++ compiler":
+        pytest.skip(f"{compiler} is not installed")
+    assert {name: kernel.static_shared for name, kernel in kernels.items()} == SHARED
+    assert all(kernel.source.startswith(compiler) and not kernel.why for kernel in kernels.values())
+    assert all(1 <= kernel.registers <= 64 and kernel.spills == 0 for kernel in kernels.values())
+    assert kernels["none"].local_bytes == 400
+    with ck.use_backend("emulator"):
+        occupancy = ck.occupancy(ck.compile(TILES).wide[1, 64])
+    assert (occupancy.registers, occupancy.shared_bytes) == (kernels["wide"].registers, SHARED["wide"])
+    assert not occupancy.note
+
+
+def test_static_shared_memory_is_known_without_such_a_compiler(without):
+    without("NVRTC", "nvcc")
+    kernels = of_tiles()
+    assert {name: kernel.static_shared for name, kernel in kernels.items()} == SHARED
+    assert {kernel.registers for kernel in kernels.values()} == {None}
+    assert kernels["wide"].why == "without a GPU: neither NVRTC nor nvcc is installed"
+    with ck.use_backend("emulator"):
+        occupancy = ck.occupancy(ck.compile(TILES).wide[1, 64])
+    assert (occupancy.shared_bytes, occupancy.static_unknown) == (SHARED["wide"], False)
+    assert "The number of registers is not known (without a GPU: neither NVRTC" in occupancy.note
+
+
+def test_what_no_compiler_for_gpus_compiles(without):
+    """The emulator's compiler may have headers of the host."""
+    with ck.use_backend("emulator"):
+        program = ck.compile("#include <vector>\n__global__ void k(int *x) { std::vector<int> v(3); x[0] = v.size(); }")
+        (kernel,) = ck.kernel_resources(program.k[1, 1])
+    assert kernel.source == "C++ compiler"
+    assert kernel.why.startswith("without a GPU: ")
+
+
+def test_nvcc_reports_of_a_variant_of_which_nothing_is_recorded(monkeypatch):
+    if reports.nvcc() is None:
+        pytest.skip("nvcc is not installed")
+    monkeypatch.setattr(recorded_module, "compiled", lambda symbol: None)
+    monkeypatch.setattr(resources, "_built", lambda symbol, capability: (None, "nobody looked"))
+    with ck.use_backend("emulator"):
+        (kernel,) = ck.kernel_resources("vector_add", "naive")
+        every = ck.kernel_resources("vector_add")  # which would take long: nothing is compiled
+    assert (kernel.source[:4], kernel.capability, kernel.spills) == ("nvcc", "9.0", 0)
+    assert {one.source for one in every} == {"unknown"}

@@ -9,25 +9,31 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
+from .._installed import KERNELS
 from ..calls.observer import Observed, Observer, Run, observed
 from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
 from .blocks import Blocks
+from .costs import costs
+from .declared import constants
 from .session import name_of, session
 from .trace import _lines
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .compared import Compared
+
 MATRIX = 1 << 16  #: OF_MATRIX
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
+_NO_BANK = 1 << 56  #: above it, an address of a copy has the bank that it comes from: copy_address() of cost.c
 _NEAR = 6  #: lines between two that access memory, which are shown
 
 
@@ -47,7 +53,8 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
-        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "most")),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
         ("worst", _Request),
     )
 
@@ -75,6 +82,7 @@ class _Launch(ctypes.Structure):
         ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
         ("complete", ctypes.c_int),
     )
 
@@ -87,7 +95,7 @@ class Instruction:
     line: int  #: 0: unknown
     what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result;
     #: "copy": cp.async, which has a part in each memory; "matrix load", "matrix store": ldmatrix, stmatrix
-    space: str  #: "global", "shared"
+    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's
     bytes: int  #: per lane
     requests: int  #: one per warp and execution
     lanes: int  #: that took part, in all requests together
@@ -95,7 +103,18 @@ class Instruction:
     used: int  #: different bytes of these sectors that lanes accessed
     wavefronts: int  #: passes through shared memory
     ideal: int  #: as many as without bank conflicts
+    hits: int  #: sectors that the first-level cache had, by the model of caches.c
     worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
+
+
+class L2(NamedTuple):
+    """Sectors in the second-level cache, by the model of caches.c."""
+
+    reads: int
+    writes: int
+    atomics: int
+    hits: int  #: of these all
+    dram: int  #: read from the chip's memory
 
 
 @dataclass(frozen=True)
@@ -132,9 +151,15 @@ class Sources:
 
     def __init__(self) -> None:
         self._of: dict[str, list[str]] = {}
+        self.constants: set[str] = set()  #: names of variables in constant memory
 
     def add(self, source: Source) -> None:
         self._of[source.path.name] = source.splitlines()
+        self.constants |= constants(source)
+
+    def add_operation(self, name: str) -> None:
+        for path in (KERNELS / name).rglob("*.cu*"):
+            self.constants |= constants(path.read_text(encoding="utf-8"))
 
     def lines(self, file: str) -> list[str]:
         return self._of.get(Path(file).name) or linecache.getlines(file)
@@ -148,11 +173,12 @@ class Counted(_display.Shown):
         name: str,
         instructions: Sequence[Instruction],
         barriers: int,
+        l2: L2,
         sources: Sources,
         branches: Sequence[Branch] = (),
         arithmetic: Sequence[Arithmetic] = (),
     ) -> None:
-        self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+        self.name, self.instructions, self.barriers, self.l2 = name, tuple(instructions), barriers, l2
         self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
         self._sources = sources
 
@@ -172,7 +198,8 @@ class Counted(_display.Shown):
             if requests:
                 result[f"l1tex__average_t_sectors_per_request_{unit}.ratio"] = sectors / requests
         for op, what in (("ld", "load"), ("st", "store"), ("atom", "atomic")):
-            wavefronts, ideal = (self._sum(figure, "shared", what) for figure in ("wavefronts", "ideal"))
+            kinds = what, f"matrix {what}"  # (the instructions of matrices have a name of their own, below)
+            wavefronts, ideal = (self._sum(figure, "shared", *kinds) for figure in ("wavefronts", "ideal"))
             result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", "shared", what)
             result[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = wavefronts
             result[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] = wavefronts - ideal
@@ -193,7 +220,23 @@ class Counted(_display.Shown):
             for op, what in (("add", "adds"), ("mul", "multiplies"), ("fma", "fused")):
                 count = sum(getattr(one, what) for one in self.arithmetic if one.type == kind)
                 result[f"smsp__sass_thread_inst_executed_op_{kind[0]}{op}_pred_on.sum"] = count
-        return result
+        return result | self._caches()
+
+    def _caches(self) -> dict[str, float]:
+        hits, sectors = (self._sum(figure, "global", "load", "copy") for figure in ("hits", "sectors"))
+        of_all = [one for one in self.instructions if one.space == "global"]
+        rates = {
+            "l1tex__t_sector_hit_rate.pct": (sum(one.hits for one in of_all), sum(one.sectors for one in of_all)),
+            "lts__t_sector_hit_rate.pct": (self.l2.hits, self.l2.reads + self.l2.writes + self.l2.atomics),
+        }
+        return {
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum": hits,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum": sectors - hits,
+            "lts__t_sectors_op_read.sum": self.l2.reads,
+            "lts__t_sectors_op_write.sum": self.l2.writes,
+            "dram__bytes_read.sum": SECTOR * self.l2.dram,
+            **{name: 100 * part / whole for name, (part, whole) in rates.items() if whole},
+        }
 
     @property
     def flops(self) -> dict[str, int]:
@@ -203,11 +246,22 @@ class Counted(_display.Shown):
             result[one.type] = result.get(one.type, 0) + one.operations
         return result
 
+    def compare(self, other: Counted) -> Compared:
+        """This trace and another one side by side: what changed, by figure, and by line where lines match."""
+        from .compared import Compared
+
+        return Compared(self, other)
+
     def by_line(self) -> _display.Table:
-        """The source of the lines that are counted, and those between them, with the figures in the margin."""
-        columns = {"access": "access", "requests": "requests", "per request": "sectors per request", "used": "used",
-                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations"}  # fmt: skip
-        rows, last = [], ("", 0)
+        """The source of the lines that are counted, and those between them, with the figures in the margin.
+
+        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
+        """
+        columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
+                   "L1 hits": "L1 hits", "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
+                   "cost": "cost"}  # fmt: skip
+        rows: list[list[str]] = []
+        marked, last, paid = [], ("", 0), costs(self.instructions)
         for (file, line), some in self._figures().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
@@ -217,11 +271,20 @@ class Counted(_display.Shown):
             rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for figures in some:
-                rows.append([str(line), source, *(figures.get(name, "") for name in columns)])
+                mark = str(paid.get((file, line, figures["access"]), ""))
+                if mark:
+                    marked.append(len(rows))
+                shown = (mark if name == "cost" else figures.get(name, "") for name in columns)
+                rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
             last = file, line
-        shown = [*columns.values()]
-        return _display.Table(self._title(), ["line", "source", *shown], rows, right=["line", *shown[1:]])
+        names = [*columns.values()]
+        if not marked:  # nothing is costly
+            names, rows = names[:-1], [row[:-1] for row in rows]
+        note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
+        return _display.Table(
+            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:8]], marked=marked
+        )
 
     def heatmap(self, line: int) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -235,6 +298,10 @@ class Counted(_display.Shown):
         from .heatmap import heatmap
 
         return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
+
+    def text(self, file: str) -> list[str]:
+        """The lines of a file of ``lines()``; empty if it is not known."""
+        return self._sources.lines(file)
 
     def lines(self) -> dict[tuple[str, int], list[Instruction]]:
         """The instructions of each line of each file, in the lines' order."""
@@ -260,8 +327,8 @@ class Counted(_display.Shown):
 
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
-        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
-        columns += ["divergent", "operations"]
+        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
+        columns += ["conflicts", "divergent", "operations"]
         rows = [
             [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
             for (file, line), some in self._figures().items()
@@ -291,9 +358,9 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
     """The kinds of accesses, such as "global load", each with the figures of its instructions by column."""
     for space, what in sorted({(one.space, one.what) for one in instructions}):
         some = [one for one in instructions if (one.space, one.what) == (space, what)]
-        requests, lanes, sectors, used, wavefronts, ideal = (
+        requests, lanes, sectors, used, wavefronts, ideal, hits = (
             sum(getattr(one, name) for one in some)
-            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
+            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "hits")
         )
         shared = space == "shared"
         yield (
@@ -301,9 +368,10 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
             {
                 "requests": f"{requests:,}",
                 "lanes": f"{lanes / requests:.3g}",
-                "sectors": "" if shared else f"{sectors:,}",
-                "per request": "" if shared else f"{sectors / requests:.3g}",
-                "used": "" if shared else f"{used / (SECTOR * sectors):.0%}",
+                "sectors": f"{sectors:,}" if space == "global" else "",
+                "per request": f"{sectors / requests:.3g}" if space == "global" else "",
+                "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
+                "L1 hits": f"{hits / sectors:.0%}" if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
@@ -337,6 +405,7 @@ class Trace(Counted):
             name,
             [one for launch in launches for one in launch.instructions],
             sum(launch.barriers for launch in launches),
+            L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields))),
             sources,
             _merged(one for launch in launches for one in launch.branches),
             _merged(one for launch in launches for one in launch.arithmetic),
@@ -353,7 +422,9 @@ class _Tracing(Observer):
         self.sources = Sources()
 
     def kernel(self, run: Observed) -> None:
-        if not isinstance(run, Run):
+        if isinstance(run, Run):
+            self.sources.add_operation(run.variant.operation)
+        else:
             self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
         if run.native is not emulator():
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
@@ -394,7 +465,7 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     >>> [(one.line, one.what, one.requests, one.sectors) for one in t.instructions]
     [(4, 'load', 32, 256), (4, 'store', 32, 128)]
     """
-    name = name_of(function, "trace")
+    name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
     with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
         function(*arguments, **keywords)
         launches = _read(library, by.sources)
@@ -407,6 +478,7 @@ def _counting() -> Iterator[Any]:
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
     library.counters_blocks.restype = ctypes.POINTER(_Block)
+    library.counters_variable.restype, library.counters_variable.argtypes = ctypes.c_char_p, [ctypes.c_size_t]
     if library.counters_begin():
         raise RuntimeError("a check or another trace, in another thread or around this one, has not ended")
     try:
@@ -427,8 +499,9 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     return [
         Counted(
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
-            [_instruction(one, places, sources) for one in some if one.requests],
+            [_instruction(one, places, sources, library) for one in some if one.requests],
             launch.barriers,
+            L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
             sources,
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
@@ -458,7 +531,11 @@ _STATEMENT = re.compile(
 )
 
 
-def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources) -> Instruction:
+#: Which the hardware does for several lanes at a time.
+_COUNTS = re.compile(r"atomic(?:Add|Sub)\w*\s*\(.*,\s*(?:count_t|unsigned|int)?\(?1[uU]?\)?\s*\)\s*;|atomicInc")
+
+
+def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources, library: Any) -> Instruction:
     file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
     space = "shared" if of.space == checker.SHARED else "global"
     what = "atomic" if of.kind & ATOMIC else "store" if of.kind & WRITES else "load"
@@ -466,9 +543,20 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text = sources.lines(file)
-    if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
-        what = "reduction"
-    worst = tuple((lane, of.worst.address[lane]) for lane in range(32) if of.worst.lanes >> lane & 1)
-    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal)
+    text, wavefronts = sources.lines(file), of.wavefronts
+    if what == "atomic":
+        source = text[line - 1] if 0 < line <= len(text) else ""
+        is_statement = _STATEMENT.search(source)
+        is_one_word = (
+            of.wavefronts == of.requests and of.serial == of.lanes
+        )  # of each request: nvcc adds up in the warp
+        if space == "global" and is_statement:
+            what = "reduction"
+        elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
+            wavefronts = of.serial
+    worst = tuple((lane, of.worst.address[lane] % _NO_BANK) for lane in range(32) if of.worst.lanes >> lane & 1)
+    if (space, what) == ("global", "load") and sources.constants:
+        name = library.counters_variable(worst[0][1]) or b""
+        space = "constant" if name.decode(errors="replace") in sources.constants else space
+    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst)

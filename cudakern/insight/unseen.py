@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..own.cuda_source import Token, contents, tokens
-from .declared import BYTES
+from .declared import BYTES, constants
 
 
 class Remark(NamedTuple):
@@ -231,9 +231,9 @@ def _read_plainly(text: str, body: list[Token], condition: list[Token]) -> str:
 # --- constants --------------------------------------------------------------------------------------------------------
 def _written_constants(text: str, body: list[Token]) -> Iterator[Remark]:
     """Assignments to variables in constant memory."""
-    constants = set(re.findall(r"\b__constant__\s+[\w\s:<>]*?\b(\w+)\s*(?:\[|=|;|\{)", text))
+    names = constants(text)
     for i, token in enumerate(body):
-        if token.text not in constants or body[i - 1].text in (*_TYPES, ".", ":"):
+        if token.text not in names or body[i - 1].text in (*_TYPES, ".", ":"):
             continue
         after = i + 1
         while after < len(body) and body[after].text == "[":

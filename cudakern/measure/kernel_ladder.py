@@ -18,13 +18,16 @@ from ..arrays.transfer import Array
 from ..calls.table import Variant
 from ..operations.registry import widened
 from ..own.compile import Kernel, Launch, entry, parameters_of
-from . import recorded
+from . import recorded, requests
 from .compare import Comparison
 from .profile import check_counts, measure
 from .resources import kernel_resources
 from .steps import Ladder, Step, errors_of, run_steps
 
 _CALL = "ladder([program.one[grid, block], program.other[grid, block]], reference=function, inputs=[x, y, n])"
+
+#: Emulated calls that take longer are not traced, too, which takes many times as long.
+TRACED_NS = 1e9
 
 
 class KernelLadder(Ladder):
@@ -36,7 +39,7 @@ class KernelLadder(Ladder):
 
     def table(self, emulated: bool = False, brief: bool = False) -> _display.Table:
         """``emulated`` adds the emulator's times, which say nothing about a GPU's speed. ``brief`` changes nothing."""
-        cells = [self._cells(step, emulated) for step in self]
+        cells = self._rows(self.steps, emulated)
         figures = list(cells[0])
         rows = [[step.variant.name, *row.values()] for step, row in zip(self, cells, strict=True)]
         return _display.Table(self.title, ["kernel", *figures], rows, " ".join(self._notes(figures)), figures)
@@ -59,6 +62,9 @@ class KernelLadder(Ladder):
             yield "GB/s: the bytes of all arrays / time. speed-up: time of the first kernel / of this kernel."
         else:
             yield "There is no GPU here, so there are no times."
+            yield from requests.notes(figures)
+            if slow := ", ".join(step.variant.name for step in self if step.profile and not step.metrics):
+                yield f"{slow}: what it asks of memory was not counted, which would take long: use smaller arrays."
 
 
 def kernel_ladder(
@@ -93,7 +99,9 @@ def kernel_ladder(
         def step_of(variant: Variant, launch: Launch, written: list[int], expected: list[Array | None]) -> Step:
             profile, arrays = measure(_with_copies, (launch, written, inputs), {}, repeat, warmup)
             kernels = tuple(kernel_resources(launch))
-            return Step(variant, replace(profile, variant=variant), _error(arrays, expected), kernels=kernels)
+            metrics = _metrics(launch, written, inputs) if record is not None and profile.whole_ns <= TRACED_NS else {}
+            error = _error(arrays, expected)
+            return Step(variant, replace(profile, variant=variant), error, kernels=kernels, metrics=metrics)
 
         runs = []
         for name, launch in zip(_names(launches), launches, strict=True):
@@ -169,6 +177,13 @@ def _with_copies(launch: Launch, written: list[int], inputs: Sequence[Any]) -> l
     copies = {id(inputs[i]): copy.copy(inputs[i]) for i in written}
     launch(*(copies.get(id(x), x) for x in inputs))
     return [copies[id(inputs[i])] for i in written]
+
+
+def _metrics(launch: Launch, written: list[int], inputs: Sequence[Any]) -> Mapping[str, float]:
+    """What the launch asks of memory."""
+    from .. import trace  # the package's: it is above these modules
+
+    return trace(_with_copies, launch, written, inputs).metrics
 
 
 def _error(results: Sequence[Array], expected: Sequence[Array | None]) -> Comparison:

@@ -123,6 +123,7 @@ def ladder(
     record = recorded.instead_of_times(here, op, kind.name)
     if record is not None and repeat is None and warmup is None:  # emulated times are not shown
         repeat, warmup = 1, 0
+    counters = recorded.counted(op, kind.name) if record is not None else None
     with _display.progress_line(progress) as announce:
         announce(f"{op} 0/{len(entries)}: reference, by NumPy")
         expected = _expected(what, operands, own)
@@ -132,8 +133,10 @@ def ladder(
                 return Step(variant, note=f"not here: {reason}")
             values = {name: value for name, value in plain.items() if name in own or table.having(name, [variant])}
             profile, result = measure(what.call, operands, {"variant": variant.name, **values}, repeat, warmup)
-            times = record.steps.get(variant.name) if record and variant.by_default(values) else None
-            return Step(variant, profile, errors_of(result, *expected), recorded=times)
+            name = variant.name if variant.by_default(values) else ""
+            times = record.steps.get(name) if record else None
+            metrics = counters.steps.get(name, {}) if counters else {}
+            return Step(variant, profile, errors_of(result, *expected), recorded=times, metrics=metrics)
 
         runs = [(variant, functools.partial(step_of, variant)) for variant in entries]
         steps = run_steps(runs, op, inputs is not None, announce)
@@ -143,7 +146,7 @@ def ladder(
         if any(step.recorded for step in steps):
             sized = tuple(_resized(x, shape) for x, shape in zip(operands, record.shapes, strict=False))
         steps = tuple(replace(step, kernels=_kernels(what, step, sized, plain)) for step in steps)
-    return Ladder(op, what.rate, shapes, kind.name, here, steps, record, plain)
+    return Ladder(op, what.rate, shapes, kind.name, here, steps, record, plain, counters)
 
 
 def _resized(x: Any, shape: tuple[int, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""Measurements recorded on a GPU, for machines without one. .ci/tables.py writes recorded.json from docs/results/."""
+"""Measurements recorded on a GPU, and counters, for machines without one. .ci/tables.py writes recorded.json."""
 
 from __future__ import annotations
 
@@ -44,6 +44,14 @@ class RecordedLadder(NamedTuple):
         return f"recorded on an {self.chip} for {sizes(self.shapes)} {self.dtype} on {self.date}{changed}"
 
 
+class CountedLadder(NamedTuple):
+    """What the kernels of a ladder ask of memory, counted by ck.trace."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    bytes: float  #: that the operation must read and write
+    steps: dict[str, dict[str, float]]  #: by the variant's name: the metrics that are not 0
+
+
 def sizes(shapes: tuple[tuple[int, ...], ...]) -> str:
     """The different shapes of a call's arrays as text: "1,000 x 500 and 500 x 1,000"."""
     return " and ".join(dict.fromkeys(" x ".join(f"{n:,}" for n in shape) for shape in shapes if shape)) or "one number"
@@ -69,6 +77,20 @@ def instead_of_times(here: Backend, op: str, dtype: str) -> RecordedLadder | Non
         limit=(limit["what"], limit["rate"]) if limit else None,
         steps={name: Recorded(**step) for name, step in entry["steps"].items()},
     )
+
+
+def counted(op: str, dtype: str) -> CountedLadder | None:
+    """What the variants were recorded to ask of memory; None if nothing was recorded with that type."""
+    every = _data()["counters"]
+    entry = every["rows"].get(f"{op} {dtype}")
+    if entry is None:
+        return None
+    columns = every["columns"]
+    steps = {
+        name: {column: value for column, value in zip(columns, row, strict=True) if value}
+        for name, row in entry["steps"].items()
+    }
+    return CountedLadder(tuple(map(tuple, entry["shapes"])), entry["bytes"], steps)
 
 
 def compiled(symbol: str) -> dict[str, Any] | None:

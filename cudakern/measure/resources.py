@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,12 @@ from .._backend import backend
 from .._installed import LIBRARY, why_no_gpu_module
 from ..arrays.dtypes import numpy_dtype
 from ..calls import table
-from ..calls.observer import Observed, Observer, observed
+from ..calls.observer import Observed, Observer, Run, observed
 from ..operations.registry import operation
 from ..operations.variants import NameOrFunction, operation_name
+from ..own import reports
 from ..own.compile import Kernel, Launch, listed
+from ..own.compile import _Run as OwnRun
 from . import recorded
 
 #: The compiler's report on each kernel, saved by setup.py.
@@ -36,7 +38,9 @@ class KernelResources(_display.Shown):
     """The resources of one kernel of a variant, and how a call launches it.
 
     ``source`` of the figures: "driver" (cudaFuncGetAttributes), "build" (the compiler's report from the GPU module's
-    build), "recorded" (a report for an H200, part of the package) or "unknown" (they are None; ``why`` is the reason).
+    build), "NVRTC 13.0" or "nvcc 13.0.88" (compiled for these figures, where there is no GPU), "recorded" (a report for
+    an H200, part of the package), "C++ compiler" (static shared memory alone) or "unknown" (they are None). ``why`` is
+    the reason for figures that are None.
     """
 
     operation: str
@@ -104,7 +108,7 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
         heads = ["variant", "kernel", "type", "block", *figures, "chip", "from"]
         title = f"{self[0].operation}: resources of the compiled kernels" if self else "no kernels"
         notes = ["Registers, local memory and spills (bytes) are per thread, shared memory (bytes) is per block."]
-        notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.source == "unknown")
+        notes += dict.fromkeys(f"Unknown: {kernel.why}." for kernel in self if kernel.why)
         if any(kernel.source == "recorded" for kernel in self):
             notes.append(f"Recorded: reported by {recorded.compiler()} for an H200; this build has no GPU module.")
         return _display.Table(title, heads, rows, " ".join(notes), list(figures))
@@ -117,8 +121,12 @@ class KernelTable(_display.Shown, tuple[KernelResources, ...]):
 @functools.cache
 def compiler_report(path: Path) -> dict[str, list[dict[str, Any]]]:
     """The output of ``ptxas -v`` in a file: by the kernels' linker names, fields of KernelResources for each chip."""
+    return _parsed(path.read_text())
+
+
+def _parsed(report: str) -> dict[str, list[dict[str, Any]]]:
     kernels: dict[str, list[dict[str, Any]]] = {}
-    for entry in filter(None, map(_KERNEL.match, path.read_text().split("Compiling entry function "))):
+    for entry in filter(None, map(_KERNEL.match, report.split("Compiling entry function "))):
         symbol, chip, *counts, memory = entry.groups()
         counts += (sum(map(int, re.findall(rf"(\d+) bytes {kind}", memory))) for kind in ("smem", "cmem"))
         names = ("local_bytes", "spill_stores", "spill_loads", "registers", "static_shared", "constant_bytes")
@@ -138,22 +146,27 @@ def _built(symbol: str, capability: int) -> tuple[dict[str, Any] | None, str]:
 
 
 class Launches(list[KernelResources], Observer):
-    """The kernels that calls would launch; nothing runs."""
+    """The kernels that calls would launch; nothing runs. ``compiles``: those whose figures are not known are compiled
+    for them, which takes seconds, if there is a compiler."""
+
+    def __init__(self, compiles: bool = False) -> None:
+        super().__init__()
+        self.compiles = compiles
 
     def kernel(self, run: Observed) -> None:
         """Lists a call's launches."""
-        self += (_resources(run, launch) for launch in run.launches(()))
+        self += (_resources(run, launch, self.compiles) for launch in run.launches(()))
 
 
-def launches_of(call: Callable[[], Any]) -> Launches:
+def launches_of(call: Callable[[], Any], compiles: bool = False) -> Launches:
     """The kernels that a call would launch."""
-    with observed(Launches()) as launches, np.errstate(all="ignore"):  # the result is not computed
+    with observed(Launches(compiles)) as launches, np.errstate(all="ignore"):  # the result is not computed
         call()
     return launches
 
 
-def _resources(run: Observed, launch: dict[str, Any]) -> KernelResources:
-    """The driver's figures, else those of this build's report, else those recorded in the package."""
+def _resources(run: Observed, launch: dict[str, Any], compiles: bool) -> KernelResources:
+    """The driver's figures, else those of this build's report, else those recorded in the package or compiled now."""
     figures, why = _built(launch["symbol"], backend().capability)
     source = "build"
     if launch["registers"] > 0:
@@ -162,8 +175,7 @@ def _resources(run: Observed, launch: dict[str, Any]) -> KernelResources:
         spills = figures if figures and figures["capability"] == capability else {}
         figures = spills | {name: launch[name] for name in names} | {"capability": capability}
     elif figures is None:
-        figures = recorded.compiled(launch["symbol"])
-        source = "recorded" if figures else "unknown"
+        figures, source, why = _without_gpu_module(run, launch, why, compiles)
     return KernelResources(
         operation=run.variant.operation,
         variant=run.variant.name,
@@ -173,8 +185,30 @@ def _resources(run: Observed, launch: dict[str, Any]) -> KernelResources:
         **{name: launch[name] for name in ("symbol", "launches", "grid", "block", "dynamic_shared", "active_blocks")},
         **(figures or {}),
         source=source,
-        why=why if source == "unknown" else "",
+        why="" if figures and figures.get("registers") is not None else why,
     )
+
+
+def _without_gpu_module(
+    run: Observed, launch: dict[str, Any], why: str, compiles: bool
+) -> tuple[dict[str, Any] | None, str, str]:
+    """Figures, their source, and the reason if there are none."""
+    symbol, capability = launch["symbol"], backend().capability
+    if isinstance(run, Run):
+        figures = recorded.compiled(symbol)
+        if compiles and (figures is None or figures["capability"] != f"{capability / 10}"):
+            report = reports.of_package(run.variant.operation, run.variant.name, capability)
+            if compiled := _parsed(report.text).get(symbol):
+                return compiled[0], report.compiler, ""
+        return figures, "recorded" if figures else "unknown", why
+    own = cast(OwnRun, run)
+    report = own.report()
+    compiled = _parsed(report.text).get(report.symbols.get(launch["name"], symbol))
+    if compiled:
+        return compiled[0], report.compiler, ""
+    kernel = own.launch.kernel
+    shared = reports.static_shared(Path(own.built.set.path), symbol, kernel.program.source, kernel.code)
+    return {"static_shared": shared}, "C++ compiler", f"without a GPU: {report.why}"
 
 
 def kernel_resources(
@@ -183,6 +217,8 @@ def kernel_resources(
     """Registers, shared and local memory of the compiled kernels that a call launches. Nothing is launched.
 
     A kernel that is launched several times is listed once, by its largest launch; kernels of libraries are not listed.
+    Without a GPU, NVRTC or nvcc compiles kernels of your own for these figures, if one is installed, and nvcc a variant
+    that you name if its figures for the emulated chip are not recorded.
 
     Parameters
     ----------
@@ -217,9 +253,7 @@ def kernel_resources(
         if variant is not None or dtype is not None or parameters:
             raise TypeError(f"kernel_resources: {op.__name__} is a kernel of your own: it takes no other arguments")
         run = listed(op)
-        for kernel in (_resources(run, launch) for launch in run.launches()):
-            kernels.append(replace(kernel, why=kernel.why and "without a GPU, no compiler reports them"))
-        return KernelTable(kernels)
+        return KernelTable(_resources(run, launch, compiles=True) for launch in run.launches())
     op = operation_name(op)
     what = operation(op)
     usual = numpy_dtype(what.default_dtype if dtype is None else dtype).name
@@ -243,7 +277,8 @@ def kernel_resources(
             if variant is None and (kernels or entry is not entries[-1]):
                 continue  # others accept it
             raise
-        kernels += launches_of(what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values))
+        call = what.call_of(entry, what.make(what.default_shape, numpy_dtype(kind), 0), **values)
+        kernels += launches_of(call, compiles=variant is not None)
     if not kernels and dtype is not None and variant is None:
         types = ", ".join(dict.fromkeys(t for entry in entries for t in entry.types))
         raise TypeError(f"kernel_resources: no variant of {op} that runs here supports {usual}; supported: {types}")

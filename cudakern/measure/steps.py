@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,9 +15,10 @@ from .._backend import Backend
 from .._errors import CudaError, unknown
 from ..calls import table
 from ..operations.registry import operation
+from . import requests
 from .compare import Comparison, compare
 from .profile import Profile
-from .recorded import Recorded, RecordedLadder, sizes
+from .recorded import CountedLadder, Recorded, RecordedLadder, sizes
 from .resources import KernelResources
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The most rows of a brief table.
 BRIEF_ROWS = 10
+#: Columns that a narrow table leaves out first.
+_SPARE = ("memory", "launches", "threads", "blocks", "GB/s", "GFLOP/s", "per atomic", "per store", "moved", "conflicts")
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +42,7 @@ class Step(_display.Shown):
     kernels: tuple[KernelResources, ...] = ()  #: on the emulator: the call's, at the recorded size if there is one
     recorded: Recorded | None = None  #: on the emulator: figures measured on a GPU
     failed: bool = False  #: by an error of the runtime; False if the variant does not support this device or input
+    metrics: Mapping[str, float] = field(default_factory=dict)  #: on the emulator: of ck.trace, or recorded ones
 
     @property
     def error_in_words(self) -> str:
@@ -64,7 +68,7 @@ class Step(_display.Shown):
         variant = {"variant": self.variant.name, "after": self.variant.after, "summary": self.variant.summary}
         profile = self.profile.to_dict() if self.profile else None
         records = {"error": self.error and self.error._asdict(), "recorded": self.recorded and self.recorded._asdict()}
-        plain = {name: getattr(self, name) for name in ("speedup", "note", "failed")}
+        plain = {name: getattr(self, name) for name in ("speedup", "note", "failed")} | {"metrics": dict(self.metrics)}
         return variant | {"profile": profile} | records | plain
 
 
@@ -80,6 +84,7 @@ class Ladder(_display.Shown, Sequence[Step]):
     steps: tuple[Step, ...]
     recorded: RecordedLadder | None = None  #: without a GPU: what was measured on one, shown instead of times
     parameters: dict[str, Any] = field(default_factory=dict)  #: as passed; variants without such a parameter ignore it
+    counted: CountedLadder | None = None  #: on the emulator: for which input metrics were recorded
 
     @property
     def _without_times(self) -> str:
@@ -142,11 +147,11 @@ class Ladder(_display.Shown, Sequence[Step]):
         others = self._others
         every = [step for step in self if step.variant not in others]
         steps = self._climb(every) if brief else every
-        cells = [self._cells(step, emulated) for step in steps]
+        cells = self._rows(steps, emulated)
         figures = list(cells[0]) if cells else []
         rows = [[one.variant.name, one.variant.summary, *row.values()] for one, row in zip(steps, cells, strict=True)]
         notes = " ".join(self._brief_notes(steps, len(every)) if brief else self._notes(figures))
-        spare = [name for word in ("memory", "launches", self.rate) for name in figures if name.endswith(word)]
+        spare = [name for word in _SPARE for name in figures if name.endswith(word)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
     def _climb(self, steps: list[Step]) -> list[Step]:
@@ -173,7 +178,8 @@ class Ladder(_display.Shown, Sequence[Step]):
         elif self._timed:
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             changed = ", of older kernels" if self.recorded.changed else ""
-            yield f"Errors are of the input here, the rest of the {chip}'s ({self.recorded.date}{changed})."
+            counted = f" Memory: counted for {sizes(self.counted.shapes)}." if self.counted else ""
+            yield f"Times: {chip}, {self.recorded.date}{changed}. Errors: the input here.{counted}"
         else:
             yield f"{self._without_times}."
         if rows > len(steps):
@@ -185,9 +191,16 @@ class Ladder(_display.Shown, Sequence[Step]):
         for note in dict.fromkeys(step.note for step in steps if step.note):
             yield f"{', '.join(step.variant.name for step in steps if step.note == note)}: {note}."
 
-    def _cells(self, step: Step, emulated: bool) -> dict[str, str]:
-        """A step's figures, by their columns' headings."""
+    def _rows(self, steps: Sequence[Step], emulated: bool) -> list[dict[str, str]]:
+        """The steps' figures, by their columns' headings."""
+        least = self.counted.bytes if self.counted else 0
+        asked = requests.columns([step.metrics for step in self], least)
+        by_name = {step.variant.name: cells for step, cells in zip(self, asked, strict=True)}
+        return [self._cells(step, by_name[step.variant.name], emulated) for step in steps]
+
+    def _cells(self, step: Step, asked: Mapping[str, str], emulated: bool) -> dict[str, str]:
         cells = self._launch(step) if self.recorded or any(s.kernels for s in self) else {}
+        cells |= asked
         cells["max\nerror"] = step.error_in_words
         if self.recorded is None or self._timed:
             cells |= self._times(step)
@@ -245,6 +258,10 @@ class Ladder(_display.Shown, Sequence[Step]):
             yield "Launches, blocks, threads and shared memory are for that size. Errors are for the input here."
         else:
             yield f"{self._without_times}."
+        yield from requests.notes(figures)
+        if self.counted is not None and any(step.metrics for step in self):
+            least = f"where the operation must read and write {_display.size(self.counted.bytes)}"
+            yield f"These were counted for {sizes(self.counted.shapes)} {self.dtype}, {least}."
         if "emulated\nkernel" in figures:
             yield "emulated: the time in which this CPU emulated the kernel; it says nothing about a GPU's speed."
 

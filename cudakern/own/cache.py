@@ -31,7 +31,7 @@ from .dependencies import Reachable
 CACHE, LIMIT = "CUDAKERN_CACHE", "CUDAKERN_CACHE_LIMIT"
 _FORMAT = 1  #: of the files; another number makes those of other versions of this module unknown
 _WORK = "compiling-"  #: the prefix of the folders in which compilers work
-_SUFFIXES = (".json", ".so", ".cubin", ".o")
+_SUFFIXES = (".json", ".so", ".cubin", ".o", ".txt")
 _ABANDONED = 3600  #: seconds: no compiler works for longer, unless its process was killed
 _SEAL = 65  #: bytes at a file's end: a line's end and the hash
 #: Nanoseconds. A file that was changed so shortly before may have changed again without another time: file systems

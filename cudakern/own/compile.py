@@ -28,7 +28,7 @@ from ..calls.observer import Observer, observer
 from ..calls.table import Variant
 from ..chips.chip import MULTIPROCESSORS
 from ..operations.source import Source
-from . import compilers, host_source
+from . import compilers, host_source, reports
 from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError
 from .cuda_source import KernelText, contents, read, tokens
@@ -135,11 +135,15 @@ class Program(_display.Shown):
                     here.native.copy(built.variable(name, device), before.variable(name, device), 0)
             return built
 
-    def _compiled(self, here: Backend, instances: tuple[str, ...], mode: str) -> _Built:
+    def _unit(self, here: Backend, instances: tuple[str, ...]) -> tuple[compilers.Unit, compilers.Names]:
+        """What is to be compiled."""
         chip = 10 * here.capability
         unit = compilers.Unit(str(self.source), self._name, self._folder, self._flags, self._arch or chip, chip)
         kernels = tuple(kernel.name for kernel in self._kernels.values() if not kernel.is_template)
-        names = compilers.Names(instances, kernels, self._variables)
+        return unit, compilers.Names(instances, kernels, self._variables)
+
+    def _compiled(self, here: Backend, instances: tuple[str, ...], mode: str) -> _Built:
+        unit, names = self._unit(here, instances)
         try:
             compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device, mode)
         except CompileError as error:
@@ -502,6 +506,11 @@ class _Run:
         launch = self.launch
         shape = (launch.grid, launch.block, launch.shared)
         return self.native.list_kernel(self.built.set, launch.kernel.name, *shape, self.device)
+
+    def report(self) -> reports.Report:
+        """What ptxas says of the program's kernels, for the chip of an emulator."""
+        program = self.launch.kernel.program
+        return reports.of_program(*program._unit(backend(), tuple(program._instances)))
 
 
 def entry(kernel: Kernel, backend_name: str) -> Variant:

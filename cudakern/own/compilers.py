@@ -150,7 +150,7 @@ class Names(NamedTuple):
         return {names.get(int(line), "") for line in lines}
 
 
-def _macros(flags: Iterable[str]) -> tuple[str, list[str]]:
+def macros(flags: Iterable[str]) -> tuple[str, list[str]]:
     """The caller's -D and -U as text for after the package's headers, in which names such as N have other meanings; and
     the other flags."""
     lines, others = "", []
@@ -184,12 +184,12 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
     """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
     cxx = compiler()
     command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
-    macros, flags = _macros(unit.flags)
+    defined, flags = macros(unit.flags)
     text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
     options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY, mode), "-x", "none", *flags, *more]
     options += reporting(cxx, mode)
-    if macros:
-        files[_MACROS] = macros
+    if defined:
+        files[_MACROS] = defined
         options += ["-include", _MACROS]
     kernels = "static const ck_set_kernel ck_kernels_of_the_set[] = {", "CK_KERNEL({}),"
     variables = "static const ck_set_variable ck_variables_of_the_set[] = {", "CK_VARIABLE({}),"
@@ -228,32 +228,45 @@ _loaded: dict[tuple[str, str], Set] = {}
 
 def for_gpu(native: Native, unit: Unit, names: Names, device: int, mode: str = "plain") -> Set:
     """The same, compiled by NVRTC into code for the device."""
+    names, path, content = _by_nvrtc(unit, names, [], ".cubin", "image")
+    head, _, image = content.partition(b"\n")
+    linkers = json.loads(head)
+    linked = [tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables)]
+    here = (native.backend_name(), str(path))
+    if here not in _loaded:  # a program stays loaded
+        _loaded[here] = native.load_program(str(path), image, linked[0], linked[1], device)
+    return _loaded[here]
+
+
+def reported(unit: Unit, names: Names) -> tuple[dict[str, str], str]:
+    """The linker's names, and what ptxas reports of the kernels."""
+    _, _, content = _by_nvrtc(unit, names, ["--ptxas-options=-v"], ".txt", "log")
+    head, _, log = content.partition(b"\n")
+    return json.loads(head), log.decode()
+
+
+def _by_nvrtc(unit: Unit, names: Names, more: list[str], suffix: str, what: str) -> tuple[Names, Path, bytes]:
+    """The names that there are, the file, and its content: a line of linker's names, and the "image" or the "log"."""
     code = "sm" if unit.arch == unit.chip else "compute"  # for another chip: PTX, which the driver translates
     exact = "a" * (unit.arch == unit.chip >= 900)
-    options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}"]
+    options = ["--std=c++17", "-lineinfo", "-D__NVCC__", f"--gpu-architecture={code}_{unit.arch // 10}{exact}", *more]
     ours = [path for path in (unit.folder, KERNELS, SOURCES / "gpu") if path]
-    macros, flags = _macros(unit.flags)
+    defined, flags = macros(unit.flags)
     options += [f"--include-path={path}" for path in (*ours, *nvrtc.headers())] + flags
     kernels = 'extern "C" __device__ ck_described_kernel ck_described_kernels[] = {', "ck_signature<decltype(&{})>::of,"
     variables = 'extern "C" __device__ ck_variable_type ck_described_variables[] = {', "ck_variable_of<decltype({})>(),"
-    text = f'#include "{KERNELS}/parameters.cuh"\n{macros}#line 1\n{unit.text}'
+    text = f'#include "{KERNELS}/parameters.cuh"\n{defined}#line 1\n{unit.text}'
     may_read = functools.partial(dependencies.reachable, text, flags, ours, "", nvrtc.headers())
     while True:
         whole = names.listed(text, kernels, variables)
         key = cache.key(whole, unit.name, options, nvrtc.identity())
         try:
-            run = functools.partial(_run_nvrtc, whole, unit.name, options, names)
-            path, content = kept(key, ".cubin", may_read, run)
+            run = functools.partial(_run_nvrtc, whole, unit.name, options, names, what)
+            path, content = kept(key, suffix, may_read, run)
         except _RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
-        head, _, image = content.partition(b"\n")
-        linkers = json.loads(head)
-        linked = [tuple((n, linkers[n]) for n in some) for some in (names.kernels, names.variables)]
-        here = (native.backend_name(), str(path))
-        if here not in _loaded:  # a program stays loaded
-            _loaded[here] = native.load_program(str(path), image, linked[0], linked[1], device)
-        return _loaded[here]
+        return names, path, content
 
 
 #: By backend.
@@ -316,20 +329,21 @@ def run(
 def _run_shown(
     name: str, mode: str, line: list[str], files: dict[str, str], folder: Path, reachable: dependencies.Reachable
 ) -> cache.Built:
-    """The same, with a line of progress for a first check."""
+    """The same, with a line of progress for a first check or picture."""
     with _display.progress_line(None if mode in _driver.REPORTING else False, after=0) as announce:
-        announce(f"Compiling {name} for the check ...")
+        announce(f"Compiling {name} so that it reports its accesses ...")
         return run(line, files, folder, reachable)
 
 
 def _run_nvrtc(
-    text: str, name: str, options: list[str], names: Names, _: Path, may_read: dependencies.Reachable
+    text: str, name: str, options: list[str], names: Names, what: str, _: Path, may_read: dependencies.Reachable
 ) -> cache.Built:
-    """The linker's names as a line of JSON, and the code."""
+    """The linker's names as a line of JSON, and the code or the compiler's output."""
     linkers, image, log = nvrtc.compile(text, name, options, names.kernels, names.variables)
     if image is None:
         raise _RejectedError(log)
-    return json.dumps(linkers).encode() + b"\n" + image, None if may_read.computed else ()
+    content = log.encode() if what == "log" else image
+    return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 
 
 def _message(unit: Unit, log: str) -> str:

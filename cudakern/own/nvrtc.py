@@ -32,7 +32,7 @@ class NotFoundError(ImportError):
     """NVRTC is not installed."""
 
 
-def _roots() -> list[Path]:
+def roots() -> list[Path]:
     """Where toolkits and wheels are."""
     packages = Path(sysconfig.get_paths()["purelib"]) / "nvidia"
     homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
@@ -43,7 +43,7 @@ def _roots() -> list[Path]:
 @functools.cache
 def _library() -> ctypes.CDLL:
     for name in _LIBRARIES:
-        for path in (name, *(str(root / lib / name) for root in _roots() for lib in ("lib64", "lib"))):
+        for path in (name, *(str(root / lib / name) for root in roots() for lib in ("lib64", "lib"))):
             try:
                 return ctypes.CDLL(path)
             except OSError:
@@ -54,7 +54,7 @@ def _library() -> ctypes.CDLL:
 
 def headers() -> list[Path]:
     """The folders of CUDA's headers (cuda_fp16.h, cooperative_groups.h), if they are installed."""
-    includes = [root / "include" for root in _roots() if (root / "include" / "cuda_fp16.h").is_file()][:1]
+    includes = [root / "include" for root in roots() if (root / "include" / "cuda_fp16.h").is_file()][:1]
     return includes + [path / "cccl" for path in includes if (path / "cccl").is_dir()]
 
 

@@ -5,44 +5,61 @@
 //      4 bytes per lane: one pass for each different word in the bank that has most of them
 //      8 bytes: the halves of the warp come one after the other; 16 bytes: its quarters. Two neighboring parts of a
 //      load come together if lanes i and i ^ 1, or lanes i and i ^ 2, read the same.
+//      atomic operations whose results are used: one pass for each lane that wants the bank
 #include <string.h>
 
 #include "counters.h"
 
+static unsigned bits(uint32_t of) { // (the compiler's is a call where it may not use an instruction for it)
+    of -= of >> 1 & 0x55555555;
+    of = (of & 0x33333333) + (of >> 2 & 0x33333333);
+    return ((of + (of >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
 // --- Global memory -------------------------------------------------------------------------------------------------
 
-cost cost_of_global(const request *of, unsigned bytes) {
-    uintptr_t sector[2 * LANES];
-    uint32_t touched[2 * LANES]; // bytes of it
-    unsigned count = 0;
+cost cost_of_global(const request *of, unsigned bytes, touched *to) {
+    enum { PLACES = 128 };
+    unsigned char place[PLACES] = {0}; // 1 + the line's number in `to`, by its address
+    uint32_t mask[2 * LANES][LINE / SECTOR];
     cost result = {0};
-    for (unsigned lane = 0; lane < LANES; ++lane) {
-        if (!(of->lanes >> lane & 1)) continue;
-        uintptr_t at = of->address[lane];
+    to->count = 0;
+    for (uint32_t lanes = of->lanes; lanes; lanes &= lanes - 1) {
+        uintptr_t at = of->address[__builtin_ctz(lanes)];
         for (unsigned left = bytes; left;) {
             const unsigned first = at % SECTOR, most = SECTOR - first, part = left < most ? left : most;
-            const uint32_t mask = (part == 32 ? UINT32_MAX : (1u << part) - 1) << first;
-            unsigned i = count; // neighbors come last
-            while (i && sector[i - 1] != at / SECTOR) --i;
-            if (!i) {
-                i = ++count;
-                sector[i - 1] = at / SECTOR;
-                touched[i - 1] = 0;
+            const uintptr_t line = at / LINE;
+            unsigned i = (unsigned)(line * 0x9e3779b97f4a7c15u >> 57);
+            while (place[i] && to->of[place[i] - 1].line != line) i = (i + 1) % PLACES;
+            if (!place[i]) {
+                to->of[to->count].line = line;
+                memset(mask[to->count], 0, sizeof *mask);
+                place[i] = (unsigned char)++to->count;
             }
-            touched[i - 1] |= mask;
+            mask[place[i] - 1][at % LINE / SECTOR] |= (part == 32 ? UINT32_MAX : (1u << part) - 1) << first;
             at += part;
             left -= part;
         }
     }
-    result.sectors = count;
-    for (unsigned i = 0; i < count; ++i) result.used += (unsigned)__builtin_popcount(touched[i]);
+    for (unsigned i = 0; i < to->count; ++i) {
+        to->of[i].sectors = to->of[i].whole = 0;
+        for (unsigned sector = 0; sector < LINE / SECTOR; ++sector) {
+            const uint32_t touches = mask[i][sector];
+            if (!touches) continue;
+            to->of[i].sectors |= (unsigned char)(1u << sector);
+            to->of[i].whole |= (unsigned char)((touches == UINT32_MAX) << sector);
+            ++result.sectors;
+            result.used += bits(touches);
+        }
+    }
     return result;
 }
 
 // Atomic operations of several lanes on one address come one after the other: each time, the sectors count again.
-cost cost_of_atomics(const request *of, unsigned bytes) {
+cost cost_of_atomics(const request *of, unsigned bytes, touched *to) {
     request left = *of;
-    cost result = cost_of_global(of, bytes);
+    cost result = cost_of_global(of, bytes, to);
+    touched again;
     for (result.sectors = 0; left.lanes;) {
         request now = {0};
         for (unsigned lane = 0; lane < LANES; ++lane) {
@@ -55,7 +72,7 @@ cost cost_of_atomics(const request *of, unsigned bytes) {
             now.address[lane] = left.address[lane];
         }
         left.lanes &= ~now.lanes;
-        result.sectors += cost_of_global(&now, bytes).sectors;
+        result.sectors += cost_of_global(&now, bytes, &again).sectors;
     }
     return result;
 }
@@ -77,6 +94,17 @@ static unsigned passes(const request *of, uint32_t lanes, unsigned words) {
             seen[bank][count[bank]++] = word;
             if (count[bank] > most) most = count[bank];
         }
+    }
+    return most;
+}
+
+// The same if a bank serves one lane at a time, also if several want one word.
+static unsigned turns(const request *of, uint32_t lanes, unsigned words) {
+    unsigned count[BANKS] = {0}, most = 0;
+    for (uint32_t left = lanes & of->lanes; left; left &= left - 1) {
+        const uintptr_t first = of->address[__builtin_ctz(left)] / WORD;
+        for (uintptr_t word = first; word < first + words; ++word)
+            if (++count[word % BANKS] > most) most = count[word % BANKS];
     }
     return most;
 }
@@ -103,6 +131,35 @@ cost cost_of_shared(const request *of, unsigned bytes, int can_merge) {
         }
         if (!(lanes & of->lanes)) continue;
         result.wavefronts += passes(of, lanes, words);
+        result.serial += turns(of, lanes, words);
+        ++result.ideal;
+    }
+    return result;
+}
+
+enum { FROM = 56 }; // the bits of an address above these: 1 + the bank
+
+uintptr_t copy_address(uintptr_t shared, const void *from) {
+    return shared | (from ? (uintptr_t)from / WORD % BANKS + 1 : 0) << FROM;
+}
+
+// Data takes its way from a bank of the first-level cache to one of shared memory: each can give, or take, one word at
+// a time. A word that goes to several places is given several times.
+cost cost_of_copy(const request *of, unsigned bytes) {
+    const unsigned words = (bytes + WORD - 1) / WORD, parts = words <= 1 ? 1 : words == 2 ? 2 : 4;
+    request to = *of, from = {0};
+    cost result = {0};
+    for (uint32_t left = of->lanes; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        const uintptr_t bank = of->address[lane] >> FROM;
+        to.address[lane] &= ((uintptr_t)1 << FROM) - 1;
+        if (bank) from.lanes |= 1u << lane, from.address[lane] = (bank - 1) * WORD;
+    }
+    for (unsigned part = 0; part < parts; ++part) {
+        const uint32_t lanes = parts == 1 ? UINT32_MAX : ((1u << LANES / parts) - 1) << part * LANES / parts;
+        if (!(lanes & of->lanes)) continue;
+        const unsigned taken = passes(&to, lanes, words), given = turns(&from, lanes, words);
+        result.wavefronts += taken > given ? taken : given;
         ++result.ideal;
     }
     return result;

@@ -1,0 +1,115 @@
+"""What a trace shows: marked lines, and two traces side by side."""
+
+import json
+
+import numpy as np
+import pytest
+
+import cudakern as ck
+
+TRANSPOSE = r"""
+__global__ void transpose(const float *x, float *y, int n) {
+    __shared__ float s[32][32];
+    int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;
+    s[threadIdx.y][threadIdx.x] = x[r * n + c];
+    __syncthreads();
+    y[(blockIdx.x * 32 + threadIdx.y) * n + blockIdx.y * 32 + threadIdx.x] = s[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+def traced(source, *arguments, grid=1, block=32):
+    with ck.use_backend("emulator"):
+        program = ck.compile(source)
+        (name,) = program.kernels
+        return ck.trace(program[name][grid, block], *arguments)
+
+
+def transposed(source):
+    x = np.zeros((64, 64), np.float32)
+    return traced(source, x, np.zeros_like(x), 64, grid=(2, 2), block=(32, 32))
+
+
+@pytest.fixture(scope="module")
+def square():
+    return transposed(TRANSPOSE)
+
+
+@pytest.fixture(scope="module")
+def padded():
+    return transposed(TRANSPOSE.replace("[32][32]", "[32][33]"))
+
+
+def by_access(table, column):
+    """A column's cells by the line and the access."""
+    names = list(table.columns)
+    return {(row[0], row[names.index("access")]): row[names.index(column)] for row in table.rows}
+
+
+# --- by_line ---------------------------------------------------------------------------------------------------------
+def test_costly_lines_are_marked(square, padded):
+    table = square.by_line()
+    assert [table.rows[i][:3] for i in table.marked] == [["> 7", "", "shared load"]]
+    assert by_access(table, "cost")["> 7", "shared load"] == "91%: 32x the wavefronts needed"
+    assert "> 7" in table.text()
+    assert table.html().count("background:#ffe9a8") == len(table.columns)
+    assert not padded.by_line().marked
+    assert "cost" not in padded.by_line().columns
+
+
+@pytest.mark.parametrize(
+    "body, mark",
+    [
+        ("y[i] = x[i];", ""),
+        ("y[i] = x[2 * i];", "67%: 2x the sectors needed"),
+        ("y[i] = x[i + 1];", ""),  # five sectors, and no less would do but for the end of the array
+        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "50%: 1 of 32 lanes"),
+        ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
+    ],
+)
+def test_what_is_marked(body, mark):
+    trace = traced(f"__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; {body} }}",
+                   np.zeros(64, "f4"), np.zeros(32, "f4"))  # fmt: skip
+    rows = by_access(trace.by_line(), "cost") if "cost" in trace.by_line().columns else {}
+    assert next((text for (_, access), text in rows.items() if access == "global load"), "") == mark
+
+
+# --- compare ---------------------------------------------------------------------------------------------------------
+def test_two_traces_side_by_side(square, padded):
+    compared = square.compare(padded)
+    assert compared.figures["shared load wavefronts"] == (4096, 128)
+    assert compared.figures["shared load bank conflicts"] == (3968, 0)
+    assert compared.figures["bytes moved"] == (32768, 32768)
+    assert "shared atomic requests" not in compared.figures  # 0 in both
+    changed = {row[0]: row[-1] for row in compared.table().rows if row[-1] != "same"}
+    assert changed == {"shared load wavefronts": "1/32", "shared load bank conflicts": "gone"}
+    assert "background" in compared._repr_html_()
+    json.dumps(compared.to_dict())
+
+
+def test_lines_side_by_side(square, padded):
+    table = square.compare(padded).by_line()
+    assert by_access(table, "wavefronts")["7", "shared load"] == "4,096 -> 128"
+    assert by_access(table, "sectors")["7", "global store"] == "512"
+    assert [table.rows[i][2] for i in table.marked] == ["shared load"]
+
+
+def test_lines_that_moved(square):
+    """A line more at the beginning, one that is changed, and one that is only there."""
+    other = TRANSPOSE.replace("    __shared__", "    // a tile\n    __shared__").replace("x[r * n + c]", "x[c * n + r]")
+    other = other.replace("}\n", "    if (!n) y[0] = 1;\n    y[0] = 2;\n}\n")
+    table = square.compare(transposed(other)).by_line()
+    sectors = by_access(table, "sectors")
+    assert sectors["5 -> 6", "global load"] == "512 -> 4,096"
+    assert sectors["7 -> 8", "global store"] == "512"
+    assert sectors["- -> 10", "global store"] == "- -> 128"
+
+
+def test_traces_of_variants_have_their_names():
+    a = np.ones((32, 32), np.float32)
+    naive, tiled = (ck.trace(ck.matmul, a, a, variant=name) for name in ("naive", "tiled"))
+    table = naive.compare(tiled).table()
+    assert list(table.columns) == ["figure", "matmul naive", "matmul tiled", "change"]
+    assert list(naive.compare(naive).table().columns)[1:3] == ["matmul naive (first)", "matmul naive (second)"]
+    assert {row[-1] for row in naive.compare(naive).table().rows} == {"same"}
+    assert any(row[0].startswith("- -> ") for row in naive.compare(tiled).by_line().rows)
