@@ -40,13 +40,15 @@ MODES: Mapping[str, list[str]] = {
 _OF_ALL_CLANG = ["-ftrivial-auto-var-init=pattern"]
 _CLANG_REPORTING = ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]
 _OF_CLANG = {"checked": _CLANG_REPORTING, "traced": _CLANG_REPORTING}
+#: Functions that g++ would replace by additions.
+_CALLED = [f"-fno-builtin-{name}{kind}" for name in ("floor", "ceil", "rint", "round") for kind in ("", "f")]
 _GCC_REPORTING = [
     "-fno-tree-sra",
     "-fno-thread-jumps",
     "--param=tsan-distinguish-volatile=1",
     "--param=tsan-instrument-func-entry-exit=0",
 ]
-_OF_GCC = {"checked": _GCC_REPORTING, "traced": [*_GCC_REPORTING, "-fno-reorder-blocks"]}
+_OF_GCC = {"checked": _GCC_REPORTING, "traced": [*_GCC_REPORTING, "-fno-reorder-blocks", "-fno-math-errno", *_CALLED]}
 #: a file of the sources, by mode
 REPORTING: Mapping[str, str] = dict.fromkeys(("checked", "traced"), "emulator/checker/callbacks.cpp")
 

@@ -80,6 +80,14 @@ def test_divergent_branches(body, expected):
     assert divergent(launch(body)) == expected
 
 
+def test_many_small_branches():
+    """How small they are is found out once for each."""
+    many = " ".join(f"if (x[t + {k}] > {k}) s += {k}; else if (x[t] > {k}) s *= 2;" for k in range(40))
+    trace = launch(f"float s = x[i]; {many} y[i] = s;")
+    assert divergent(trace) == 0
+    assert all(branch.predicated for branch in trace.branches)
+
+
 def test_by_line():
     trace = launch("float s = 0;\nfor (int k = 0; k < t % 32; ++k)\ns += x[k];\ny[i] = s;")
     (branch,) = trace.branches
@@ -132,6 +140,9 @@ HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
         "__half2 *h = reinterpret_cast<__half2 *>(y); h[i] = h[i] * h[i + 1] + h[i + 2];": {"half": 4},
         "__nv_bfloat16 *h = reinterpret_cast<__nv_bfloat16 *>(y); h[i] = h[i] * h[i + 1] - h[i];": {"half": 2},
         "y[i] = i * 3 + t;": {},
+        "y[i] = floorf(x[i]) + rintf(y[i]);": {"float": 1},
+        "y[i] = x[i] / y[i];": {"float": 10},  # as nvcc does it
+        "y[i] = sqrtf(x[i]) + expf(y[i]);": {"float": 6 + 10 + 1},
         "atomicAdd(&y[i], x[i]);": {},
     }.items(),
 )

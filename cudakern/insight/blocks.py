@@ -34,7 +34,39 @@ _LONG = re.compile(r"v?(div|idiv|sqrt)[a-z]*$")
 #: nvcc executes both ways of a branch, by predicates, up to about this size. A store counts as several instructions.
 _SMALL, _STORE = 22, 5
 _FAR = 1 << 14  #: bytes of code between blocks, that are worth another process
-_FUSED = re.compile(r"<(fma|fmaf)(?:@plt)?>")
+_FUNCTION = re.compile(r"<(\w+)(?:@plt)?>$")
+#: Additions, multiplications and fused ones in the place of instructions and functions, by type: of nvcc 13 on an H200,
+#: for ordinary numbers. Others are not counted.
+_FLOAT, _DOUBLE = (
+    {
+        "fmaf": (0, 0, 1),
+        "divss": (0, 0, 5),
+        "sqrtss": (0, 2, 2),
+        "expf": (1, 1, 4),
+        "logf": (1, 1, 11),
+        "log2f": (2, 2, 11),
+        "log10f": (1, 2, 11),
+        "sinf": (0, 2, 8),
+        "cosf": (0, 2, 8),
+        "tanf": (0, 3, 9),
+        "tanhf": (1, 2, 5),
+        "powf": (13, 10, 19),
+        "erff": (1, 1, 7),
+        "atanf": (0, 2, 9),
+        "cbrtf": (1, 5, 2),
+        "hypotf": (2, 6, 3),
+        "divsd": (0, 0, 1),
+    },
+    {
+        "fma": (0, 0, 1),
+        "divsd": (0, 1, 7),
+        "sqrtsd": (0, 3, 5),
+        "exp": (1, 0, 14),
+        "log": (8, 4, 16),
+        "sin": (0, 2, 11),
+        "pow": (34, 7, 41),
+    },
+)
 
 
 class Operation(NamedTuple):
@@ -105,21 +137,21 @@ class Blocks:
             return None
         if any(one + base in ends and function.block(one).is_exit for one in block.successors):
             return None
-        return place, function.join(start, {start}) is not None
+        return place, function.join(start) is not None
 
     def operations(self, code: int) -> Iterator[tuple[Place, Operation]]:
         """The floating-point operations of a block."""
         function, start = self._blocks[code]
-        result: dict[int, tuple[Place, Operation]] = {}
+        result: dict[tuple[int, str, str], tuple[Place, Operation]] = {}
         for address, operation in function.block(start).operations:
             place = self._places.get(address + code - start, Place("", 0, ()))
             if not (counted := place.counted(operation)):
                 continue
-            product = result.get(operation.product)
-            if product and not product[0].inlined and not place.inlined:  # nvcc makes one instruction of the two
-                del result[operation.product]
+            factors = operation.product, operation.type, "multiplies"
+            if factors in result and not result[factors][0].inlined and not place.inlined:  # one instruction of nvcc's
+                del result[factors]
                 counted = counted._replace(what="fused")
-            result[address] = place, counted
+            result[address, operation.type, operation.what] = place, counted
         yield from result.values()
 
 
@@ -130,6 +162,7 @@ class _Function:
         self._code = [*instructions]
         self._index = {address: i for i, (address, _, _) in enumerate(self._code)}
         self._known: dict[int, Block] = {}
+        self._joins: dict[int, tuple[int, float] | None] = {}
 
     def block(self, start: int) -> Block:
         if start not in self._known:
@@ -154,10 +187,12 @@ class _Function:
                 if not name.startswith("ret"):
                     block.successors.add(self._next(address))
                 break
-            elif operation := _operation(name, operands):
-                operation, constants = values.used(address, operation, operands)
+            elif len(operations := _operations(name, operands)) == 1 and not _FUNCTION.search(operands):
+                operation, constants = values.used(address, operations[0], operands)
                 block.operations.append((address, operation))
                 block.size += constants - bool(operation.product)  # a GPU loads them each time
+            elif operations:
+                block.operations += [(address, operation) for operation in operations]
             elif name.startswith(("mov", "vmov")):
                 values.moved(operands)
             block.size += _size(name, operands)
@@ -165,7 +200,8 @@ class _Function:
 
     def _is_refusal(self, i: int) -> bool:
         """Whether the sanitizer's function is called there, around which the jump before it leads."""
-        for _, name, operands in self._code[i:]:
+        for j in range(i, len(self._code)):
+            _, name, operands = self._code[j]
             if name.startswith(("call", "bl")):
                 return "<__ubsan_handle" in operands
             if _JUMP.match(name) or _AWAY.match(name):
@@ -188,22 +224,28 @@ class _Function:
                 i = self._index.get(_target(operands), len(self._code))
         return -address
 
-    def join(self, start: int, seen: set[int]) -> tuple[int, float] | None:
+    def join(self, start: int) -> tuple[int, float] | None:
         """Where the two ways after a block come together again, and their size; None: one of them is not small."""
+        if start not in self._joins:
+            self._joins[start] = None  # also if it is asked for on the way, which is a loop then
+            self._joins[start] = self._join(start)
+        return self._joins[start]
+
+    def _join(self, start: int) -> tuple[int, float] | None:
         if len(self.block(start).successors) != 2:
             return None
         first, second = self.block(start).successors
-        ends = [(first, second), (second, first)]  # one of them is empty
-        ends += [(way, end) for way in (first, second) for end in self.block(way).successors]
-        for _, end in ends:
-            sizes = [self._way(way, end, seen) for way in (first, second)]
+        ends = [first, second]  # one of the ways is empty
+        ends += [end for way in (first, second) for end in self.block(way).successors]
+        for end in ends:
+            sizes = [self._way(way, end) for way in (first, second)]
             if max(sizes) <= _SMALL:
                 return end, sum(sizes)
         return None
 
-    def _way(self, start: int, end: int, seen: set[int]) -> float:
+    def _way(self, start: int, end: int) -> float:
         """The size of the code from a block to another one."""
-        size, seen = 0.0, {*seen}
+        size, seen = 0.0, set()
         while start != end:
             block = self.block(start)
             size += block.size
@@ -212,7 +254,7 @@ class _Function:
             seen.add(start)
             if len(block.successors) == 1:
                 (start,) = block.successors
-            elif join := self.join(start, seen):
+            elif join := self.join(start):
                 start, size = join[0], size + join[1]
             else:
                 return math.inf
@@ -267,7 +309,7 @@ def _size(name: str, operands: str) -> float:
     """About as many instructions as a GPU has for one: by the compiler nvcc's habits, tried on an H200."""
     if name.startswith(("call", "bl")):
         function = operands.partition("<")[2]
-        if function.startswith("__tsan_") or _FUSED.search(operands):
+        if function.startswith(("__tsan_", "fma@", "fmaf@")):
             return _STORE if "write" in function else 1
         return 0 if function.startswith(("__ubsan_handle", "__tls_get_addr")) else math.inf
     if name.startswith("lea"):  # of addresses, or of 32-bit integers
@@ -301,9 +343,16 @@ def _by_library(codes: Iterable[int]) -> dict[tuple[Path, int], list[int]]:
     return result
 
 
-def _operation(name: str, operands: str) -> Operation | None:
-    if fused := _FUSED.search(operands):
-        return Operation("float" if fused[1] == "fmaf" else "double", "fused", 1)
+def _operations(name: str, operands: str) -> list[Operation]:
+    if function := _FUNCTION.search(operands.strip()):
+        name = function[1]
+    if name in _FLOAT or name in _DOUBLE:
+        return [
+            Operation(kind, what, numbers)
+            for kind, table in (("float", _FLOAT), ("double", _DOUBLE))
+            for what, numbers in zip(("adds", "multiplies", "fused"), table.get(name, ()), strict=False)
+            if numbers
+        ]
     if x86 := _X86.match(name):
         kind, packed, letter = x86.groups()
         size = 4 if letter == "s" else 8
@@ -313,9 +362,9 @@ def _operation(name: str, operands: str) -> Operation | None:
         lanes = re.match(r"v\d+\.(\d)", operands)
         numbers = int(lanes[1]) if lanes else 1
     else:
-        return None
+        return []
     what = "multiplies" if kind.endswith("mul") else "adds" if kind in ("add", "sub") else "fused"
-    return Operation("float" if letter == "s" else "double", what, numbers)
+    return [Operation("float" if letter == "s" else "double", what, numbers)]
 
 
 def _instructions(library: Path, first: int, last: int) -> Iterator[tuple[int, str, str]]:
