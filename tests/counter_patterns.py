@@ -113,6 +113,26 @@ BODIES = {
     "shared_bytes_4": "__shared__ char s[1024]; s[4 * t] = char(i); __syncthreads(); y[i] = s[4 * (255 - t)];",
     "shared_shorts": "__shared__ short s[512]; s[2 * t] = short(i); __syncthreads(); y[i] = s[2 * (t * 3 % 256)];",
     "shared_columns": "__shared__ float s[8][33]; s[t / 32][t % 32] = x[i]; __syncthreads(); y[i] = s[t % 8][t / 8];",
+    # Neighbors that nvcc joins, or not.
+    "shared_walk": "__shared__ float s[256]; s[t] = x[i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 64; ++k) a += s[k]; y[i] = a;",
+    "shared_walk_of_each": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 16; ++k) a += s[16 * t + k]; y[i] = a;",
+    "shared_walk_offset": "__shared__ float s[512]; s[t] = x[i]; s[t + 256] = x[n + i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 16; ++k) a += s[t + k]; y[i] = a;",
+    "shared_walk_stored": "__shared__ float s[1024]; for (int k = 0; k < 4; ++k) s[4 * t + k] = x[k * n + i];"
+    " __syncthreads(); y[i] = s[1023 - t];",
+    "shared_walk_updated": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
+    " for (int k = 1; k < 16; ++k) s[16 * t + k] += s[16 * t + k - 1]; __syncthreads(); y[i] = s[t];",
+    "shared_walk_by_two": "__shared__ float s[16][16], r[16][16]; s[t / 16][t % 16] = x[i];"
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0; for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_walk_by_two_padded": "__shared__ float s[16][17], r[16][17]; s[t / 16][t % 16] = x[i];"
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
+    " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_ticket": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads();"
+    " y[i] = atomicAdd(&s[t % 5], 2);",
+    "shared_greatest": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads(); atomicMax(&s[t % 7], t);"
+    " __syncthreads(); if (t < 32) y[i] = s[t];",
     # Transpositions, in blocks of 32 x 8.
     "transposed": "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
     " for (int k = 0; k < 32; k += 8) y[c * 256 + r + k] = x[(r + k) * 256 + c];",

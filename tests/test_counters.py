@@ -9,17 +9,10 @@ import pytest
 import cache_patterns
 import counter_patterns
 import cudakern as ck
+from counter_reasons import PATTERNS
 from cudakern.insight.variants import trace_variant
 
 RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
-
-#: Kernels whose figures differ from Nsight Compute's, and why.
-EXPLAINED = {
-    "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
-    "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
-    "shared_stored_to_one": "nvcc knows the value, and does without shared memory",
-    "shared_floats_added": "on a GPU a loop of compare-and-swap, whose rounds depend on the other warps",
-}
 
 
 def arrays():
@@ -46,7 +39,7 @@ def test_the_figures_are_those_of_a_gpu(patterns, measured, name):
     expected = dict(zip(measured["metrics"], measured["kernels"][name], strict=True))
     metrics = counted(patterns, name).metrics
     differing = {key: (metrics[key], value) for key, value in expected.items() if metrics[key] != value}
-    assert bool(differing) == (name in EXPLAINED), differing
+    assert bool(differing) == (name in PATTERNS), differing
 
 
 def test_the_same_figures_with_any_number_of_workers(patterns, emulator):

@@ -69,7 +69,11 @@ void caches_clear(void);
 // --- requests.c ----------------------------------------------------------------------------------------------------
 
 // A load, store or atomic operation of the kernel's code, and what its requests have cost in a launch.
-enum { OF_MATRIX = 1 << 16 }; // in a site's kind, besides emu_access_kind: of ldmatrix or stmatrix
+// In a site's kind, besides emu_access_kind:
+enum {
+    OF_MATRIX = 1 << 16, // of ldmatrix or stmatrix
+    IS_JOINED = 1 << 17, // with neighbors: of shared memory
+};
 typedef struct site {
     uintptr_t code; // in the instruction, or ...
     const char *file;
