@@ -125,7 +125,8 @@ BODIES = {
     "shared_walk_updated": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
     " for (int k = 1; k < 16; ++k) s[16 * t + k] += s[16 * t + k - 1]; __syncthreads(); y[i] = s[t];",
     "shared_walk_by_two": "__shared__ float s[16][16], r[16][16]; s[t / 16][t % 16] = x[i];"
-    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0; for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
+    " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
     "shared_walk_by_two_padded": "__shared__ float s[16][17], r[16][17]; s[t / 16][t % 16] = x[i];"
     " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
     " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",

@@ -6,6 +6,7 @@ PATTERNS = {
     "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
     "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
     "shared_stored_to_one": "nvcc knows the value, and does without shared memory",
+    "shared_walk_updated": "nvcc keeps the element that it has just stored in a register",
     "shared_floats_added": "on a GPU a loop of compare-and-swap, whose rounds depend on the other warps",
 }
 
