@@ -146,7 +146,12 @@ def model():
 def rates(record, modelled):
     """The hit rates of a record of .ci/record counters: {(kernel, metric): (measured, the model's)}"""
     measured = {name: dict(zip(record["metrics"], row, strict=True)) for name, row in record["kernels"].items()}
-    return {(name, one): (of[one], modelled[name][one]) for name, of in measured.items() for one in RATES}
+    return {
+        (name, one): (of[one], modelled[name][one])
+        for name, of in measured.items()
+        if name in modelled
+        for one in RATES
+    }
 
 
 def far(record, modelled):
