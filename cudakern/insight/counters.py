@@ -64,7 +64,6 @@ class _Block(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_uint64) for name in ("code", "warps", "threads", "divergent")),
-        ("successors", ctypes.c_uint64 * 2),
         ("ends", ctypes.c_int),
     )
 
@@ -124,6 +123,7 @@ class Branch:
 
     file: str
     line: int
+    predicated: bool  #: so small that nvcc needs none: all lanes execute both ways, and predicates mask the results
     warps: int  #: executions by warps
     threads: int  #: lanes that took part, in all executions together
     divergent: int  #: times that lanes went different ways; twice for three ways
@@ -138,7 +138,7 @@ class Arithmetic:
     type: str  #: "float", "double", "half": also bfloat16
     adds: int  #: and subtractions
     multiplies: int
-    fused: int  #: calls of fma()
+    fused: int  #: a product that is added to something, in one instruction
 
     @property
     def operations(self) -> int:
@@ -209,10 +209,17 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
-        targets, divergent = (sum(getattr(one, figure) for one in self.branches) for figure in ("warps", "divergent"))
+        targets, divergent = (
+            sum(getattr(one, figure) for one in self.branches if not one.predicated)
+            for figure in ("warps", "divergent")
+        )
         result["smsp__sass_branch_targets.sum"] = targets
         result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
         result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
+        for kind in ("float", "double"):
+            for op, what in (("add", "adds"), ("mul", "multiplies"), ("fma", "fused")):
+                count = sum(getattr(one, what) for one in self.arithmetic if one.type == kind)
+                result[f"smsp__sass_thread_inst_executed_op_{kind[0]}{op}_pred_on.sum"] = count
         return result | self._caches()
 
     def _caches(self) -> dict[str, float]:
@@ -307,7 +314,11 @@ class Counted(_display.Shown):
         """The rows of each line of each file, in the lines' order: figures by column."""
         result = {place: [{"access": what, **row} for what, row in _accesses(of)] for place, of in self.lines().items()}
         for one in self.branches:
-            row = {"access": "branch", "requests": f"{one.warps:,}", "lanes": f"{one.threads / one.warps:.3g}"}
+            row = {
+                "access": "predicate" if one.predicated else "branch",
+                "requests": f"{one.warps:,}",
+                "lanes": f"{one.threads / one.warps:.3g}",
+            }
             result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
         for some in self.arithmetic:
             row = {"access": some.type, "operations": f"{some.operations:,}"}
@@ -374,12 +385,12 @@ def _merged(rows: Iterable[Line]) -> list[Line]:
     """One row per place, whose numbers are the sums."""
     result: dict[tuple[Any, ...], Line] = {}
     for one in rows:
-        key = one.file, one.line, getattr(one, "type", "")
+        key = one.file, one.line, getattr(one, "type", ""), getattr(one, "predicated", False)
         if before := result.get(key):
             sums = {
                 name: value + getattr(before, name)
                 for name, value in vars(one).items()
-                if name not in ("file", "line", "type")
+                if name not in ("file", "line", "type", "predicated")
             }
             one = replace(one, **sums)
         result[key] = one
@@ -502,8 +513,9 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
 def _branches(executed: Sequence[_Block], code: Blocks) -> Iterator[Branch]:
     ends = {one.code for one in executed if one.ends}
     for one in executed:
-        if place := code.branch(one.code, ends.intersection(one.successors)):
-            yield Branch(place.file, place.line, one.warps, one.threads, one.divergent)
+        if branch := code.branch(one.code, ends):
+            place, is_predicated = branch
+            yield Branch(place.file, place.line, is_predicated, one.warps, one.threads, one.divergent)
 
 
 def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic]:

@@ -112,22 +112,23 @@ size_t requests_sites(const site **all);
 // --- branches.c ----------------------------------------------------------------------------------------------------
 
 // A basic block of the kernel's code, and how often it has been executed in a launch.
-enum { SUCCESSORS = 2 };
 typedef struct code_block {
     uintptr_t code; // an address in it: behind its first call
     uint64_t warps, threads;
-    uint64_t divergent;               // times that lanes of a warp have parted at its end; twice into three ways
-    uintptr_t successors[SUCCESSORS]; // the first blocks of code that lanes have gone to from there; 0: fewer
-    int ends;                         // a thread has ended in it
+    uint64_t divergent; // times that lanes of a warp have parted at its end; twice into three ways
+    int ends;           // a thread has ended in it
 } code_block;
 
-emu_path *branches_start(unsigned threads); // a launch with so many threads per block
-void branches_begin(unsigned thread);       // the thread that calls this
+typedef struct branches branches;                       // of a block of threads: what its lanes have entered
+void branches_start(void);                              // a launch
+branches *branches_new(unsigned threads, int is_alone); // others, which take turns, have less room each
+emu_path *branches_use(branches *of);                   // from now on: of the block that runs; its threads' paths
+void branches_clear(void);                              // its threads have not begun
+void branches_begin(unsigned thread);                   // the thread that calls this
 void branches_end(unsigned thread);
 void branches_full(void);              // the current thread's path
 void branches_converge(unsigned warp); // as requests_converge
 void branches_converge_all(void);
-void branches_clear(void); // the threads of the next block begin
 size_t branches_blocks(const code_block **all);
 
 #endif

@@ -43,13 +43,13 @@ typedef struct row { // of a site and a warp
     uint32_t last;
     uint32_t present; // lanes that the warp has
     uint64_t hash;    // of the shape; 0: unknown
-    unsigned site;
+    unsigned site, warp;
     int is_listed; // in `listed`: it has begun requests since the lanes converged
     group *held;   // [GROUPS]
     unsigned held_count;
     unsigned unaligned; // bits of the shape's addresses
     uint32_t others;    // of `begun`, when the last request began: those that prevent joining
-    uint64_t unused[8]; // 512 bytes: rows are found for each access
+    char unused[60];    // 512 bytes: rows are found for each access
 } row;
 
 static site sites[MOST_SITES];
@@ -97,6 +97,7 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
     for (unsigned warp = 0; warp * LANES < block_threads; ++warp) {
         const unsigned rest = block_threads - warp * LANES;
         rows[site_count][warp].site = site_count;
+        rows[site_count][warp].warp = warp;
         rows[site_count][warp].present = rest >= LANES ? UINT32_MAX : (1u << rest) - 1;
     }
     return site_count++;
@@ -213,7 +214,7 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
         note_static(address_of(in, of, (unsigned)__builtin_ctz(of->lanes)));
         note_static(address_of(in, of, LANES - 1 - (unsigned)__builtin_clz(of->lanes)));
     } else {
-        caches_add((unsigned)(in - rows[in->site]), in->site,
+        caches_add(in->warp, in->site,
                    to->kind & EMU_ATOMIC     ? CACHE_ATOMIC
                    : to->kind & EMU_WRITES   ? CACHE_STORE
                    : to->kind & EMU_VOLATILE ? CACHE_BYPASS
@@ -321,7 +322,7 @@ static void begin(row *in, uintptr_t base) { // the next request
         free(before.of);
     }
     const site *const at = &sites[in->site];
-    uint32_t *const of_warp = begun[in - rows[in->site]];
+    uint32_t *const of_warp = begun[in->warp];
     const uint32_t others = of_warp[at->kind & EMU_WRITES ? 0 : 1];
     *place_of(in, in->ended + in->open++) = (open_request){.base = base, .breaks = in->others != others};
     in->others = others;

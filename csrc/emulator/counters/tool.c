@@ -31,7 +31,7 @@ static size_t all_block_count;
 static struct {
     uintptr_t shared, statics, arguments;
     size_t shared_bytes, static_bytes, argument_bytes;
-    unsigned warps;
+    unsigned threads, warps;
 } now;
 
 // blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
@@ -49,6 +49,7 @@ static int find_constant(uintptr_t address, range *in) {
 
 static const emu_page no_pages[EMU_PAGES];
 static emu_direct direct;
+static branches *alone; // of blocks that run one after another
 
 static int find_memory(uintptr_t address, range *in) {
     emu_memory_event memory;
@@ -119,7 +120,12 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
     requests_start(threads, event->dynamic_shared, find_memory);
-    direct.paths = branches_start(threads);
+    branches_start();
+    if (threads != now.threads) {
+        free(alone);
+        alone = branches_new(threads, 1);
+        now.threads = threads;
+    }
 }
 
 static void on_launch_end(void *tool, emu_launch_event *event, int code) {
@@ -143,6 +149,14 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     pthread_mutex_unlock(&lock);
 }
 
+// Of blocks that take turns. The core finds out where their addresses lie.
+static void on_block_continue(void *tool, emu_block_event *event) {
+    (void)tool;
+    if (!event->own) return;
+    direct = (emu_direct){emu_access, .pages = no_pages, .paths = branches_use(event->own), .full = branches_full};
+    emu_threadIdx.direct = &direct;
+}
+
 static int on_block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     const emu_dim3 cluster = event->launch->cluster;
@@ -153,17 +167,26 @@ static int on_block_begin(void *tool, emu_block_event *event) {
     now.shared = shared, now.shared_bytes = event->shared_bytes;
     now.statics = statics, now.static_bytes = event->static_bytes;
     requests_block_begin(event->number, statics, event->static_bytes);
-    direct = (emu_direct){.access = requests_direct, .pages = no_pages, .paths = direct.paths, .full = branches_full};
-    if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
+    direct = (emu_direct){
+        .access = requests_direct, .pages = no_pages, .paths = branches_use(alone), .full = branches_full};
+    if (cluster.x * cluster.y * cluster.z > 1 || event->launch->cooperative) {
+        const emu_dim3 block = event->launch->block;
+        event->own = branches_new(block.x * block.y * block.z, 0);
+        on_block_continue(tool, event);
+    }
+    emu_threadIdx.direct = &direct;
     return 1;
 }
 
 static void on_block_end(void *tool, emu_block_event *event, int complete) {
-    (void)tool, (void)event, (void)complete;
+    (void)tool, (void)complete;
     emu_threadIdx.direct = NULL;
     requests_block_end();
+    if (event->own) branches_use(event->own);
     branches_converge_all();
     branches_clear();
+    free(event->own);
+    event->own = NULL;
 }
 
 static void on_thread_begin(void *tool, const emu_where *at) {
@@ -200,6 +223,7 @@ COUNTERS_API int counters_begin(void) {
                                      .launch_end = on_launch_end,
                                      .block_begin = on_block_begin,
                                      .block_end = on_block_end,
+                                     .block_continue = on_block_continue,
                                      .thread_begin = on_thread_begin,
                                      .thread_end = on_thread_end,
                                      .access = on_access,
@@ -213,7 +237,11 @@ COUNTERS_API int counters_begin(void) {
 
 COUNTERS_API int counters_end(void) {
     const int code = emu_unsubscribe(&launches);
-    if (!code) requests_clear();
+    if (code) return code;
+    requests_clear();
+    free(alone);
+    alone = NULL;
+    now.threads = 0;
     return code;
 }
 
