@@ -114,6 +114,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
 enum { RUNS = 8 };
 static struct {
     uint64_t more_than, threads; // larger launches are sampled, by blocks of so many threads together; 0: none is
+    uint64_t blocks;             // or all launches, by so many blocks; 0: see above
     uint64_t period, length;     // of this launch; period 0: all blocks are counted
     uint64_t run, costs[RUNS + 1], before;
     int leaves_out; // the block that runs now
@@ -122,12 +123,12 @@ static struct {
 
 static void sample_start(const emu_launch_event *launch, counted_launch *to, unsigned threads) {
     const emu_dim3 cluster = launch->cluster;
-    const uint64_t length = sample.threads / threads / RUNS ? sample.threads / threads / RUNS : 1;
+    const uint64_t blocks = sample.blocks ? sample.blocks : sample.threads / threads;
     to->all = (uint64_t)to->grid[0] * to->grid[1] * to->grid[2];
     sample.period = to->all / RUNS;
-    sample.length = length;
-    if (!sample.more_than || to->all * threads <= sample.more_than || length >= sample.period ||
-        launch->cooperative || cluster.x * cluster.y * cluster.z > 1)
+    sample.length = blocks > RUNS ? blocks / RUNS : 1;
+    if ((!sample.blocks && (!sample.more_than || to->all * threads <= sample.more_than)) ||
+        sample.length >= sample.period || launch->cooperative || cluster.x * cluster.y * cluster.z > 1)
         sample.period = 0;
     sample.run = sample.before = sample.done = 0;
     memset(sample.costs, 0, sizeof sample.costs);
@@ -159,9 +160,10 @@ static void sample_end(counted_launch *of) {
     if (sum > 0) of->error = sqrt(squares / (RUNS - 1) / RUNS) / (sum / RUNS);
 }
 
-COUNTERS_API void counters_sample(uint64_t more_than, uint64_t threads) {
+COUNTERS_API void counters_sample(uint64_t more_than, uint64_t threads, uint64_t blocks) {
     sample.more_than = more_than;
     sample.threads = threads;
+    sample.blocks = blocks;
 }
 
 // How many blocks of the launch that runs now have ended, of how many.
