@@ -499,6 +499,7 @@ def overhead():
 def counters():
     """docs/results/counters.md: where cudakern.trace and Nsight Compute agree, and each figure where they do not."""
     sys.path.insert(0, str(ROOT / "tests"))
+    from cache_patterns import rates
     from counter_reasons import PATTERNS, VARIANTS
 
     ours = records.read(RESULTS / "emulator_traced.json")
@@ -529,6 +530,14 @@ def counters():
         shares = (f"{some:,} ({some / len(figures):.1%})" for some in (len(figures) - len(rows), near))
         totals.append([group, f"{len(measured_rows)}", f"{len(figures):,}", *shares])
         lines += ["", f"## {group}", "", markdown(["kernel", "figure", "trace", "Nsight", "why"], rows, "").rstrip()]
+    if "caches" in theirs[0] and "caches" in ours:
+        both = {
+            key: [f"{rate:.1f}" for rate in pair] for key, pair in rates(theirs[0]["caches"], ours["caches"]).items()
+        }
+        rows = [[f"`{kernel}`", f"`{name}`", mine, value] for (kernel, name), (value, mine) in both.items()]
+        text = "Hit rates of caches, by the [model](../counters.md#the-model-of-the-caches), and Nsight Compute's."
+        heads = ["kernel", "figure", "trace", "Nsight"]
+        lines += ["", "## Caches", "", text, "", markdown(heads, rows, "").rstrip()]
     heads = ["what", "kernels", "figures", "equal", "within 5%"]
     first = [
         "# Counters: `cudakern.trace` beside Nsight Compute",

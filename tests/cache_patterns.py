@@ -107,7 +107,6 @@ SHAPES = {
     "matmul_tiled": ((16, 16), (16, 16)),
 }
 SOURCE = counter_patterns.source(BODIES)
-MODEL = [*RATES, *COUNTS]
 CLOSE = 10  #: points between two rates
 _WHERE = """__global__ void multiprocessors(int *y) {
     asm("mov.u32 %0, %%smid;" : "=r"(y[blockIdx.x]));
@@ -143,19 +142,23 @@ def model():
         metrics = {
             name: ck.trace(patterns[name], *shape(name), x, y, counter_patterns.ROUNDS).metrics for name in BODIES
         }
-    return {name: {metric: round(of[metric], 3) for metric in MODEL} for name, of in metrics.items()}
+    return {name: {metric: round(of[metric], 3) for metric in [*RATES, *COUNTS]} for name, of in metrics.items()}
 
 
-def far(record):
-    """The hit rates of a record that differ by more than CLOSE points: {(kernel, metric): (measured, the model's)}"""
-    result = {}
-    for name, figures in record["kernels"].items():
-        measured = dict(zip(record["metrics"], figures, strict=True))
-        for metric in RATES:
-            modelled = record["model"].get(name, {}).get(metric, -100)
-            if abs(measured[metric] - modelled) > CLOSE:
-                result[name, metric] = measured[metric], modelled
-    return result
+def rates(record, modelled):
+    """The hit rates of a record of .ci/record counters: {(kernel, metric): (measured, the model's)}"""
+    measured = {name: dict(zip(record["metrics"], row, strict=True)) for name, row in record["kernels"].items()}
+    return {
+        (name, one): (of[one], modelled[name][one])
+        for name, of in measured.items()
+        if name in modelled
+        for one in RATES
+    }
+
+
+def far(record, modelled):
+    """Those of these rates that differ by more than CLOSE points."""
+    return {key: (one, other) for key, (one, other) in rates(record, modelled).items() if abs(one - other) > CLOSE}
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ def requests():
 
 
 def traced():
+    import cache_patterns
     import counter_patterns
 
     program = ck.compile(counter_patterns.SOURCE, name="patterns")
@@ -55,5 +56,6 @@ def traced():
             op: {variant: [one.metrics[name] for name in names] for variant, one in variants.items()}
             for op, variants in of_variants.items()
         },
+        "caches": cache_patterns.model(),
         "summary": f"{len(of_kernels)} kernels, {sum(map(len, of_variants.values()))} variants",
     }

@@ -173,7 +173,7 @@ def reporting(cxx: list[str], mode: str) -> list[str]:
     """The object of functions that the code of a mode calls, if it reports what it does."""
     if mode not in _driver.REPORTING:
         return []
-    command = [*cxx, "-std=c++17", "-O2", "-fPIC", f"-I{SOURCES}/emulator/include"]
+    command = [*cxx, "-std=c++17", "-O2", "-fPIC", f"-DEMULATOR_{mode.upper()}", f"-I{SOURCES}/emulator/include"]
     line = [*command, "-c", str(SOURCES / _driver.REPORTING[mode]), "-o", RESULT, "-MD", "-MF", READ]
     key = cache.key(line, identity(cxx), dependencies.environment())
     build = functools.partial(run, line, {}, kind=OBJECT_KIND)

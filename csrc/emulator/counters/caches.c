@@ -98,7 +98,7 @@ typedef struct list {
 typedef struct block {  // stored, or the part of one that has run
     struct block *next; // of the multiprocessor
     uint32_t at[MOST_WARPS], end[MOST_WARPS];
-    uint32_t waits; // bits: warps at a barrier
+    uint32_t left, waits; // bits: warps that have not ended, and those at a barrier
     access of[];
 } block;
 enum { BLOCK_COUNTS = sizeof(block) / sizeof(access) };
@@ -117,6 +117,7 @@ static struct {
 static list warps[MOST_WARPS]; // of the block that runs
 static unsigned warp_count;
 static uint64_t block_number;
+static int accessed;                // since its warps converged
 static size_t stored, shared_bytes; // shared_bytes: per block
 static uint64_t hits[MOST_SITES];
 static struct {
@@ -164,6 +165,7 @@ static const place *place_of(uint64_t line) {
 void caches_add(unsigned warp, unsigned site, unsigned kind, const touched *lines) {
     if (stored > MOST_STORED) caches_block_end();
     access *const to = new_ones(warp, lines->count);
+    accessed = 1;
     for (unsigned i = 0; i < lines->count; ++i) {
         const uint64_t line = lines->of[i].line;
         const place *const in = place_of(line);
@@ -176,6 +178,8 @@ void caches_add(unsigned warp, unsigned site, unsigned kind, const touched *line
 }
 
 void caches_converge(void) {
+    if (!accessed || warp_count == 1) return; // nothing has to be kept in order
+    accessed = 0;
     for (unsigned warp = 0; warp < warp_count; ++warp) *new_ones(warp, 1) = (access){0};
 }
 
@@ -244,30 +248,30 @@ static void carry_out(unsigned number, access it) {
     }
 }
 
+static void move_on(block *of, unsigned warp) {
+    if (++of->at[warp] == of->end[warp]) of->left &= ~(1u << warp);
+}
+
 // A request of each warp of the block that does not wait. 0: it has ended.
 static int take_turns(unsigned number, block *of) {
-    unsigned left = 0, moved = 0;
-    for (unsigned warp = 0; warp < warp_count; ++warp) {
-        if (of->at[warp] == of->end[warp]) continue;
-        ++left;
-        if (of->waits >> warp & 1) continue;
-        ++moved;
-        access it;
-        do {
-            it = of->of[of->at[warp]];
+    for (uint32_t ready = of->left & ~of->waits; ready; ready &= ready - 1) {
+        const unsigned warp = (unsigned)__builtin_ctz(ready);
+        for (;;) {
+            const access it = of->of[of->at[warp]];
             if (!it.sectors) {
                 of->waits |= 1u << warp;
                 break;
             }
             carry_out(number, it);
-            ++of->at[warp];
-        } while (!(it.sectors & LAST));
+            move_on(of, warp);
+            if (it.sectors & LAST) break;
+        }
     }
-    if (left && !moved) { // all are at the barrier
-        for (unsigned warp = 0; warp < warp_count; ++warp) of->at[warp] += of->at[warp] < of->end[warp];
+    if (!(of->left & ~of->waits)) { // all are at the barrier
+        for (uint32_t left = of->left; left; left &= left - 1) move_on(of, (unsigned)__builtin_ctz(left));
         of->waits = 0;
     }
-    return left != 0;
+    return of->left != 0;
 }
 
 static void set_up_caches(void) {
@@ -325,11 +329,12 @@ void caches_block_end(void) {
     block *const it = malloc(sizeof *it + count * sizeof *it->of);
     if (!it) abort();
     it->next = NULL;
-    it->waits = count = 0;
+    it->left = it->waits = count = 0;
     for (unsigned warp = 0; warp < warp_count; ++warp) {
         if (warps[warp].count) memcpy(it->of + count, warps[warp].of, warps[warp].count * sizeof *it->of);
         it->at[warp] = count;
         it->end[warp] = count += (uint32_t)warps[warp].count;
+        it->left |= (uint32_t)(warps[warp].count != 0) << warp;
         warps[warp].count = 0;
     }
     block **const first = &multiprocessors[block_number % MULTIPROCESSORS].first;
