@@ -132,11 +132,12 @@ def test_written_constants():
         __global__ void kernel(float *y) {
             float table_2[2] = {1, 2};
             table_2[0] = table[3];
-            if (factor == 2) table[threadIdx.x] = y[threadIdx.x];
+            float factor = 1;
             factor *= 2;
+            if (factor == 2) table[threadIdx.x] = y[threadIdx.x];
             y[threadIdx.x] = table_2[0];
         }
         """
     )
     found = ck.check(program.kernel[1, 32], np.ones(32, "f4"))
-    assert [(one.array, one.line) for one in found if "constant memory" in one.message] == [("table", 6)]
+    assert [(one.array, one.line) for one in found if "constant memory" in one.message] == [("table", 8)]

@@ -2,10 +2,12 @@
 
 import json
 import pathlib
+import re
 
 import pytest
 
 from counter_reasons import VARIANTS
+from cudakern import _driver
 from cudakern.insight.variants import trace_variant
 
 RECORD = json.loads((pathlib.Path(__file__).parents[1] / "docs/results/gpu_ladder_counters.json").read_text())
@@ -21,6 +23,11 @@ def _parameters():
             yield pytest.param(op, variant, marks=pytest.mark.full if is_slow else ())
 
 
+#: Another compiler keeps other values in registers. docs/results/counters.md is of this one.
+COMPILER = _driver.version((_driver.find("CXX", *_driver.CXX) or [""])[0])
+
+
+@pytest.mark.skipif(not re.search(r"\) 12\.", COMPILER), reason="the figures are those of g++ 12")
 @pytest.mark.parametrize("op, variant", list(_parameters()))
 def test_the_figures_are_those_of_a_gpu(op, variant):
     metrics = trace_variant(op, variant).metrics

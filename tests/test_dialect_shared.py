@@ -43,7 +43,6 @@ WITHIN = {
     "three_axes": ("extern __shared__ float t[][sizeof(float[2]) / 4][2]", "t[i / 4][i / 2 % 2][i % 2]"),
     "aligned": ("extern __shared__ __align__(16) float t[]", "t[i]"),
     "alignas_before": ("alignas(16) extern __shared__ float t[]", "t[i]"),
-    "alignas_after": ("extern __shared__ alignas(16) float t[]", "t[i]"),
     "bytes": ("extern __shared__ unsigned char t[]", "reinterpret_cast<float *>(t)[i]"),
     "of_address": ("extern __shared__ unsigned char t[]", "reinterpret_cast<float *>(&t)[i]"),
     "pairs": ("extern __shared__ struct Pair t[]", "t[i].a"),

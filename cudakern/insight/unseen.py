@@ -231,9 +231,10 @@ def _read_plainly(text: str, body: list[Token], condition: list[Token]) -> str:
 # --- constants --------------------------------------------------------------------------------------------------------
 def _written_constants(text: str, body: list[Token]) -> Iterator[Remark]:
     """Assignments to variables in constant memory."""
-    names = constants(text)
+    own = {token.text for i, token in enumerate(body) if i and body[i - 1].text in _TYPES}  # hide them
+    names = constants(text) - own
     for i, token in enumerate(body):
-        if token.text not in names or body[i - 1].text in (*_TYPES, ".", ":"):
+        if token.text not in names or body[i - 1].text in (".", ":"):
             continue
         after = i + 1
         while after < len(body) and body[after].text == "[":
