@@ -58,4 +58,6 @@ def _in_banks(panel: Axes, of: Instruction) -> None:
             text = str(lanes[word][0]) + ("+" if len(lanes[word]) > 1 else "")
             panel.text(bank, row, text, ha="center", va="center", fontsize=7, color="white")
     panel.set(xlim=(-0.5, _BANKS - 0.5), ylim=(max(deepest, 4) - 0.5, -0.5), xlabel="bank", ylabel="words of a bank")
+    panel.set_xticks(range(0, _BANKS, 4))
+    panel.set_yticks([])
     panel.set_title(f"one request of {len(of.worst)} lanes: up to {deepest} words in a bank")
