@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
+from ..calls.checks import integer
 from ..calls.observer import Observed, Observer, Run, observed
 from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
@@ -51,6 +52,9 @@ class _Site(ctypes.Structure):
         ("space", ctypes.c_int),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "most")),
         ("worst", _Request),
+        ("step_warp", ctypes.c_uint),
+        ("step_count", ctypes.c_uint),
+        ("steps", _Request * 8),
     )
 
 
@@ -70,6 +74,9 @@ class _Launch(ctypes.Structure):
     )
 
 
+Request = tuple[tuple[int, int], ...]  #: of each lane that takes part: (lane, address)
+
+
 @dataclass(frozen=True)
 class Instruction:
     """A load, store or atomic operation in the source, and what its requests cost."""
@@ -86,7 +93,8 @@ class Instruction:
     used: int  #: different bytes of these sectors that lanes accessed
     wavefronts: int  #: passes through shared memory
     ideal: int  #: as many as without bank conflicts
-    worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
+    worst: Request  #: the costliest request
+    steps: tuple[Request, ...]  #: the first requests of one warp, one after another, in the first launch alone
 
 
 class Sources:
@@ -171,8 +179,11 @@ class Counted(_display.Shown):
         note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
         return _display.Table(self._title(), columns, rows, note, right=["line", *columns[3:7]], marked=marked)
 
-    def heatmap(self, line: int) -> Figure:
+    def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
+
+        With ``steps``, the first so many requests (at most 8) that one warp makes there, one after another: those of a
+        loop's iterations.
 
         Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
         """
@@ -182,7 +193,10 @@ class Counted(_display.Shown):
             raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
         from .heatmap import heatmap
 
-        return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
+        one = max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests)
+        if steps and not one.steps:  # another launch has them
+            one = next(other for other in some if other.steps and (other.what, other.space) == (one.what, one.space))
+        return heatmap(one, integer("heatmap: steps", steps, 0, 8))
 
     def text(self, file: str) -> list[str]:
         """The lines of a file of ``lines()``; empty if it is not known."""
@@ -325,6 +339,11 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     launches = [rows[i] for i in range(library.counters_launches(ctypes.byref(rows)))]
     of_all = library.counters_sites()
     sites = [[of_all[one.first_site + i] for i in range(one.sites)] for one in launches]
+    known: set[tuple[int, bytes | None, int]] = set()  # whose steps are kept already: there may be many launches
+    for one in (one for some in sites for one in some):
+        key = one.code, one.file, one.line
+        one.step_count *= key not in known
+        known.add(key)
     places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
     return [
         Counted(
@@ -354,6 +373,10 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     text = sources.lines(file)
     if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
         what = "reduction"
-    worst = tuple((lane, of.worst.address[lane]) for lane in range(32) if of.worst.lanes >> lane & 1)
+    steps = tuple(map(_request, of.steps[: of.step_count]))
     figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal)
-    return Instruction(file, line, what, space, of.bytes, *figures, worst)
+    return Instruction(file, line, what, space, of.bytes, *figures, _request(of.worst), steps)
+
+
+def _request(of: _Request) -> Request:
+    return tuple((lane, of.address[lane]) for lane in range(32) if of.lanes >> lane & 1)

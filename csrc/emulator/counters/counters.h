@@ -39,6 +39,7 @@ cost cost_of_shared(const request *of, unsigned bytes, int can_merge); // parts 
 // --- requests.c ----------------------------------------------------------------------------------------------------
 
 // A load, store or atomic operation of the kernel's code, and what its requests have cost in a launch.
+enum { MOST_STEPS = 8 };
 enum { OF_MATRIX = 1 << 16 }; // in a site's kind, besides emu_access_kind: of ldmatrix or stmatrix
 typedef struct site {
     uintptr_t code; // in the instruction, or ...
@@ -49,6 +50,8 @@ typedef struct site {
     uint64_t requests, lanes, sectors, used, wavefronts, ideal;
     uint64_t most; // sectors, or wavefronts, of the costliest request ...
     request worst; // ... and its addresses
+    unsigned step_warp, step_count;
+    request steps[MOST_STEPS]; // the first requests of the first warp that makes one, in one block
 } site;
 
 void requests_start(unsigned threads); // a launch with so many threads per block

@@ -52,7 +52,7 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
     return site_count++;
 }
 
-static void count_request(site *to, const request *of) {
+static void count_request(site *to, const request *of, unsigned warp) {
     const cost its = to->space == EMU_SPACE_SHARED ? cost_of_shared(of, to->bytes, to->kind == EMU_READS)
                      : to->kind & EMU_ATOMIC       ? cost_of_atomics(of, to->bytes)
                                                    : cost_of_global(of, to->bytes);
@@ -62,6 +62,10 @@ static void count_request(site *to, const request *of) {
     to->used += its.used;
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
+    if (to->step_count < MOST_STEPS && (!to->step_count || to->step_warp == warp)) {
+        to->step_warp = warp;
+        to->steps[to->step_count++] = *of;
+    }
     const uint64_t size = to->space == EMU_SPACE_SHARED ? its.wavefronts : its.sectors;
     if (size <= to->most) return;
     to->most = size;
@@ -88,7 +92,7 @@ static request *place_for(row *in, uint32_t number) { // NULL: it has ended alre
 
 static void finish(unsigned number, row *in) {
     for (uint32_t i = in->begin; i < in->end; ++i)
-        if (in->of[i].lanes) count_request(&sites[number], &in->of[i]);
+        if (in->of[i].lanes) count_request(&sites[number], &in->of[i], (unsigned)(in - rows[number]));
     in->begin = in->end = in->ended = 0;
     memset(in->done, 0, sizeof in->done);
 }
@@ -98,7 +102,7 @@ void requests_access(unsigned thread, const emu_where *at, const void *after, ui
     const unsigned number = site_number(at, after, kind, bytes, space), warp = thread / LANES, lane = thread % LANES;
     row *const in = &rows[number][warp];
     if (in->end - in->begin >= MOST_OPEN) { // the lane is too far ahead: those before it have been counted without it
-        count_request(&sites[number], &in->of[in->begin++]);
+        count_request(&sites[number], &in->of[in->begin++], warp);
         ++in->ended;
     }
     request *const of = place_for(in, in->done[lane]++);
@@ -106,7 +110,7 @@ void requests_access(unsigned thread, const emu_where *at, const void *after, ui
     of->lanes |= 1u << lane;
     of->address[lane] = address;
     if (of->lanes != present[warp] || of != &in->of[in->begin]) return;
-    count_request(&sites[number], of);
+    count_request(&sites[number], of, warp);
     ++in->begin;
     ++in->ended;
 }
@@ -117,6 +121,10 @@ void requests_converge(unsigned warp) {
 
 void requests_converge_all(void) {
     for (unsigned warp = 0; warp < warps; ++warp) requests_converge(warp);
+}
+
+void requests_end_steps(void) {
+    for (unsigned i = 0; i < site_count; ++i) sites[i].step_warp = MOST_WARPS;
 }
 
 void requests_start(unsigned threads) {

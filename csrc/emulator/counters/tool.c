@@ -118,6 +118,7 @@ static void on_block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)event, (void)complete;
     emu_threadIdx.direct = NULL;
     requests_converge_all();
+    requests_end_steps();
 }
 
 static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
