@@ -164,3 +164,10 @@ def test_steps_are_those_of_the_first_launch():
         trace = ck.trace(twice)
     assert [bool(one.steps) for one in trace.instructions if one.line == 7] == [True, False]
     assert len(trace.heatmap(7, steps=2).axes) == 2
+
+
+def test_what_is_measured_is_not_counted():
+    x = np.ones(100, np.float32)
+    measured = ck.trace(lambda: ck.profile(ck.vector_add, x, x, variant="naive", repeat=1))
+    assert "nothing was counted (profile, ladder, bench and lab" in measured.table().title
+    assert "no kernel that accesses memory was launched" in ck.trace(lambda: None).table().title

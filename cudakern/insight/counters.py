@@ -263,6 +263,13 @@ class Trace(Counted):
         super().__init__(name, instructions, sum(launch.barriers for launch in launches), sources)
         self.launches = tuple(launches)
 
+    def _title(self) -> str:
+        if self.launches and not self.instructions:
+            return (
+                f"{self.name}: nothing was counted (profile, ladder, bench and lab launch what they measure themselves)"
+            )
+        return super()._title()
+
 
 class _Tracing(Observer):
     """Runs every call in the set whose kernels report what they do."""
