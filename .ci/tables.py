@@ -50,6 +50,7 @@ from pictures import (
 )
 from records import BENCH, NOTICE, REQUESTS, changes, dated, error, markdown, notice
 
+COUNTERS = ROOT / "docs/results/counters.md"
 OPERATIONS_PAGE, RECORDED = ROOT / "docs/operations.md", ROOT / "cudakern/measure/recorded.json"
 EXPERIMENTS, LADDERS, OVERHEAD = (ROOT / f"docs/{name}.md" for name in ("experiments", "ladders", "overhead"))
 LADDERS_ROW = re.compile(r"^(\| `(\w+)\([^|]*\|[^|]*\| )`[^|]*\|$", re.M)  # in a table of operations
@@ -495,6 +496,54 @@ def overhead():
     return "\n".join(lines) + "\n"
 
 
+def counters():
+    """docs/results/counters.md: where cudakern.trace and Nsight Compute agree, and each figure where they do not."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from counter_reasons import PATTERNS, VARIANTS
+
+    ours = records.read(RESULTS / "emulator_traced.json")
+    theirs = [records.read(RESULTS / f"gpu_{name}.json") for name in ("counters", "ladder_counters")]
+    groups = {
+        "Small kernels with simple patterns": (theirs[0]["metrics"], theirs[0]["kernels"], ours["kernels"]),
+        "Variants": (
+            theirs[1]["metrics"],
+            *({f"{op} {name}": row for op, of in rows.items() for name, row in of.items()}
+              for rows in (theirs[1]["rows"], ours["rows"])),
+        ),
+    }  # fmt: skip
+    reasons = {name: [why] for name, why in PATTERNS.items()} | {" ".join(key): why for key, why in VARIANTS.items()}
+    totals, lines = [], []
+    for group, (metrics, measured_rows, traced_rows) in groups.items():
+        figures = [
+            (kernel, name, mine, value)
+            for kernel, row in measured_rows.items()
+            for name, mine, value in zip(metrics, traced_rows[kernel], row, strict=True)
+            if mine or value
+        ]
+        rows = [
+            [f"`{kernel}`", f"`{name}`", f"{mine:,.10g}", f"{value:,.10g}", "; ".join(reasons[kernel])]
+            for kernel, name, mine, value in figures
+            if mine != value
+        ]
+        near = sum(abs(mine - value) <= max(mine, value) / 20 for *_, mine, value in figures)
+        shares = (f"{some:,} ({some / len(figures):.1%})" for some in (len(figures) - len(rows), near))
+        totals.append([group, f"{len(measured_rows)}", f"{len(figures):,}", *shares])
+        lines += ["", f"## {group}", "", markdown(["kernel", "figure", "trace", "Nsight", "why"], rows, "").rstrip()]
+    heads = ["what", "kernels", "figures", "equal", "within 5%"]
+    first = [
+        "# Counters: `cudakern.trace` beside Nsight Compute",
+        "",
+        f"Figures that both count, where one of them is not 0. Nsight Compute's are of one {theirs[0]['chip']} "
+        f"({dated(theirs[0])}; variants: {dated(theirs[1])}), ours of {dated(ours)}. `.ci/tables.py` writes this page "
+        "from the records beside it; do not edit it. [counters.md](../counters.md) explains the figures.",
+        "",
+        markdown(heads, totals, "").rstrip(),
+        "",
+        "All figures that differ:",
+    ]
+    return "\n".join([*first, *lines]) + "\n"
+
+
 def without_notices(text):
     text = text.replace('"changed": true', '"changed": false')
     return re.sub(re.escape(NOTICE).replace(r"\{\}", r"\w+"), "", text)
@@ -519,7 +568,13 @@ def outdated():
 def main():
     check = sys.argv[1:] == ["--check"]
     digest = drawn_from([RESULTS / LADDER, RESULTS / MATMUL])
-    pages = {EXPERIMENTS: experiments(), LADDERS: ladders(), OVERHEAD: overhead(), RECORDED: recorded()}
+    pages = {
+        EXPERIMENTS: experiments(),
+        LADDERS: ladders(),
+        OVERHEAD: overhead(),
+        COUNTERS: counters(),
+        RECORDED: recorded(),
+    }
     texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     marked = [path for path in texts if MARKED.search(path.read_text()) and path not in pages]
     for path in marked:

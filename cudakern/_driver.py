@@ -19,32 +19,36 @@ from pathlib import Path
 from typing import NamedTuple
 
 #: What the code of a set's mode is like. In "checked", it reports its loads and stores to functions of REPORTING
-#: (csrc/emulator/checker), and CUDA's functions report themselves. -fno-tree-sra: the access to a float4 stays one.
+#: (csrc/emulator/checker), and CUDA's functions report themselves. -fno-tree-sra: the access to a float4 stays one. In
+#: "traced", each block of code does so, too, and lies in the order of the source: csrc/emulator/counters/branches.c.
+_REPORTING = [
+    "-O1",
+    "-DEMULATOR_REPORTS",
+    "-fsanitize=thread",
+    "-fsanitize=bounds,alignment",
+    "-fno-builtin-memset",
+    "-U_FORTIFY_SOURCE",
+    "-fno-optimize-sibling-calls",
+    "-fno-omit-frame-pointer",
+]
 MODES: Mapping[str, list[str]] = {
     "plain": ["-O2"],
-    "checked": [
-        "-O1",
-        "-DEMULATOR_REPORTS",
-        "-fsanitize=thread",
-        "-fsanitize=bounds,alignment",
-        "-fno-builtin-memset",
-        "-U_FORTIFY_SOURCE",
-        "-fno-optimize-sibling-calls",
-        "-fno-omit-frame-pointer",
-    ],
+    "checked": _REPORTING,
+    "traced": [*_REPORTING, "-fsanitize-coverage=trace-pc"],
 }
 #: Variables without a value: clang may take any, so that `int x; if (t == 0) x = f();` calls f() in all threads.
 _OF_ALL_CLANG = ["-ftrivial-auto-var-init=pattern"]
-_OF_CLANG = {"checked": ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]}
-_OF_GCC = {
-    "checked": [
-        "-fno-tree-sra",
-        "-fno-thread-jumps",
-        "--param=tsan-distinguish-volatile=1",
-        "--param=tsan-instrument-func-entry-exit=0",
-    ]
-}
-REPORTING: Mapping[str, str] = {"checked": "emulator/checker/callbacks.cpp"}  #: a file of the sources, by mode
+_CLANG_REPORTING = ["-mllvm", "-tsan-instrument-read-before-write", "-mllvm", "-tsan-distinguish-volatile"]
+_OF_CLANG = {"checked": _CLANG_REPORTING, "traced": _CLANG_REPORTING}
+_GCC_REPORTING = [
+    "-fno-tree-sra",
+    "-fno-thread-jumps",
+    "--param=tsan-distinguish-volatile=1",
+    "--param=tsan-instrument-func-entry-exit=0",
+]
+_OF_GCC = {"checked": _GCC_REPORTING, "traced": [*_GCC_REPORTING, "-fno-reorder-blocks"]}
+#: a file of the sources, by mode
+REPORTING: Mapping[str, str] = dict.fromkeys(("checked", "traced"), "emulator/checker/callbacks.cpp")
 
 #: For the kernels of the package besides: only what is marked is visible. Psabi: arguments passed as vectors.
 OF_PACKAGE = ["-fvisibility=hidden", "-Wno-psabi"]

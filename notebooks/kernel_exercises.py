@@ -38,6 +38,8 @@ class KernelExercise:
     solution: str
     missing: str = ""  # what the notebook leaves out of it; "": the whole body
     mistakes: tuple[tuple[str, str], ...] = ()  # or (right, wrong): parts of it that the notebook has wrong
+    result: str = ""  # the hint if only the results are wrong; "": the same
+    about: tuple[str, ...] = ()  # what `why` is about: an answer may do without
 
     @property
     def begun(self) -> str:
@@ -67,7 +69,10 @@ class KernelExercise:
             return False, f"The kernel's name must be {self.name}: {error}.", ""
         except (TypeError, ValueError, ck.CudaError) as error:
             return False, f"{error}.\n{self.hint}", ""
-        return (False, f"{fault}\n{self.hint}", "") if fault else (True, self.why, "")
+        if fault:
+            return False, f"{fault}\n{self.result or self.hint}", ""
+        is_other = self.about and not any(one in _code(answer) for one in self.about)
+        return True, f"No race is left. Another way is {self.about[0]}. {self.why}" if is_other else self.why, ""
 
     def _fault(self, answer: str, order: str) -> str:
         """What the check finds, also if the results are right, or a result that is wrong; "" if there is neither."""
@@ -77,7 +82,7 @@ class KernelExercise:
         difference = "".join(differences)
         if found:  # A race with wrong results may come from a wrong index, which the hint is about.
             return f"{found[0]}\n{self.hint}" if difference and found[0].kind == "race" else str(found[0])
-        return f"{difference}\n{self.hint}" if difference else ""
+        return f"{difference}\n{self.result or self.hint}" if difference else ""
 
     def _difference(self, answer: str) -> str:
         """The first result that differs from NumPy's; "" if none does."""
@@ -412,6 +417,8 @@ __global__ void total(const int *x, int *sum, int n) {
 }
 """,
         mistakes=(("atomicAdd(&sum[0], x[i])", "sum[0] += x[i]"),),
+        result="Each x[i] with i < n must be added once, and no other element.",
+        about=("atomicAdd",),
     ),
     "steps": KernelExercise(
         "steps",
@@ -431,6 +438,8 @@ __global__ void steps(const int *x, int *y) {
 }
 """,
         mistakes=(("    __syncthreads();\n", ""),),
+        result="y[t] is x[t] less the element before it, and y[0] is 0.",
+        about=("__syncthreads()",),
     ),
     "distances": KernelExercise(
         "distances",
@@ -456,6 +465,8 @@ __global__ void distances(const int *x, int *sums, int n) {
 }
 """,
         mistakes=(("        __syncthreads();\n    }", "    }"),),
+        result="sums[i] is the sum of the distances from x[i] to all n elements.",
+        about=("__syncthreads()",),
     ),
     "from_first": KernelExercise(
         "from_first",
@@ -474,6 +485,8 @@ __global__ void from_first(const int *x, int *y) {
 }
 """,
         mistakes=(("    __syncwarp();\n", ""),),
+        result="y[t] is x[t] less the first element of its warp.",
+        about=("__syncwarp()", "__syncthreads()"),
     ),
     "smooth": KernelExercise(
         "smooth",
@@ -495,6 +508,7 @@ __global__ void smooth(const int *x, int *y, int n) {
         mistakes=(
             ("x[i - 1] + x[i] + x[i + 1] : x[i];\n", "y[i - 1] + y[i] + y[i + 1] : y[i];\n    __syncthreads();\n"),
         ),
+        result="y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.",
     ),
     "sum_of_blocks": KernelExercise(
         "sum_of_blocks",
@@ -534,5 +548,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
 }
 """,
         mistakes=(("        __threadfence();\n", ""),),
+        result="partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.",
+        about=("__threadfence()",),
     ),
 }

@@ -142,6 +142,82 @@ def test_an_unsigned_index_below_zero(elements):
     assert finding.advice.startswith("As an unsigned number, -1 is 4,294,967,295")
 
 
+POINTERS = """
+__global__ void rows(float **rows, int n) { rows[threadIdx.x][n] = 1; }
+struct Image { float *data; int width; };
+__global__ void image(Image image) { image.data[threadIdx.x] += 1; image.data[0] += 1; }
+__global__ void asserts(float *y) { if (y[0] == 0) __trap(); }
+__global__ void copies(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }
+__global__ void bytes(float *y, int n) { memset(y, 0, n); }
+__global__ void four(float *y, int n) { *(float4 *)(y + n) = make_float4(1, 1, 1, 1); }
+__global__ void last(float *y, int n) {
+    for (int i = threadIdx.x; i <= n; i += 4) y[i] = 1;
+}
+__global__ void tested(float *y, int n) {
+    int i = threadIdx.x;
+    if (i < n) y[i] = 1;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def pointers():
+    with ck.checking():
+        return ck.compile(POINTERS)
+
+
+def test_a_table_of_pointers_is_not_the_array_behind_one(pointers):
+    arrays = [np.from_dlpack(ck.zeros(8, "f4")) for _ in range(2)]
+    table = np.array([x.ctypes.data for x in arrays], np.uint64)
+    (finding,) = ck.check(pointers.rows[1, 2], table, 1 << 30)
+    assert re.search(r"^thread 0 writes address 0x\w+, which is in none of the launch's arrays$", finding.message)
+    assert finding.advice.startswith("Each pointer in rows must be that of an array on the device")
+    found = ck.check(pointers.rows[1, 3], table, 0)
+    assert found[0].message == "thread 2 reads rows[2]; rows has 2 pointers"
+
+
+def test_an_array_behind_a_pointer_in_a_struct_is_named_as_in_the_line(pointers):
+    x = np.from_dlpack(ck.zeros(8, "f4"))
+    image = np.array((x.ctypes.data, 8), np.dtype([("data", "u8"), ("width", "i4")], align=True))[()]
+    found = {one.kind: one for one in ck.check(pointers.image[1, 9], image)}
+    assert found["bounds"].message == "thread 8 reads image.data[8]; image.data has 8 floats"
+    assert "reads image.data[0], which thread 0 writes" in found["race"].message
+    assert found["race"].advice == "Use atomicAdd instead of +=."
+
+
+def test_an_error_without_advice(pointers):
+    (finding,) = ck.check(pointers.asserts[1, 4], np.zeros(1, np.float32))
+    assert (finding.kind, finding.advice) == ("error", "")
+    assert finding.message == "thread 0: the kernel called __trap()"
+
+
+def test_an_empty_array(pointers):
+    (finding,) = ck.check(pointers.copies[1, 2], floats(0), floats(2))
+    assert finding.message == "thread 0 reads x[0]; x is empty"
+    assert finding.advice == "No thread may access an empty array: test its length first."
+
+
+def test_accesses_to_several_elements(pointers):
+    message = of(pointers.bytes[1, 1], floats(17), 70)
+    assert message == "thread 0 writes 70 bytes from y[0] on; y has 17 floats, 68 bytes"
+    assert of(pointers.four[1, 1], floats(18), 16) == "thread 0 writes y[16] to y[19]; y has 18 floats"
+
+
+def test_the_test_of_an_index_may_be_wrong(pointers):
+    (finding,) = ck.check(pointers.last[1, 4], floats(8), 8)
+    assert finding.advice == "Its last element is y[7]: perhaps <= should be <. Otherwise test the index first."
+    (finding,) = ck.check(pointers.tested[1, 32], floats(8), 10)
+    assert finding.advice.startswith(
+        "There is a test, which lets this thread pass: compare the index with the length of"
+    )
+
+
+def test_a_launch_without_dynamic_shared_memory(elements):
+    (finding,) = ck.check(elements.dynamic[1, 1], floats(1), 3)
+    assert finding.message == "thread 0 writes scratch[3]; the launch gives it 0 bytes, 0 floats"
+    assert finding.advice.startswith("Launch with more shared memory, dynamic[grid, block, bytes], or")
+
+
 # --- declarations and lines -------------------------------------------------------------------------------------------
 SOURCE = """
 #define N 32
@@ -167,9 +243,9 @@ def test_declarations_are_read():
     }  # fmt: skip
     assert shape_of("tile", 4 * 33 * 16, SOURCE.splitlines(), 5) == ("float", (16, 33), 4)
     assert shape_of("tile", 4 * 33 * 16 + 4, SOURCE.splitlines(), 5) is None
-    twice = ["__shared__ int a[2][8];", "}", "__shared__ int a[4][4];", "}"]
-    assert shape_of("a", 64, twice, 3) == ("int", (4, 4), 4)
-    assert shape_of("a", 64, [line for line in twice if line != "}"], 1) is None
+    twice = ["void f() {", "__shared__ int a[2][8];", "}", "void g() { __shared__ int a[4][4]; }"]
+    assert shape_of("a", 64, twice, 4) == ("int", (4, 4), 4)
+    assert shape_of("a", 64, ["void f() {", twice[1], "{ __shared__ int a[4][4]; }", "}"], 2) is None
 
 
 def test_what_a_line_does():
@@ -193,20 +269,20 @@ def test_what_a_line_does():
 IN_WARPS = r"__syncthreads\(\) \(or __syncwarp\(\), if only lanes of one warp meet here\)"
 RACES = {
     "add": ("y[0] += t;", 2, 64, r"Use atomicAdd instead of \+=\."),
-    "take": ("int i = y[0]++;\ny[1 + i] = t;", 2, 1, r"Use atomicAdd instead of \+\+; it returns the old value\."),
+    "take": ("int i = y[0]++;\ny[1 + i] = t;", 2, 1, r"Use atomicAdd\(&y\[0\], 1\) instead of \+\+; it returns"),
     "count": ("for (int i = t; i < 64; i += 64) y[0]++;", 1, 64, r"Use atomicAdd instead of \+\+\.$"),
-    "two updates": ("y[t] -= 1; y[0] -= 2;", 1, 64, r"Use atomicAdd of the negative number instead of -="),
+    "two updates": ("y[t] -= 1; y[0] -= 2;", 1, 64, r"Use atomicSub instead of -="),
     "two steps": (
         "s[t] = s[t + 64] = t;\n__syncthreads();\nif (t < 32) s[t] += s[t + 32];\nif (t < 16) s[t] += s[t + 16];",
         1, 64, r"between lines 6 and 7\.",
     ),
     "or": ("y[t / 32] |= 1u << t;", 1, 32, r"Use atomicOr instead of \|=\."),
     "times": ("y[0] *= 2;", 1, 2, r"Let one thread update it, or use atomicCAS in a loop: .* does \*=\."),
-    "largest": ("y[0] = max(y[0], t);", 2, 1, r"Use atomicMax or, of floats, atomicCAS in a loop\."),
+    "largest": ("y[0] = max(y[0], t);", 2, 1, r"Use atomicMax\.$"),
     "test": ("if (t > y[0] - 1) y[0] = t;", 1, 2, "The test and the write must be one step"),
     "write": ("y[0] = t;", 2, 1, "Let one block write it, or give each block an element of its own"),
-    "in place": ("y[t] = y[t + 1];", 2, 32, "Write to another array"),
-    "shift": ("s[t] = t;\n__syncthreads();\ns[t] = s[t + 1];", 1, 64, f"Read into a variable first; then {IN_WARPS}"),
+    "in place": ("y[t] = y[t + 1];", 2, 32, r"y\[t \+ 1\] may be the old or the new .* the old one, write to another"),
+    "shift": ("s[t] = t;\n__syncthreads();\ns[t] = s[t + 1];", 1, 64, f"it into a variable first; then {IN_WARPS}"),
     "tree": (
         "s[t] = s[t + 64] = t;\n__syncthreads();\nfor (int d = 32; d; d /= 2)\nif (t < d) s[t] += s[t + d];",
         1, 64, f"{IN_WARPS} between the rounds of the loop",
@@ -220,11 +296,11 @@ RACES = {
         1, 64, r"The barrier between lines 5 and 7 is not enough in a loop: another one .* end, __syncthreads\(\)\.",
     ),
     "branches": ("if (t < 32) s[t] = t;\nelse y[g] = s[63 - t];", 1, 64, "at a barrier that both reach"),
-    "two launches": ("y[g] = t;\n__syncthreads();\ny[99] = y[127 - g];", 2, 64, "Blocks run in any order: use two"),
-    "overwritten": ("int v = y[127 - g];\n__syncthreads();\ny[g] = v;", 2, 64, "Other threads may still have to"),
+    "two launches": ("y[g] = t;\n__syncthreads();\ny[99] = y[127 - g];", 2, 64, "threads of one block only: use two"),
+    "overwritten": ("int v = y[127 - g];\n__syncthreads();\ny[g] = v;", 2, 64, "one block only: write to another"),
     "mixed": ("y[0] = 0;\natomicAdd(&y[0], 1);", 2, 1, "Set it before the launch, or in an earlier one"),
     "released": ("atomicAdd(&y[0], 1);\ny[0] = 0;", 2, 1, "Write it with atomicExch in line 5"),
-    "peeked": ("atomicAdd(&y[0], 1);\ny[1 + g] = y[0];", 2, 1, "Use the value that the atomic operation returns"),
+    "peeked": ("atomicAdd(&y[0], 1);\ny[1 + g] = y[0];", 2, 1, "Use the value that atomicAdd returns"),
     "flag": (
         "if (g == 0) { y[1] = 5; atomicExch(&y[0], 1); }\nif (g == 1)\nif (atomicAdd(&y[0], 0)) y[2] = y[1];",
         2, 1, r"If an atomic operation orders the two, __threadfence\(\) must come before it in the writer, and after",
@@ -238,6 +314,59 @@ RACES = {
         "while (atomicCAS(&y[0], 0, 1)) {}\ny[1] += t;\natomicExch(&y[0], 0);",
         2, 1, r"Use atomicAdd instead of \+=\. If a lock is to order them: __threadfence\(\) after taking and before",
     ),
+    "place": (
+        "int at = *y;\ny[1 + at] = t;\n*y = at + 1;",
+        2, 1, r"Use at = atomicAdd\(y, 1\) instead of lines 4 and 6: it returns the old value",
+    ),
+    "place in brackets": ("s[y[0]++] = t;", 2, 1, r"Use atomicAdd\(&y\[0\], 1\) instead of \+\+; it returns the old"),
+    "place and count": (
+        "s[*y] = t;\n*y += 1;", 2, 1, r"Use the old value that atomicAdd\(y, 1\) returns, instead of lines 4 and 5\.",
+    ),
+    "one statement": ("y[0] = y[0] + t;", 2, 1, r"Use atomicAdd\(&y\[0\], t\): reading and writing must be one step\."),
+    "turned": ("y[0] = t + y[0];", 2, 1, r"Use atomicAdd\(&y\[0\], t\): reading and writing must be one step\."),
+    "not one operation": ("y[0] = y[0] - t + 3;", 2, 1, "^Reading and writing must be one step: use one"),
+    "in two lines": ("int v = y[0] * t;\ny[0] = v;", 2, 1, "^Reading and writing must be one step: use one"),
+    "statement of two lines": ("y[0]\n+= t;", 2, 1, r"Use atomicAdd instead of \+=\."),
+    "flag read plainly": (
+        "if (g == 0) { __threadfence(); atomicExch(y, 1); }\nif (g == 1 && *y) y[1] = 1;",
+        2, 1, r"^Read it atomically in line 5, too: atomicAdd\(y, 0\)\.",
+    ),
+    "else": ("s[t] = t;\nint v; if (t) v = 1; else v = 2;\ny[g] = v * s[63 - t];", 1, 64, "between lines 4 and 6"),
+    "head": ("y[1 + g] = *y;\natomicExch(y, g);", 2, 1, "Use the value that atomicExch returns in line 5 instead of"),
+    "sums of others": (
+        "atomicAdd(&y[g], 1);\n__syncthreads();\nint v = 0;\nfor (int b = 0; b < g; ++b) v += y[b];\ny[9 + g] = v;",
+        2, 1, "Read it in a later launch: no barrier of a block waits",
+    ),
+    "chain": ("y[g] = (g ? y[g - 1] : 0) + t;", 2, 1, r"so y\[g - 1\] may be .* one launch per step, or a barrier"),
+    "chain in a block": ("y[t] = (t ? y[t - 1] : 0) + t;", 1, 32, r"If the new one, this is work for one thread\."),
+    "plain flag": (
+        "if (g == 0) { __threadfence(); *y = 1; }\nif (g == 1)\nif (atomicAdd(y, 0)) { __threadfence(); y[1] = 1; }",
+        2, 1, r"^Write it with atomicExch in line 4\.",
+    ),
+    "plain flag without a fence": (
+        "if (g == 0) *y = 1;\nif (g == 1)\nif (atomicAdd(y, 0)) y[1] = 1;",
+        2, 1, r"^Write it with atomicExch in line 4, after a __threadfence\(\)\.",
+    ),
+    "smallest": ("if (y[0] > -t)\n{\ny[0] = -t;\n}", 1, 64, r"one step: use atomicMin\."),
+    "same element": ("y[t] = 1;", 2, 1, r"^Let one block write it"),
+    "row": ("int c = g % 3, n = 2;\ny[t * n + c] = 1;", 1, 64, "c must be less than n: test it, or correct"),
+    "sum of a row": ("int c = g % 3, n = 2;\ny[t * n + c] += 1;", 1, 64, r"index\. Otherwise use atomicAdd\."),
+    "step of a loop": ("for (int i = t; i < 64; i += 8) y[i] += 1;", 1, 32, "^Threads come to the same i: see where"),
+    "overlap": ("int i = blockIdx.x * 16 + t;\ny[i] = t;", 2, 32, r"^Threads have the same i, blockIdx.x \* 16 \+ t"),
+    "swaps": (
+        "for (int r = 0; r < 4; ++r) {\nint i = 2 * t + r % 2;\nif (y[i] >= y[i + 1]) {\ny[i] = r, y[i + 1] = 1;\n}\n}",
+        1, 32, r"^__syncwarp\(\) .* between the rounds of the loop, outside of the if",
+    ),
+    "in a branch": ("if (t < 60) {\ns[t] = t;\ny[t] = s[59 - t];\n}", 1, 64, "lines 5 and 6, outside of the if"),
+    "added by all": (
+        "if (t == 0) s[0] = 1;\n__syncthreads();\ny[0] += s[0];", 1, 64, r"same s\[0\]: let one thread of each block",
+    ),
+    "mask": ("s[t] = t;\nif (t < 8) __syncwarp(0xff);\ny[g] = s[31 - t];", 1, 32, r"\(0xff\) .* lanes of its mask"),
+    "after a loop": (
+        "for (int i = 0; i < 2; ++i) y[64 + t] = i;\ns[t] = t;\n__syncwarp();\ny[g] = s[63 - t];",
+        1, 64, r"__syncwarp\(\) in line 6 waits for one warp only",
+    ),
+    "of a block": ("y[g] = t;\n__syncthreads();\ns[t] = y[127 - g];", 2, 64, "^__syncthreads.. waits for the threads"),
 }  # fmt: skip
 
 
@@ -260,6 +389,93 @@ def test_the_advice_fits_the_race(races, name):
     assert {(one.kind, one.file) for one in found} == {("race", f"{kernel}.cu")}, str(found)
     assert any(re.search(advice, one.advice) for one in found), str(found)
     assert all(re.match(r"[A-Z_].*[^.]\.$", one.advice) for one in found)
+
+
+FUNCTIONS = r"""
+#include <cooperative_groups.h>
+#include <cuda/atomic>
+namespace cg = cooperative_groups;
+__global__ void lock(int *y) { while (atomicCAS(y, 0, 1)) {} atomicExch(y, 0); }
+__global__ void sets(int *y) { y[0] = threadIdx.x; }
+namespace inner {
+    __global__ void adds(int *y) {
+        y[0] += threadIdx.x;
+    }
+}
+__global__ void all_blocks(int *y) {
+    int i = threadIdx.x;
+    y[i] = 1;
+}
+__global__ void index_of_a_beginner(int *y) { y[blockIdx.x + threadIdx.x] = 1; }
+__device__ void put(int *s, int i, int v) { s[i] = v; }
+__device__ int get(int *s, int i) { return s[i]; }
+__global__ void once(int *y) {
+    __shared__ int s[64];
+    put(s, threadIdx.x, 1);
+    y[threadIdx.x] = get(s, 63 - threadIdx.x);
+}
+__global__ void twice(int *y) {
+    __shared__ int s[64];
+    put(s, threadIdx.x, 1);
+    put(s, 63 - threadIdx.x, 2);
+    y[threadIdx.x] = s[63 - threadIdx.x];
+}
+__global__ void tiles(int *y) {
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    __shared__ int s[32];
+    s[threadIdx.x] = 1;
+    tile.sync();
+    y[threadIdx.x] = s[31 - threadIdx.x];
+}
+__global__ void shuffles(int *y) {
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    if (threadIdx.x < 8) y[threadIdx.x] = tile.shfl_down(3, 4);
+}
+__global__ void votes(int *y) {
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    if (threadIdx.x % 16 < 8) tile.sync();
+    else y[threadIdx.x] = tile.any(y[0]);
+}
+__global__ void barriers(int *y) {
+    auto block = cg::this_thread_block();
+    if (threadIdx.x < 8) block.sync();
+    else cg::sync(block);
+    y[threadIdx.x] = 1;
+}
+__global__ void scoped(int *y) {
+    cuda::atomic_ref<int, cuda::thread_scope_block> sum(*y);
+    sum.fetch_add(1);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program():
+    with ck.checking():
+        return ck.compile(FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    "kernel, blocks, threads, lines, message, advice",
+    [
+        ("sets", 2, 1, (6,), "writes y", "Let one block write it"),
+        ("inner::adds", 2, 1, (9,), "reads y", r"Use atomicAdd instead of \+=\.$"),
+        ("all_blocks", 2, 4, (14,), "writes y", "No index contains blockIdx, so all blocks use the same elements"),
+        ("index_of_a_beginner", 2, 4, (16,), "writes y", r"^blockIdx.x \+ threadIdx.x is not the number of a thread"),
+        ("once", 1, 64, (17, 18), "s", r"^__syncthreads\(\) between lines 21 and 22\.$"),
+        ("twice", 1, 64, (17,), "writes s", r"^__syncthreads\(\) between the calls of put, in lines 26 and 27\.$"),
+        ("tiles", 1, 32, (33, 35), "s", r"^tile\.sync\(\) in line 34 waits for the threads of its group only"),
+        ("shuffles", 1, 32, (39,), r"^thread 4: .*; tile\.shfl_down\(\): lane 4 reads from lane 8", "Let it take part"),
+        ("votes", 1, 32, (43, 44), r"group .* tile\.sync\(\) waits .* tile\.any\(\) in line 44$", "Let all threads"),
+        ("barriers", 1, 32, (48, 49), r"thread 8 reached cg::sync\(block\), .* wait at block\.sync\(\) in", "Move"),
+        ("scoped", 2, 1, (54,), "with a scope of one block only", "use cuda::thread_scope_device"),
+    ],
+)  # fmt: skip
+def test_only_the_kernel_and_its_functions_matter(program, kernel, blocks, threads, lines, message, advice):
+    found = ck.check(program[kernel][blocks, threads], ck.zeros(64, "i4"))
+    (one,) = [one for one in found if one.lines == lines]
+    assert re.search(message, one.message), str(one)
+    assert re.search(advice, one.advice), str(one)
 
 
 @pytest.mark.parametrize(

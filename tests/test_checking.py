@@ -380,6 +380,66 @@ def test_a_thread_that_ends_before_a_barrier_is_a_note(emulator):
     np.testing.assert_array_equal(y, x[::-1])
 
 
+UNWRITTEN = """
+__global__ void twice(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+__global__ void add(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] += x[i];
+}
+"""
+
+
+def test_elements_of_numpy_results_that_no_thread_wrote_are_a_note():
+    program, x, y = cudakern.compile(UNWRITTEN), np.arange(100, dtype="f4"), np.full(100, -1, "f4")
+    assert not cudakern.check(program.twice[3, 32], x, y, 100)
+    (note,) = cudakern.check(program.twice[3, 32], x, y, 100, notes=True)
+    assert (note.kind, note.launch) == ("unwritten", 1)
+    assert note.message == "4 elements of y got no value in the launch, the first is y[96]"
+    np.testing.assert_array_equal(y, np.r_[2 * x[:96], [-1] * 4])
+    assert not cudakern.check(program.add[3, 32], x, y, 100, notes=True)  # what it reads is no mere result
+    np.testing.assert_array_equal(y, np.r_[3 * x[:96], [-1] * 4])
+    assert not cudakern.check(program.twice[3, 32], y, y, 96, notes=True)
+
+
+# --- several findings -------------------------------------------------------------------------------------------------
+def test_launches_count_from_one_in_each_check(program):
+    def launches():
+        program.sum[1, 1](*arguments())
+        program.sum[1, 64](*arguments())
+        program.sum[4, 256](*arguments())
+
+    for _ in range(2):
+        found = cudakern.check(launches)
+        assert sorted((one.kind, one.launch) for one in found) == [("bounds", 3), ("race", 2)]
+        assert found.launches == 3
+
+
+def test_findings_add_up(program):
+    race, bounds = (cudakern.check(program.sum[grid, 64], *arguments(64)) for grid in (1, 2))
+    both = race + bounds
+    assert isinstance(both, type(race))
+    assert [*both] == [*race, *bounds]
+    assert str(both).startswith(f"sum[1, 64], sum[2, 64]: {len(race) + len(bounds)} findings in 2 launches")
+    assert isinstance(both[:1], type(race))
+
+
+def test_a_barrier_that_not_all_reach_has_both_lines_and_the_thread():
+    source = """__global__ void f(int *y) {
+    if (threadIdx.x < 8) {
+        __syncthreads();
+        y[0] = 1;
+    } else
+        __syncthreads();
+}"""
+    (finding,) = cudakern.check(cudakern.compile(source).f[2, 32], np.zeros(1, "i4"))
+    assert (finding.kind, finding.lines, finding.place.thread) == ("barrier", (3, 6), (8, 0, 0))
+    assert "thread 8 (block 0, thread 8) reached __syncthreads(), while 8 of 32 threads wait at" in finding.message
+    assert finding.message.endswith("in line 3")
+
+
 # --- progress ---------------------------------------------------------------------------------------------------------
 class Terminal(io.StringIO):
     def isatty(self):
@@ -391,7 +451,7 @@ def test_a_first_check_shows_a_line_while_it_compiles(own_cache, monkeypatch):
     program = cudakern.compile(SUM)
     cudakern.check(program.sum[1, 1], *arguments())
     text = sys.stderr.getvalue()
-    assert "Compiling kernels.cu for the check ..." in text
+    assert "Compiling kernels.cu so that it reports its accesses ..." in text
     cudakern.check(program.sum[1, 1], *arguments())
     cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
     assert sys.stderr.getvalue() == text
@@ -401,7 +461,7 @@ def test_a_first_check_of_the_package_shows_a_line_too(own_cache, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(sets, "_loaded", {})
     cudakern.check(cudakern.saxpy, 2, np.ones(4), np.ones(4), variant="naive")
-    assert "Compiling saxpy, naive for the check ..." in sys.stderr.getvalue()
+    assert "Compiling saxpy, naive so that it reports its accesses ..." in sys.stderr.getvalue()
 
 
 def test_a_notebook_shows_the_line_and_then_nothing(own_cache, monkeypatch):
@@ -416,7 +476,7 @@ def test_a_notebook_shows_the_line_and_then_nothing(own_cache, monkeypatch):
     texts = []
     monkeypatch.setattr("cudakern._display._notebook_display", lambda: display)
     cudakern.check(cudakern.compile(SUM).sum[1, 1], *arguments())
-    assert texts == ["Compiling kernels.cu for the check ...", ""]
+    assert texts == ["Compiling kernels.cu so that it reports its accesses ...", ""]
 
 
 def test_a_line_inside_another_one_is_not_shown(own_cache, monkeypatch):

@@ -8,17 +8,10 @@ import pytest
 
 import counter_patterns
 import cudakern as ck
+from counter_reasons import PATTERNS
+from cudakern.insight.variants import trace_variant
 
 RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
-
-#: Kernels whose figures differ from Nsight Compute's, and why.
-EXPLAINED = {
-    "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
-    "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
-    "shared_stored_to_one": "nvcc knows the value, and does without shared memory",
-    "async_few_lanes": "lanes that copy from one address are written to shared memory one after the other",
-    "shared_floats_added": "on a GPU a loop of compare-and-swap, whose rounds depend on the other warps",
-}
 
 
 def arrays():
@@ -45,7 +38,7 @@ def test_the_figures_are_those_of_a_gpu(patterns, measured, name):
     expected = dict(zip(measured["metrics"], measured["kernels"][name], strict=True))
     metrics = counted(patterns, name).metrics
     differing = {key: (metrics[key], value) for key, value in expected.items() if metrics[key] != value}
-    assert bool(differing) == (name in EXPLAINED), differing
+    assert bool(differing) == (name in PATTERNS), differing
 
 
 def test_the_same_figures_with_any_number_of_workers(patterns, emulator):
@@ -59,8 +52,37 @@ def test_the_same_figures_with_any_number_of_workers(patterns, emulator):
     assert figures[0] == figures[1] == figures[2]
 
 
+def launch(source, *arguments):
+    program = ck.compile(source)
+    (name,) = program.kernels
+    with ck.use_backend("emulator"):
+        return ck.trace(program[name], 1, 32, *arguments)
+
+
 def lines(trace, what, space="global"):
     return [one for one in trace.instructions if (one.what, one.space) == (what, space)]
+
+
+def test_constant_memory_is_not_global():
+    trace = launch(
+        """__constant__ float table[64];
+        __device__ float others[64];
+        __global__ void k(float *y) { int t = threadIdx.x; y[t] = table[t % 4] + others[t]; }""",
+        np.zeros(32, "f4"),
+    )
+    assert {one.space: one.requests for one in trace.instructions if one.what == "load"} == {"constant": 1, "global": 1}
+    assert trace.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 4
+
+
+def test_atomics_in_shared_memory():
+    """Additions of 1 come together; operations that return a value, or others to several words, take turns."""
+    text = "__global__ void k(int *y) {{ __shared__ int s[8]; int t = threadIdx.x; if (t < 8) s[t] = 0;" \
+           " __syncthreads(); {0} __syncthreads(); if (t < 8) y[t] = s[t]; }}"  # fmt: skip
+    passes = {}
+    for line in ("atomicAdd(&s[t % 8], 1);", "atomicMax(&s[t % 8], t);", "y[t] = atomicAdd(&s[t % 8], 1);"):
+        (atomic,) = lines(launch(text.format(line), np.zeros(32, "i4")), "atomic", "shared")
+        passes[line] = atomic.wavefronts
+    assert [*passes.values()] == [1, 4, 4]
 
 
 # --- displays, errors ------------------------------------------------------------------------------------------------
@@ -86,6 +108,13 @@ def test_launches_and_their_sum():
     for name, value in trace.metrics.items():
         if name.endswith(".sum"):
             assert value == sum(launch.metrics[name] for launch in trace.launches)
+
+
+@pytest.mark.parametrize("op, variant", [("saxpy", "naive"), ("bincount", "shared_atomics")])
+def test_lines_of_the_package(op, variant):
+    trace = trace_variant(op, variant)
+    assert {pathlib.Path(one.file).name for one in trace.instructions} == {f"{variant}.cuh"}
+    assert all(one.line > 0 for one in trace.instructions)
 
 
 def test_errors():

@@ -199,6 +199,15 @@ def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, w
     assert "border-left" in verdict._repr_html_()
 
 
+def test_hints_and_reasons_are_about_the_answer(exercises):
+    total, steps = (exercises.KERNELS[name].solution for name in ("total", "steps"))
+    verdict = exercises.check("total", total.replace("if (i < n) ", ""))
+    assert verdict.text.endswith("Each x[i] with i < n must be added once, and no other element.")
+    verdict = exercises.check("steps", steps.replace("tile[t - 1]", "x[t - 1]").replace("__syncthreads();", ""))
+    assert verdict.right is True
+    assert verdict.text.startswith("No race is left. Another way is __syncthreads().")
+
+
 def test_notebooks_are_stored_without_outputs():
     """A diff shows what changed, and no figure in one can be out of date."""
     for path in (ROOT / "notebooks").glob("*.ipynb"):

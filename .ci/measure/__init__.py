@@ -23,6 +23,7 @@ MEASUREMENTS = {
     "overhead": ("overhead", "What Python and the runtime add to a launch, for every operation."),
     "checking": ("checking", "What a check costs, on the emulator: time and memory."),
     "requests": ("requests", "What the variants of each operation ask of memory, counted by cudakern.trace."),
+    "traced": ("requests", "What cudakern.trace counts where `counters` and `ladder-counters` ask Nsight Compute."),
     "clock": ("steps", "Ladders, run twice: how much the times of a step differ."),
     "lab": ("steps", "Every experiment of cudakern.lab, as it runs by itself; the sort's stages on both inputs."),
     "accuracy": ("large", "Errors of products of float32 beside the GPU's library and NumPy: kinds of data, shapes."),

@@ -1,10 +1,12 @@
 """What the variants of every operation ask of the memory system: cudakern.trace on the emulator, on the input that a
 ladder has by default without a GPU."""
 
+import numpy as np
+
 import cudakern as ck
 from cudakern.arrays.dtypes import numpy_dtype
-from cudakern.insight.variants import checkable
-from cudakern.operations.registry import names, operation
+from cudakern.insight.variants import checkable, trace_variant
+from cudakern.operations.registry import names, operation, registry
 from measure import OPS, TINY
 from records import digest
 
@@ -33,3 +35,22 @@ def requests():
                 ladders[f"{op} {dtype}"] = {"shapes": shapes, "bytes": least}
     digests = {op: digest(op, ours=False) for op in OPS or names()}
     return {"digests": digests, "ladders": ladders, "rows": rows, "summary": f"{len(rows)} variants"}
+
+
+def traced():
+    import counter_patterns
+
+    program = ck.compile(counter_patterns.SOURCE, name="patterns")
+    x = ck.asarray(np.zeros(counter_patterns.ELEMENTS, "f4"))
+    y, names = ck.zeros(counter_patterns.ELEMENTS, "f4"), counter_patterns.METRICS
+    of_kernels = {one: ck.trace(program[one], *counter_patterns.shape(one), x, y) for one in counter_patterns.BODIES}
+    of_variants = {op: {one.name: trace_variant(op, one.name) for one in checkable(op)} for op in registry()}
+    return {
+        "metrics": names,
+        "kernels": {kernel: [one.metrics[name] for name in names] for kernel, one in of_kernels.items()},
+        "rows": {
+            op: {variant: [one.metrics[name] for name in names] for variant, one in variants.items()}
+            for op, variants in of_variants.items()
+        },
+        "summary": f"{len(of_kernels)} kernels, {sum(map(len, of_variants.values()))} variants",
+    }

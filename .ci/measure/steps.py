@@ -1,5 +1,6 @@
 """Ladders and experiments, as the package shows them; and what Nsight Compute sees of the steps of matmul."""
 
+import math
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -9,8 +10,11 @@ import numpy as np
 
 import cudakern as ck
 import records
+from cudakern.arrays.dtypes import numpy_dtype
+from cudakern.insight.variants import checkable
 from cudakern.measure.resources import compiler_report
-from measure import TINY
+from cudakern.operations.registry import operation, registry
+from measure import OPS, TINY
 
 #: So large that launches and caches hardly count. (NumPy takes half a minute for 2**24 values of a table of three axes,
 #: and sort's first steps, in which one thread merges, take two seconds for 2**20 keys.)
@@ -102,6 +106,24 @@ def profiled():
                 ck.matmul(a, b, variant=variant.name)
                 ck.vector_add(one, one, variant="grid_stride")
                 ck.synchronize()
+    return {}
+
+
+def counted():
+    """For Nsight Compute: every variant once, as cudakern.insight.variants.trace_variant runs it, and after each a
+    kernel that says so."""
+    mark = ck.compile("__global__ void mark() {}").mark
+    for op in OPS or registry():
+        what = operation(op)
+        for entry in checkable(op):
+            if entry.why_not(ck.backend()):
+                continue
+            dtype = numpy_dtype(what.default_dtype if what.default_dtype in entry.types else entry.types[0])
+            call = what.call_of(entry, what.make(max(what.ragged, key=math.prod), dtype, 0))
+            print("PROFILED", op, entry.name, flush=True)
+            call()
+            mark(1, 1)
+            ck.synchronize()
     return {}
 
 

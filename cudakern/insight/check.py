@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import dataclasses
 import functools
 import linecache
@@ -23,11 +24,22 @@ from ..own.compile import Kernel
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .checker import Place
-from .declared import BYTES, lines_of
-from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding, one_of_all_launches
+from .checker import Place, triple
+from .declared import BYTES, lines_of, place_of
+from .findings import (
+    WRAPPED,
+    Finding,
+    Findings,
+    Launched,
+    Parameter,
+    as_written,
+    finding,
+    one_of_all_launches,
+    thread_name,
+)
 from .session import name_of, session
 from .trace import Call
+from .unseen import Remark, remarks
 
 _OWN_FILES = f"{PACKAGE}{os.sep}"
 #: Codes of errors that a kernel causes while it runs: an address, an assert, a barrier. Others are the call's.
@@ -59,29 +71,35 @@ class Checking(Observer):
 
     def _kernel(self, run: Observed) -> None:
         run = in_mode(run, self.mode)
+        if self._notes and isinstance(run, OwnRun):
+            run = _without_values(run)
         arrays = (*run.inputs, *run.outputs) if isinstance(run, Run) else cast(OwnRun, run).arguments
         checker.announce(checker.extent(x) for x in arrays if hasattr(x, "pointer"))
         checker.notes(self._notes)
         self.launches += 1
         failed: CudaError | None = None
+        read = [] if isinstance(run, Run) else _read(cast(OwnRun, run).launch.kernel)
+        is_run = not any(of.never_ends for of, _ in read)
         try:
-            run.execute()
-            with checker.own_wait():
-                run.native.synchronize(run.device)
+            if is_run:
+                run.execute()
+                with checker.own_wait():
+                    run.native.synchronize(run.device)
         except CudaError as error:
             if error.code not in _OF_KERNELS:
                 raise
             failed = error
         self._calls.append((checker.last_launch(), _kernel_of(run), _caller()))
         new = _one_per_place([self._finding(one, run) for one in session.found()])
+        if self._notes and is_run and isinstance(run, OwnRun):
+            new = _with_unwritten(run, new)
         if failed is not None and not _explained(failed, new):
-            new.append(_of_error(failed))
+            new.append(_of_error(failed, run))
         elif failed is not None and "have changed" not in str(failed):  # (that is seen when the launch has ended)
             advice = f"{new[-1].advice} The launch ended here: check again when this is mended."
             new[-1] = dataclasses.replace(new[-1], advice=advice.strip())
-        if self._notes and not isinstance(run, Run):
-            new += _unwritten(cast(OwnRun, run))
-        self.findings += new
+        new += [found for _, found in read]
+        self.findings += [one if one.launch else dataclasses.replace(one, launch=len(self._calls)) for one in new]
         if self._raises and new:
             raise _error(new) from None
 
@@ -101,7 +119,10 @@ class Checking(Observer):
 
     def _finding(self, one: checker.Found, run: Observed | None) -> Finding:
         launches = self._launched(one.launch), self._launched(one.other_launch)
-        if run is None or one.launch & checker.COPY:
+        is_copy = bool(one.launch & checker.COPY)
+        launch = one.other_launch if is_copy else one.launch
+        one.launch = next((i for i, (last, *_) in enumerate(self._calls, 1) if launch <= last), 0)
+        if run is None or is_copy:
             return finding(one, (), launches=launches)
         file = one.access.line.file.decode(errors="replace")
         if isinstance(run, Run):
@@ -127,27 +148,60 @@ def _wrapped_around(one: checker.Found, run: OwnRun) -> checker.Found:
     return one
 
 
+def _read(kernel: Kernel) -> list[tuple[Remark, Finding]]:
+    """What the text of a kernel shows."""
+    source, name = kernel.program.source, kernel.program._name
+    found = []
+    for of in remarks(source, kernel.name):
+        place = Place(*place_of(of.offset, name, source), (0, 0, 0), (0, 0, 0))
+        found.append((of, Finding(of.kind, kernel.name, place, of.message, of.advice, of.array)))
+    return found
+
+
 def _kernel_of(run: Observed) -> str:
     return run.variant.name if isinstance(run, Run) else cast(OwnRun, run).launch.kernel.name
 
 
-def _unwritten(run: OwnRun) -> list[Finding]:
-    """Results of which the launch has written a part, and nobody the rest."""
-    notes = []
+def _without_values(run: OwnRun) -> OwnRun:
+    """The same launch, with its results for NumPy in memory that counts as not written: a copy from the host is no
+    result of the launch."""
+    with checker.own_wait():
+        run.native.synchronize(run.device)
+    new = {}
+    for view, _ in run.results:
+        if [getattr(x, "pointer", 0) for x in run.arguments].count(view.pointer) == 1:  # else it is an input, too
+            new[view.pointer] = run.native.empty(view.shape, view.dtype, run.device, run.stream)
+            ctypes.memmove(new[view.pointer].pointer, view.pointer, view.nbytes)  # of which the checker does not hear
+    arguments = tuple(new.get(getattr(x, "pointer", 0), x) for x in run.arguments)
+    return dataclasses.replace(
+        run, arguments=arguments, results=[(new.get(view.pointer, view), x) for view, x in run.results]
+    )
+
+
+def _with_unwritten(run: OwnRun, found: list[Finding]) -> list[Finding]:
+    """Adds the results of which the launch has written a part, and nobody the rest. An array of NumPy's that the kernel
+    reads first has its values from the host: it is no mere result."""
+    of_numpy = [view.pointer for view, _ in run.results]
+    inputs, notes = set(), []
+    for one in found:
+        i = one.element.parameter if one.element is not None else -1
+        if one.kind == "uninitialised" and i >= 0 and getattr(run.arguments[i], "pointer", 0) in of_numpy:
+            inputs.add(i)
+        else:
+            notes.append(one)
     kernel = run.launch.kernel
     declared = [_parameter(text).name for text in kernel.parameters]
     for i, (parameter, x) in enumerate(zip(run.built.kernels[kernel.name], run.arguments, strict=True)):
-        if parameter[0] != "writes" or x is None or not x.nbytes:
+        if parameter[0] != "writes" or x is None or not x.nbytes or i in inputs:
             continue
         count, first = checker.unwritten(x.pointer, x.nbytes)
         if 0 < count < x.nbytes:
             size = x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
             missing = f"{count // size:,} elements" if count > size else "1 element"
-            message = f"{missing} of {name} got no value in the launch, the first is {name}"
+            message = f"{missing} of {name} got no value in the launch, the first is {name}[{first // size}]"
             advice = "The grid may be too small, or threads skip elements."
-            place = _caller()
-            notes.append(Finding("unwritten", kernel.name, place, f"{message}[{first // size}]", advice, name))
+            notes.append(Finding("unwritten", kernel.name, _caller(), message, advice, name))
     return notes
 
 
@@ -192,9 +246,11 @@ def _parameter(text: str) -> Parameter:
     """ "const float *x" """
     words = re.findall(r"\w+", re.sub(r"=.*", "", text))
     name = words[-1] if words else text
+    if text.count("*") > 1:
+        return Parameter(name, "pointer", 8)
     of = " ".join(w for w in words[:-1] if w not in ("const", "__restrict__", "restrict", "volatile", "signed"))
     of = of.removeprefix("unsigned ") or of
-    return Parameter(name, of, BYTES.get(of, 0))
+    return Parameter(name, of, BYTES.get(of, 0), is_value=not re.search(r"[*[]", text))
 
 
 def _one_per_place(found: list[Finding]) -> list[Finding]:
@@ -227,18 +283,36 @@ _ERROR = re.compile(
 _REST = re.compile(r"\. The call was waiting for .*", re.S)
 
 
-def _of_error(error: CudaError) -> Finding:
+def _of_error(error: CudaError, run: Observed) -> Finding:
     """A finding of an error with which the emulator ended the kernel: a divergent barrier, a lane that is missing."""
     text = _REST.sub("", str(error))
     match = _ERROR.search(text)
     of = match.groupdict() if match else {}
     words = {"barrier": r"barrier|sync\(\)", "warp": "lane|warp|shuffle"}
     kind = next((kind for kind, word in words.items() if re.search(word, text)), "error")
-    place = Place(of.get("file") or "", int(of.get("line") or 0), (0, 0, 0), (0, 0, 0))
-    message = of.get("what", text).rstrip(". ")
-    said, _, advice = message.rpartition(". ")
-    message = f"{of['who']}: {said or message}" if of.get("who") else said or message
-    return Finding(kind, of.get("kernel", ""), place, message, f"{advice}." if said else "")
+    file, line, who = of.get("file") or "", int(of.get("line") or 0), of.get("who") or ""
+    source: Sequence[str] = ()
+    numbers = [*map(int, re.findall(r"\d+", who)), *[0] * 6]
+    block, thread = triple(numbers[:3]), triple(numbers[3:6])
+    message, other = of.get("what", text).rstrip(". "), 0
+    if not isinstance(run, Run):
+        launch = cast(OwnRun, run).launch
+        program = launch.kernel.program
+        source = lines_of(file, program._name, program.source) or linecache.getlines(file)
+        message, other = as_written(message, source, file, line)
+        grid, shape = (triple((*size, 1, 1)[:3]) for size in (launch.grid, launch.block))
+        who = thread_name(grid, shape, block, thread) if who else ""
+    message = message.replace("; put only", ". Put only")
+    if "with mask" not in message:
+        message = re.sub(r"Put only lanes .*", "Let all threads of the group call it", message)
+        message = message.replace("all lanes in the mask", "all threads of the group")
+    said, has_advice, advice = message.rpartition(". ")
+    said = said if has_advice else message
+    if who:
+        said = said.replace("this thread", who) if "this thread" in said else f"{who}: {said}"
+    places = Place(file, line, block, thread), Place(file, other, block, (0, 0, 0)) if other else None
+    advice = f"{advice}." if has_advice else ""
+    return Finding(kind, of.get("kernel", ""), places[0], said, advice, other=places[1], source=source)
 
 
 @contextlib.contextmanager

@@ -5,21 +5,24 @@ from __future__ import annotations
 import ctypes
 import linecache
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
+from .._installed import KERNELS
 from ..calls.checks import integer
 from ..calls.observer import Observed, Observer, Run, observed
 from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
+from .blocks import Blocks
 from .costs import costs
+from .declared import constants
 from .session import name_of, session
 from .trace import _lines
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 MATRIX = 1 << 16  #: OF_MATRIX
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
+_NO_BANK = 1 << 56  #: above it, an address of a copy has the bank that it comes from: copy_address() of cost.c
 _NEAR = 6  #: lines between two that access memory, which are shown
 
 
@@ -50,11 +54,23 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
-        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "most")),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
+        ("serial", ctypes.c_uint64),
+        ("most", ctypes.c_uint64),
         ("worst", _Request),
         ("step_warp", ctypes.c_uint),
         ("step_count", ctypes.c_uint),
         ("steps", _Request * 8),
+    )
+
+
+class _Block(ctypes.Structure):
+    """code_block"""
+
+    _fields_ = (
+        *((name, ctypes.c_uint64) for name in ("code", "warps", "threads", "divergent")),
+        ("successors", ctypes.c_uint64 * 2),
+        ("ends", ctypes.c_int),
     )
 
 
@@ -68,6 +84,8 @@ class _Launch(ctypes.Structure):
         ("block", ctypes.c_uint * 3),
         ("first_site", ctypes.c_uint64),
         ("sites", ctypes.c_uint64),
+        ("first_block", ctypes.c_uint64),
+        ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
         ("complete", ctypes.c_int),
@@ -85,7 +103,7 @@ class Instruction:
     line: int  #: 0: unknown
     what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result;
     #: "copy": cp.async, which has a part in each memory; "matrix load", "matrix store": ldmatrix, stmatrix
-    space: str  #: "global", "shared"
+    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's
     bytes: int  #: per lane
     requests: int  #: one per warp and execution
     lanes: int  #: that took part, in all requests together
@@ -97,14 +115,48 @@ class Instruction:
     steps: tuple[Request, ...]  #: the first requests of one warp, one after another, in the first launch alone
 
 
+@dataclass(frozen=True)
+class Branch:
+    """A branch in the source."""
+
+    file: str
+    line: int
+    warps: int  #: executions by warps
+    threads: int  #: lanes that took part, in all executions together
+    divergent: int  #: times that lanes went different ways; twice for three ways
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """Floating-point operations of a line in one type, by all threads."""
+
+    file: str
+    line: int
+    type: str  #: "float", "double", "half": also bfloat16
+    adds: int  #: and subtractions
+    multiplies: int
+    fused: int  #: calls of fma()
+
+    @property
+    def operations(self) -> int:
+        """A fused operation is two."""
+        return self.adds + self.multiplies + 2 * self.fused
+
+
 class Sources:
     """The texts of the files whose lines are counted."""
 
     def __init__(self) -> None:
         self._of: dict[str, list[str]] = {}
+        self.constants: set[str] = set()  #: names of variables in constant memory
 
     def add(self, source: Source) -> None:
         self._of[source.path.name] = source.splitlines()
+        self.constants |= constants(source)
+
+    def add_operation(self, name: str) -> None:
+        for path in (KERNELS / name).rglob("*.cu*"):
+            self.constants |= constants(path.read_text(encoding="utf-8"))
 
     def lines(self, file: str) -> list[str]:
         return self._of.get(Path(file).name) or linecache.getlines(file)
@@ -113,8 +165,17 @@ class Sources:
 class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
-    def __init__(self, name: str, instructions: Sequence[Instruction], barriers: int, sources: Sources) -> None:
+    def __init__(
+        self,
+        name: str,
+        instructions: Sequence[Instruction],
+        barriers: int,
+        sources: Sources,
+        branches: Sequence[Branch] = (),
+        arithmetic: Sequence[Arithmetic] = (),
+    ) -> None:
         self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+        self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
         self._sources = sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
@@ -133,7 +194,8 @@ class Counted(_display.Shown):
             if requests:
                 result[f"l1tex__average_t_sectors_per_request_{unit}.ratio"] = sectors / requests
         for op, what in (("ld", "load"), ("st", "store"), ("atom", "atomic")):
-            wavefronts, ideal = (self._sum(figure, "shared", what) for figure in ("wavefronts", "ideal"))
+            kinds = what, f"matrix {what}"  # (the instructions of matrices have a name of their own, below)
+            wavefronts, ideal = (self._sum(figure, "shared", *kinds) for figure in ("wavefronts", "ideal"))
             result[f"smsp__sass_inst_executed_op_shared_{op}.sum"] = self._sum("requests", "shared", what)
             result[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = wavefronts
             result[f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum"] = wavefronts - ideal
@@ -143,6 +205,18 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
+        targets, divergent = (sum(getattr(one, figure) for one in self.branches) for figure in ("warps", "divergent"))
+        result["smsp__sass_branch_targets.sum"] = targets
+        result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
+        result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
+        return result
+
+    @property
+    def flops(self) -> dict[str, int]:
+        """Additions and multiplications by type: "float", "double", "half"."""
+        result: dict[str, int] = {}
+        for one in self.arithmetic:
+            result[one.type] = result.get(one.type, 0) + one.operations
         return result
 
     def compare(self, other: Counted) -> Compared:
@@ -152,32 +226,38 @@ class Counted(_display.Shown):
         return Compared(self, other)
 
     def by_line(self) -> _display.Table:
-        """The source of the lines that access memory, and those between them, with the figures in the margin.
+        """The source of the lines that are counted, and those between them, with the figures in the margin.
 
         Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
         """
+        columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
+                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
+                   "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
-        for (file, line), some in self.lines().items():
+        for (file, line), some in self._figures().items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
             if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * 7)
-            rows += [[str(n), text[n - 1].rstrip(), *[""] * 6] for n in range(first, line) if n <= len(text)]
+                rows.append(["..."] + [""] * (len(columns) + 1))
+            empty = [""] * len(columns)
+            rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
-            for access, figures in _accesses(some):
-                shown = (figures[name] for name in ("requests", "per request", "used", "conflicts"))
-                mark = str(paid[file, line, access])
+            for figures in some:
+                mark = str(paid.get((file, line, figures["access"]), ""))
                 if mark:
                     marked.append(len(rows))
-                rows.append([f"> {line}" if mark else f"{line}", source, access, *shown, mark])
+                shown = (mark if name == "cost" else figures.get(name, "") for name in columns)
+                rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
             last = file, line
-        columns = ["line", "source", "access", "requests", "sectors per\nrequest", "used", "conflicts", "cost"]
+        names = [*columns.values()]
         if not marked:  # nothing is costly
-            columns, rows = columns[:-1], [row[:-1] for row in rows]
+            names, rows = names[:-1], [row[:-1] for row in rows]
         note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
-        return _display.Table(self._title(), columns, rows, note, right=["line", *columns[3:7]], marked=marked)
+        return _display.Table(
+            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:7]], marked=marked
+        )
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -209,15 +289,27 @@ class Counted(_display.Shown):
             result.setdefault((one.file, one.line), []).append(one)
         return result
 
+    def _figures(self) -> dict[tuple[str, int], list[dict[str, str]]]:
+        """The rows of each line of each file, in the lines' order: figures by column."""
+        result = {place: [{"access": what, **row} for what, row in _accesses(of)] for place, of in self.lines().items()}
+        for one in self.branches:
+            row = {"access": "branch", "requests": f"{one.warps:,}", "lanes": f"{one.threads / one.warps:.3g}"}
+            result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
+        for some in self.arithmetic:
+            row = {"access": some.type, "operations": f"{some.operations:,}"}
+            result.setdefault((some.file, some.line), []).append(row)
+        return dict(sorted(result.items()))
+
     def table(self) -> _display.Table:
-        """One row per line, memory space and kind of access."""
+        """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
+        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
+        columns += ["divergent", "operations"]
         rows = [
-            [f"{Path(file).name}:{line}" if line else "unknown", access, *figures.values()]
-            for (file, line), some in self.lines().items()
-            for access, figures in _accesses(some)
+            [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
+            for (file, line), some in self._figures().items()
+            for figures in some
         ]
-        columns = ["line", "access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
-        return _display.Table(self._title(), columns, rows, right=columns[2:])
+        return _display.Table(self._title(), ["line", *columns], rows, right=columns[1:])
 
     def _title(self) -> str:
         if not self.instructions:
@@ -229,7 +321,12 @@ class Counted(_display.Shown):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "metrics": self.metrics, "instructions": [vars(one) for one in self.instructions]}
+        return {
+            "name": self.name,
+            "metrics": self.metrics,
+            "flops": self.flops,
+            **{name: [vars(one) for one in getattr(self, name)] for name in ("instructions", "branches", "arithmetic")},
+        }
 
 
 def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -246,21 +343,46 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
             {
                 "requests": f"{requests:,}",
                 "lanes": f"{lanes / requests:.3g}",
-                "sectors": "" if shared else f"{sectors:,}",
-                "per request": "" if shared else f"{sectors / requests:.3g}",
-                "used": "" if shared else f"{used / (SECTOR * sectors):.0%}",
+                "sectors": f"{sectors:,}" if space == "global" else "",
+                "per request": f"{sectors / requests:.3g}" if space == "global" else "",
+                "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
         )
 
 
+Line = TypeVar("Line", Branch, Arithmetic)
+
+
+def _merged(rows: Iterable[Line]) -> list[Line]:
+    """One row per place, whose numbers are the sums."""
+    result: dict[tuple[Any, ...], Line] = {}
+    for one in rows:
+        key = one.file, one.line, getattr(one, "type", "")
+        if before := result.get(key):
+            sums = {
+                name: value + getattr(before, name)
+                for name, value in vars(one).items()
+                if name not in ("file", "line", "type")
+            }
+            one = replace(one, **sums)
+        result[key] = one
+    return list(result.values())
+
+
 class Trace(Counted):
     """The counters of a call: of all its launches together, and of each in ``launches``."""
 
     def __init__(self, name: str, launches: Sequence[Counted], sources: Sources) -> None:
-        instructions = [one for launch in launches for one in launch.instructions]
-        super().__init__(name, instructions, sum(launch.barriers for launch in launches), sources)
+        super().__init__(
+            name,
+            [one for launch in launches for one in launch.instructions],
+            sum(launch.barriers for launch in launches),
+            sources,
+            _merged(one for launch in launches for one in launch.branches),
+            _merged(one for launch in launches for one in launch.arithmetic),
+        )
         self.launches = tuple(launches)
 
     def _title(self) -> str:
@@ -274,13 +396,15 @@ class Trace(Counted):
 class _Tracing(Observer):
     """Runs every call in the set whose kernels report what they do."""
 
-    mode = "checked"
+    mode = "traced"
 
     def __init__(self) -> None:
         self.sources = Sources()
 
     def kernel(self, run: Observed) -> None:
-        if not isinstance(run, Run):
+        if isinstance(run, Run):
+            self.sources.add_operation(run.variant.operation)
+        else:
             self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
         if run.native is not emulator():
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
@@ -333,6 +457,8 @@ def _counting() -> Iterator[Any]:
     library = checker.library()
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
+    library.counters_blocks.restype = ctypes.POINTER(_Block)
+    library.counters_variable.restype, library.counters_variable.argtypes = ctypes.c_char_p, [ctypes.c_size_t]
     if library.counters_begin():
         raise RuntimeError("a check or another trace, in another thread or around this one, has not ended")
     try:
@@ -352,15 +478,34 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
         one.step_count *= key not in known
         known.add(key)
     places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
+    entered = library.counters_blocks()
+    blocks = [[entered[one.first_block + i] for i in range(1, one.blocks)] for one in launches]
+    code = Blocks({one.code for some in blocks for one in some})
     return [
         Counted(
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
-            [_instruction(one, places, sources) for one in some if one.requests],
+            [_instruction(one, places, sources, library) for one in some if one.requests],
             launch.barriers,
             sources,
+            _merged(_branches(executed, code)),
+            _merged(_arithmetic(executed, code)),
         )
-        for launch, some in zip(launches, sites, strict=True)
+        for launch, some, executed in zip(launches, sites, blocks, strict=True)
     ]
+
+
+def _branches(executed: Sequence[_Block], code: Blocks) -> Iterator[Branch]:
+    ends = {one.code for one in executed if one.ends}
+    for one in executed:
+        if place := code.branch(one.code, ends.intersection(one.successors)):
+            yield Branch(place.file, place.line, one.warps, one.threads, one.divergent)
+
+
+def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic]:
+    for one in executed:
+        for place, what in code.operations(one.code):
+            counts = dict.fromkeys(("adds", "multiplies", "fused"), 0) | {what.what: what.numbers * one.threads}
+            yield Arithmetic(place.file, place.line, what.type, **counts)
 
 
 #: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.
@@ -369,7 +514,11 @@ _STATEMENT = re.compile(
 )
 
 
-def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources) -> Instruction:
+#: Which the hardware does for several lanes at a time.
+_COUNTS = re.compile(r"atomic(?:Add|Sub)\w*\s*\(.*,\s*(?:count_t|unsigned|int)?\(?1[uU]?\)?\s*\)\s*;|atomicInc")
+
+
+def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources, library: Any) -> Instruction:
     file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
     space = "shared" if of.space == checker.SHARED else "global"
     what = "atomic" if of.kind & ATOMIC else "store" if of.kind & WRITES else "load"
@@ -377,13 +526,24 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text = sources.lines(file)
-    if (what, space) == ("atomic", "global") and 0 < line <= len(text) and _STATEMENT.search(text[line - 1]):
-        what = "reduction"
-    steps = tuple(map(_request, of.steps[: of.step_count]))
-    figures = (of.requests, of.lanes, of.sectors, of.used, of.wavefronts, of.ideal)
-    return Instruction(file, line, what, space, of.bytes, *figures, _request(of.worst), steps)
+    text, wavefronts = sources.lines(file), of.wavefronts
+    if what == "atomic":
+        source = text[line - 1] if 0 < line <= len(text) else ""
+        is_statement = _STATEMENT.search(source)
+        is_one_word = (
+            of.wavefronts == of.requests and of.serial == of.lanes
+        )  # of each request: nvcc adds up in the warp
+        if space == "global" and is_statement:
+            what = "reduction"
+        elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
+            wavefronts = of.serial
+    worst, *steps = map(_request, (of.worst, *of.steps[: of.step_count]))
+    if (space, what) == ("global", "load") and sources.constants:
+        name = library.counters_variable(worst[0][1]) or b""
+        space = "constant" if name.decode(errors="replace") in sources.constants else space
+    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal)
+    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps))
 
 
 def _request(of: _Request) -> Request:
-    return tuple((lane, of.address[lane]) for lane in range(32) if of.lanes >> lane & 1)
+    return tuple((lane, of.address[lane] % _NO_BANK) for lane in range(32) if of.lanes >> lane & 1)

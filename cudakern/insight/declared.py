@@ -21,6 +21,8 @@ _OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32":
 
 def numbers(count: int, type: str, dtype: str | None = None) -> str:
     """ "1,000 floats", "1 int"; of other types "12 elements" """
+    if type == "pointer":
+        return f"{count:,} pointer{'s' * (count != 1)}"
     word = _OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
     word = word if word.removeprefix("unsigned ") in _WORDS else "element"
     return f"{count:,} {word}{'s' * (count != 1)}"
@@ -47,18 +49,30 @@ class Array(NamedTuple):
         return (self.shape, nbytes // known) if size in (0, nbytes // known) else None
 
 
+_LINE = re.compile(r'[ \t]*#[ \t]*line[ \t]+(\d+)(?:[ \t]+"(.*)")?')
+
+
 def lines_of(file: str, name: str, text: str) -> list[str]:
     """The lines of a file, as a text of that name has them, also after `#line 1 "file"`; [] if it has none."""
-    lines: dict[int, str] = {}
+    lines = {at: line for at_file, at, line in _numbered(name, text) if at_file == file}
+    return [lines.get(i, "") for i in range(1, max(lines, default=0) + 1)]
+
+
+def place_of(offset: int, name: str, text: str) -> tuple[str, int]:
+    """The file and the line of a place in a text of that name."""
+    *_, (file, line, _text) = _numbered(name, text[: text.find("\n", offset)])
+    return file, line
+
+
+def _numbered(name: str, text: str) -> Iterator[tuple[str, int, str]]:
+    """File, number and text of each line."""
     at, here = 1, name
     for line in text.splitlines():
-        if match := re.match(r'\s*#\s*line\s+(\d+)(?:\s+"(.*)")?', line):
+        if match := _LINE.match(line):
             at, here = int(match[1]), match[2] or here
             continue
-        if here == file:
-            lines[at] = line
+        yield here, at, line
         at += 1
-    return [lines.get(i, "") for i in range(1, max(lines, default=0) + 1)]
 
 
 def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
@@ -73,29 +87,101 @@ def with_arguments(source: Sequence[str], kernel: str) -> list[str]:
     return [*source, *(f"#define {name} {value.strip()}" for name, value in zip(names, values, strict=False))]
 
 
+_CONSTANT = re.compile(r"\b__constant__\b(?:[^;={}]|\{[^{}]*\})*?\b(\w+)\s*(?:\[[^;={}]*\])*\s*(?=[;=,])")
+
+
+@functools.lru_cache(16)
+def constants(text: str) -> frozenset[str]:
+    """The names of variables in constant memory, the first of each declaration."""
+    return frozenset(_CONSTANT.findall(_COMMENT.sub(" ", text)))
+
+
 def without_comments(source: Sequence[str]) -> list[str]:
     """The same lines, without what is in comments."""
     text = "\n".join(line.rstrip("\n") for line in source)
-    return _COMMENT.sub(lambda comment: " " + "\n" * comment[0].count("\n"), text).split("\n")
+    return _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else _blank(m), text).split("\n")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " + "\n" * match[0].count("\n")
 
 
 def shape_of(name: str, nbytes: int, source: Sequence[str], line: int) -> tuple[str, tuple[int, ...], int] | None:
     """The type and the shape of the variable of that name and size, and the bytes of its elements; None if the source
     does not say, or has several. Those of the function that contains the line come first."""
     same = [one for one in declared(tuple(source)) if one.name == name]
-    begin, end = function(source, line)
-    same = [one for one in same if begin < one.line <= end] or same
+    own = function(tuple(source), line)
+    same = [one for one in same if own and own.begin <= one.line <= own.end] or same
     found = {(one.type, *fit) for one in same if (fit := one.fits(nbytes))}
     return found.pop() if len(found) == 1 and all(one.shape.count(-1) < 2 for one in same) else None
 
 
-def function(source: Sequence[str], line: int) -> tuple[int, int]:
-    """The lines before the function that contains a line, and those up to its end."""
-    ends = [i for i, text in enumerate(source, 1) if text.startswith("}")]
-    return max((i for i in ends if i < line), default=0), min((i for i in ends if i >= line), default=len(source))
+# --- functions -------------------------------------------------------------------------------------------------------
+class Function(NamedTuple):
+    """A function that a source defines."""
+
+    name: str
+    begin: int  #: the line of its head
+    body: int  #: where its body begins
+    end: int
+    head: str
+    text: str  #: of the body
+
+    def statements(self, words: str = "for|while|do") -> list[tuple[int, int]]:
+        """The first and the last line of each loop, or of other statements that begin with such a word."""
+        starts = [match.start() for match in re.finditer(rf"\b(?:{words})\b", self.text)]
+        return [(self._line(at), self._line(_statement_end(self.text, at))) for at in starts]
+
+    def _line(self, at: int) -> int:
+        return self.body + self.text.count("\n", 0, at)
 
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+def _statement_end(text: str, at: int) -> int:
+    """After the statement that begins there."""
+    at += len(text[at:]) - len(text[at:].lstrip())
+    if head := re.compile(r"(for|while|if)\s*(?=\()").match(text, at):
+        end = _statement_end(text, _closing(text, head.end()))
+        has_else = head[1] == "if" and re.compile(r"\s*else\b").match(text, end)
+        return _statement_end(text, end) if has_else else end
+    if word := re.compile(r"(?:do|else)\b").match(text, at):
+        return _statement_end(text, word.end())
+    return _closing(text, at) if text[at : at + 1] == "{" else text.find(";", at) + 1 or len(text)
+
+
+def function(source: tuple[str, ...], line: int) -> Function | None:
+    """The function that contains a line."""
+    return next((one for one in functions(source) if one.begin <= line <= one.end), None)
+
+
+@functools.lru_cache(8)
+def functions(source: tuple[str, ...]) -> tuple[Function, ...]:
+    """The functions that these lines define, in their order."""
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', "\n".join(without_comments(source)))
+    text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", _blank, text, flags=re.M)
+    found, at = [], 0
+    while match := re.compile(r"[;{}]").search(text, at):
+        head, begin, at = text[at : match.start()], at, match.end()
+        if match[0] != "{" or re.search(r"\b(?:namespace|struct|class|union|enum)\b[^()]*$|\bextern\s*\"\"\s*$", head):
+            continue
+        at = _closing(text, match.start())
+        begin += len(head) - len(head.lstrip())
+        first, body, last = (1 + text.count("\n", 0, i) for i in (begin, match.start(), at - 1))
+        plain = re.sub(r"\btemplate\s*<[^{};()]*>|__\w+__\s*\((?:[^()]|\([^()]*\))*\)", "", head)
+        name = re.match(r"[^()=]*?(\w+)\s*\(.*\)[^()]*$", plain, re.S)
+        found.append(Function(name[1] if name else "", first, body, last, head.strip(), text[match.start() : at]))
+    return tuple(found)
+
+
+def bodies(source: tuple[str, ...]) -> list[str]:
+    """The lines, without what is outside of functions' bodies."""
+    lines = [""] * len(source)
+    for one in functions(source):
+        for i, text in enumerate(one.text.split("\n"), one.body - 1):
+            lines[i] += text
+    return lines
+
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
 _SPACES = r"(?:__shared__|__constant__|__device__|__managed__)"
 _QUALIFIER = rf"(?:{_SPACES}|static|extern|inline|const|constexpr|volatile|(?:alignas|__align__)\s*\([^()]*\))"
 _STATEMENT = re.compile(
@@ -170,9 +256,9 @@ def uses(line: str) -> list[Use]:
 
 def _closing(text: str, at: int) -> int:
     """After the bracket that closes the one there."""
-    depth = 0
+    begins, ends, depth = text[at], {"(": ")", "[": "]", "{": "}"}[text[at]], 0
     for i in range(at, len(text)):
-        depth += {"[": 1, "]": -1}.get(text[i], 0)
+        depth += (text[i] == begins) - (text[i] == ends)
         if not depth:
             return i + 1
     return len(text) + 1
@@ -192,7 +278,7 @@ def _verb(before: str, after: str) -> str:
 def operator_of(line: str, array: str) -> str:
     """By which operator a line changes elements of an array, or a variable: "+=", "++", "=" ...; "" if it cannot be
     told."""
-    name = rf"(?<![\w.])\*?\(?{re.escape(array)}\b\)?(?:\s*\[(?:[^][]|\[[^][]*\])*\])*(?:\.\w+)*"
+    name = rf"(?<![\w.])\*?\(?{re.escape(array)}\b\)?(?:\s*\[(?:[^][]|\[[^][]*\])*\])*(?:(?:\.|->)\w+)*"
     found = set(re.findall(rf"{name}\s*(\+\+|--|(?:[-+*/%&|^]|<<|>>)=|=(?!=))", line))
     found |= set(re.findall(rf"(\+\+|--)\s*{name}", line))
     return found.pop() if len(found) == 1 else ""

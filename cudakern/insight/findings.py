@@ -13,7 +13,7 @@ from .. import _display
 from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
-from .declared import BYTES, declared, numbers, shape_of, uses, with_arguments, without_comments
+from .declared import BYTES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,9 +44,9 @@ class Finding:
     message: str
     advice: str
     array: str = ""  #: whose element it is: a parameter or a variable
-    other: Place | None = None  #: of a race
+    other: Place | None = None  #: of a race; or where other threads wait
     count: int = 1  #: how many accesses made the same mistake
-    launch: int = 0
+    launch: int = 0  #: which one of the check, from 1
     element: Element | None = field(default=None, repr=False, compare=False)  #: None: there is no picture
     source: Sequence[str] = field(default=(), repr=False, compare=False)  #: the lines of its file, if they are known
     call: Call | None = field(default=None, repr=False, compare=False)  #: that was checked
@@ -63,7 +63,7 @@ class Finding:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The lines concerned, of a race both."""
+        """The lines concerned: of a race, or of threads that wait for each other, both."""
         return tuple(sorted({self.line} | ({self.other.line} if self.other else set())))
 
     @property
@@ -92,7 +92,13 @@ class Findings(_display.Shown, Sequence[Finding]):
         self._found, self.launches, self.of = tuple(found), launches, of
 
     def __getitem__(self, i):  # type: ignore[no-untyped-def]
-        return self._found[i]
+        return Findings(self._found[i], self.launches, self.of) if isinstance(i, slice) else self._found[i]
+
+    def __add__(self, other: Findings) -> Findings:
+        if not isinstance(other, Findings):
+            return NotImplemented
+        of = self.of if self.of == other.of else ", ".join(filter(None, (self.of, other.of)))
+        return Findings([*self, *other], self.launches + other.launches, of)
 
     def __len__(self) -> int:
         return len(self._found)
@@ -135,8 +141,11 @@ class Findings(_display.Shown, Sequence[Finding]):
         ]
 
 
+Triple = tuple[int, int, int]
 #: From here to 2**32, an index is a small negative number that has become unsigned.
 WRAPPED = 2**32 - 2**16
+#: So many bytes from a table of pointers, an address is not that of an element of the table.
+NEAR = 4096
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -147,13 +156,16 @@ def _shown(index: tuple[int, int, int], of: Sequence[int]) -> str:
 
 
 def _thread(found: Found, at: Access) -> str:
+    return thread_name(triple(found.grid), triple(found.shape), triple(at.block), triple(at.thread))
+
+
+def thread_name(grid: Triple, shape: Triple, block: Triple, thread: Triple) -> str:
     """ "thread 1000 (block 3, thread 232)", or in several dimensions "thread (1, 2) of block (0, 3)" """
-    block, thread = triple(at.block), triple(at.thread)
-    if found.grid[1] == found.grid[2] == found.shape[1] == found.shape[2] == 1:
-        number = block[0] * found.shape[0] + thread[0]
-        return f"thread {number}" + (f" (block {block[0]}, thread {thread[0]})" if found.grid[0] > 1 else "")
-    of_block = f" of block {_shown(block, found.grid)}" if max(found.grid) > 1 else ""
-    return f"thread {_shown(thread, found.shape)}{of_block}"
+    if grid[1] == grid[2] == shape[1] == shape[2] == 1:
+        number = block[0] * shape[0] + thread[0]
+        return f"thread {number}" + (f" (block {block[0]}, thread {thread[0]})" if grid[0] > 1 else "")
+    of_block = f" of block {_shown(block, grid)}" if max(grid) > 1 else ""
+    return f"thread {_shown(thread, shape)}{of_block}"
 
 
 def _same(a: Sequence[int], b: Sequence[int]) -> bool:
@@ -174,6 +186,7 @@ class Parameter:
     type: str
     bytes: int  #: of an element that it points to; 0: unknown
     dtype: str | None = None  #: of these, if arrays have it
+    is_value: bool = False  #: a struct that contains pointers
 
 
 #: Of a program's variables, by name: type, bytes of an element, shape, whether it is constant.
@@ -217,6 +230,23 @@ class _Words:
         self.has_rows = False  #: but it has several dimensions
         if variable and self.what != "index":
             self._declare(variable, variables)
+        if self.parameter and self.parameter.is_value:
+            self._find_member(self.parameter.name)
+
+    def _find_member(self, name: str) -> None:
+        """Which pointer of a struct the line uses: `image.data[i]`."""
+        self.type, self.size = "", self.found.access.bytes or 1
+        paths = {use.path for use in uses(self._text) if use.path.startswith(f"{name}.")}
+        self.array = paths.pop() if len(paths) == 1 else f"an array of {name}"
+        member = re.search(rf"\b(\w+)\s*\*[^;()]*\b{self.array.split('.')[-1]}\s*[,;]", "\n".join(self.source))
+        if member and BYTES.get(member[1]) == self.size:
+            self.type = member[1]
+
+    @property
+    def _text(self) -> str:
+        """The line of the access."""
+        at = self.found.access.line.line
+        return "".join(without_comments(self.source)[at - 1 : at])
 
     def _declare(self, variable: str, variables: Variables) -> None:
         """What the program, or the source, says of the variable."""
@@ -237,7 +267,16 @@ class _Words:
     @property
     def _is_unknown(self) -> bool:
         """Whether the address is in no array, nor near one."""
+        if self._is_table and (
+            self.found.access.bytes != 8 or not -NEAR < self.found.offset < NEAR + self.found.length
+        ):
+            return True
         return not self.found.variable and self.found.parameter < 0
+
+    @property
+    def _is_table(self) -> bool:
+        """Whether the nearest array has pointers, so that the address may come from one of these."""
+        return self.parameter is not None and self.parameter.type == "pointer"
 
     @property
     def element(self) -> str:
@@ -253,7 +292,7 @@ class _Words:
             return f"element {index} of a block from malloc"
         if self.shape == () and not index:
             return self.array
-        if self.has_rows or not self.array.isidentifier():
+        if self.has_rows or not re.fullmatch(r"[\w.]+", self.array):
             return f"element {index} of {self.array}"
         indices: list[int] = []
         for length in reversed((self.shape or ())[1:]):
@@ -261,7 +300,16 @@ class _Words:
             index //= length
         return self.array + "".join(f"[{i}]" for i in (index, *indices))
 
+    def _wide(self) -> str:
+        """Of an access to several elements."""
+        last = (self.found.offset + self.found.access.bytes) / self.size - 1
+        if self.found.access.bytes % self.size or self.element.count("[") != 1 or self.element[-1] != "]":
+            return f"{self.found.access.bytes} bytes from {self.element} on"
+        return f"{self.element} to {self.element[: self.element.rindex('[')]}[{last:.0f}]"
+
     def _length(self) -> str:
+        if not self.found.length and self.parameter:
+            return f"{self.array} is empty"
         count = numbers(self.found.length // self.size, self.type, self.dtype)
         if self.is_dynamic:
             return f"the launch gives it {self.found.length:,} bytes" + (f", {count}" if self.shape else "")
@@ -317,19 +365,34 @@ class _Words:
 
     def _bounds(self) -> tuple[str, str]:
         found, count = self.found, self.found.length // self.size
-        if not found.length or self._is_unknown:
+        if self._is_unknown or (not found.length and found.parameter < 0 and not self.is_dynamic):
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
                 return f"{self._does} through a null pointer", "Pass an array, or test the pointer first."
+            if self._is_table:
+                index = "the index behind it must stay below the length of that array"
+                return where, f"Each pointer in {self.array} must be that of an array on the device, and {index}."
             return where, "A pointer must come from an array on the device, not from the host's memory."
         message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size
+        if not found.length and not self.is_dynamic:
+            return message, "No thread may access an empty array: test its length first."
+        if found.access.bytes > self.size:
+            in_bytes = f", {found.length:,} bytes" if found.access.bytes % self.size else ""
+            message = f"{self._does} {self._wide()}; {self._length()}{in_bytes}"
         if found.offset < 0:
             return message, "The index must not be negative: test it, or treat the edge by itself."
         if found.offset < found.length:
             return message, "The last part of this access lies beyond the end: shorten it, or pad the array."
         if self.is_dynamic:
-            return message, "Launch with more shared memory (in bytes), or let the index stay below its size."
+            launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
+            return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
+        if index == count and self.parameter and "<=" in self._function:
+            last = f"Its last element is {self.array}[{count - 1}]"
+            return message, f"{last}: perhaps <= should be <. Otherwise test the index first."
         if index == self._thread_number and self.parameter:
+            if self._is_tested:
+                test = f"compare the index with the length of {self.array}, and look at the order of the arguments"
+                return message, f"There is a test, which lets this thread pass: {test}."
             return message, "Let threads whose index is not in the array do nothing: if (i < n)."
         if WRAPPED <= index < 2**32:
             return (
@@ -341,6 +404,18 @@ class _Words:
         if self.shape and len(self.shape) > 1:
             return message, "Make the array larger, or let each index stay below its size."
         return message, self._last(count)
+
+    @property
+    def _function(self) -> str:
+        """The body of the function with the access."""
+        own = function(tuple(without_comments(self.source)), self.found.access.line.line)
+        return own.text if own else ""
+
+    @property
+    def _is_tested(self) -> bool:
+        """Whether the variable that is the index is compared with something."""
+        index = next((use.indices[-1] for use in uses(self._text) if use.name == self.array and use.indices), "")
+        return index.isidentifier() and bool(re.search(rf"\bif\s*\([^;{{]*\b{index}\s*(?:<|>=)", self._function))
 
     def _last(self, count: int) -> str:
         """Of an array of variable or fixed length."""
@@ -395,7 +470,7 @@ class _Words:
         if self.found.access.kind & checker.CACHED:
             message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
             return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
-        return message, Race(self.found, self.array, self.is_shared, self.source).advice()
+        return message, Race(self.found, self.array, self.is_shared, self.source, self.type, self.shape == ()).advice()
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found
@@ -425,8 +500,7 @@ class _Words:
             r" ?\[", " [", found.variable.decode(errors="replace").strip("'"), count=1
         )  # clang's has no space
         index, lengths = found.offset, tuple(map(int, re.findall(r"\[(\d+)\]", type)))
-        line = without_comments(self.source)[found.access.line.line - 1 : found.access.line.line]
-        here = [use for use in uses("".join(line)) if self._may_be(use.name, len(use.indices), lengths)]
+        here = [use for use in uses(self._text) if self._may_be(use.name, len(use.indices), lengths)]
         below = "The index must not be negative" if index < 0 else f"The index must be less than {lengths[0]}"
         paths = sorted({use.path for use in here})
         if not lengths or len(paths) != 1:
@@ -478,7 +552,50 @@ class _Words:
 
     def _scope(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which {self._other_does}, with a scope of one block only"
-        return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
+        source = without_comments(self.source)
+        here = "".join(
+            source[at.line.line - 1] for at in (self.found.access, self.found.other) if at.line.line <= len(source)
+        )
+        if "_block" in here and "scope" not in here:
+            return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
+        if "thread_scope_block" in "".join(source):
+            return message, "cuda::thread_scope_block is for the threads of one block: use cuda::thread_scope_device."
+        return message, "It is atomic for the threads of one block: use the scope of the whole device."
+
+
+#: In an error of the emulator: an operation, perhaps its mask, and perhaps where other threads wait at it.
+_OPERATION = re.compile(
+    r"(?P<name>__\w+|the grid's sync)(?:\(\))?(?P<mask> with mask 0x[0-9a-f]+)?(?:, (?P<file>[^:,; ]+):(?P<line>\d+))?"
+)
+
+
+def as_written(message: str, source: Sequence[str], file: str, line: int) -> tuple[str, int]:
+    """The message of an error, with the operations' names in the source instead of the emulator's ("tile.sync()"), and
+    the first other line that it names, or 0."""
+    lines, others = without_comments(source), []
+
+    def written(match: re.Match[str]) -> str:
+        at = int(match["line"] or line)
+        is_here = (match["file"] or file) == file
+        name = _name_in(lines[at - 1] if is_here and 0 < at <= len(lines) else "", match["name"])
+        mask = "" if "." in name or "->" in name else match["mask"] or ""
+        if match["line"] and is_here:
+            others.append(at)
+        where = f" in line {at}" if is_here else f", {match['file']}:{match['line']}"
+        return f"{name}{mask}{where if match['line'] else ''}"
+
+    return _OPERATION.sub(written, message), next((at for at in others if at != line), 0)
+
+
+def _name_in(text: str, name: str) -> str:
+    """How a line calls an operation that the emulator names __shfl_down_sync, __syncwarp, ...: "tile.shfl_down()"."""
+    method = "sync" if "sync" in name[-12:] and not name.endswith("_sync") else name[2:].removesuffix("_sync")
+    if name not in text:
+        if match := re.search(rf"(\w+(?:\(\))?(?:\.|->)){method}\s*\(", text):
+            return f"{match[1]}{method}()"
+        if match := re.search(r"\b((?:\w+::)*(?:sync|reduce|\w+_scan))\s*\((\w+)\s*([,)])", text):
+            return f"{match[1]}({match[2]}{', ...' * (match[3] == ',')})"
+    return f"{name}()"
 
 
 def finding(

@@ -329,9 +329,9 @@ def run(
 def _run_shown(
     name: str, mode: str, line: list[str], files: dict[str, str], folder: Path, reachable: dependencies.Reachable
 ) -> cache.Built:
-    """The same, with a line of progress for a first check."""
+    """The same, with a line of progress for a first check or picture."""
     with _display.progress_line(None if mode in _driver.REPORTING else False, after=0) as announce:
-        announce(f"Compiling {name} for the check ...")
+        announce(f"Compiling {name} so that it reports its accesses ...")
         return run(line, files, folder, reachable)
 
 

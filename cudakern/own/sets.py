@@ -102,7 +102,7 @@ def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
     sources = {unit.name: unit.text for unit in needed(operation, variant)}
     # A run that is not compiled fails: the address of this function stands for its own.
     sources["set.cu"] = '#include "kernels/set.cu"\nextern "C" int cudakern_no_run() { return CK_BAD_VALUE; }\n'
-    what = f"Compiling {operation}, {variant}{' for the check' * (mode in _driver.REPORTING)} ..."
+    what = f"Compiling {operation}, {variant}{' so that it reports its accesses' * (mode in _driver.REPORTING)} ..."
     with (
         _display.progress_line(None, after=0) as announce,
         ThreadPoolExecutor(max(2, len(os.sched_getaffinity(0)))) as pool,

@@ -69,6 +69,17 @@ CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(const void *) {}
 CALLBACK __tsan_func_exit() {}
 
+// --- Basic blocks of code: -fsanitize-coverage=trace-pc, in mode "traced" --------------------------------------------
+// Called where each of them begins. (Frames are aligned to 16 bytes.)
+CALLBACK __sanitizer_cov_trace_pc() {
+    const emu_direct *const direct = emu_threadIdx.direct;
+    if (!direct || !direct->paths) return;
+    emu_path &path = direct->paths[emu_threadIdx.thread];
+    const uint64_t depth = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - path.base;
+    *path.next++ = depth << (EMU_CODE_BITS - 4) | reinterpret_cast<uintptr_t>(CALLED_AT);
+    if (path.next == path.end) direct->full();
+}
+
 // --- Functions of the C library that compilers call, also for copies of structs ------------------------------------
 // (The linker directs their calls here: --wrap.)
 #define FUNCTION extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void *

@@ -31,7 +31,7 @@ static int is_header(const char *file) {
     const char *end = strrchr(file, '/');
     if (!end) return 0;
     // Of CUDA's headers, of ours below them, of the seam's beside them.
-    static const char *const near[] = {"", "../", "../../emulator/include/"};
+    static const char *const near[] = {"", "../", "../include/"};
     int is_ours = 0;
     for (int i = 0; i < 3 && !is_ours; i++) {
         snprintf(path, sizeof path, "%.*s/%scuda_runtime_api.h", (int)(end - file), file, near[i]);

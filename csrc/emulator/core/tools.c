@@ -221,6 +221,7 @@ void emu_tool_quiet(emu_block *block, int begins) {
     if (begins && before) {
         quiet = *before;
         quiet.unheard = (emu_unheard){0, SIZE_MAX, block->current->id};
+        quiet.paths = NULL;
     }
     emu_threadIdx.direct = begins && before ? &quiet : before;
     block->current->quiet = (uint8_t)begins;

@@ -5,6 +5,7 @@
 //      4 bytes per lane: one pass for each different word in the bank that has most of them
 //      8 bytes: the halves of the warp come one after the other; 16 bytes: its quarters. Two neighboring parts of a
 //      load come together if lanes i and i ^ 1, or lanes i and i ^ 2, read the same.
+//      atomic operations whose results are used: one pass for each lane that wants the bank
 #include <string.h>
 
 #include "counters.h"
@@ -81,6 +82,17 @@ static unsigned passes(const request *of, uint32_t lanes, unsigned words) {
     return most;
 }
 
+// The same if a bank serves one lane at a time, also if several want one word.
+static unsigned turns(const request *of, uint32_t lanes, unsigned words) {
+    unsigned count[BANKS] = {0}, most = 0;
+    for (uint32_t left = lanes & of->lanes; left; left &= left - 1) {
+        const uintptr_t first = of->address[__builtin_ctz(left)] / WORD;
+        for (uintptr_t word = first; word < first + words; ++word)
+            if (++count[word % BANKS] > most) most = count[word % BANKS];
+    }
+    return most;
+}
+
 // Whether each two lanes that differ in that bit read the same, as far as both take part.
 static int are_pairs(const request *of, uint32_t lanes, unsigned bit) {
     for (uint32_t left = lanes & of->lanes; left; left &= left - 1) {
@@ -103,6 +115,35 @@ cost cost_of_shared(const request *of, unsigned bytes, int can_merge) {
         }
         if (!(lanes & of->lanes)) continue;
         result.wavefronts += passes(of, lanes, words);
+        result.serial += turns(of, lanes, words);
+        ++result.ideal;
+    }
+    return result;
+}
+
+enum { FROM = 56 }; // the bits of an address above these: 1 + the bank
+
+uintptr_t copy_address(uintptr_t shared, const void *from) {
+    return shared | (from ? (uintptr_t)from / WORD % BANKS + 1 : 0) << FROM;
+}
+
+// Data takes its way from a bank of the first-level cache to one of shared memory: each can give, or take, one word at
+// a time. A word that goes to several places is given several times.
+cost cost_of_copy(const request *of, unsigned bytes) {
+    const unsigned words = (bytes + WORD - 1) / WORD, parts = words <= 1 ? 1 : words == 2 ? 2 : 4;
+    request to = *of, from = {0};
+    cost result = {0};
+    for (uint32_t left = of->lanes; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        const uintptr_t bank = of->address[lane] >> FROM;
+        to.address[lane] &= ((uintptr_t)1 << FROM) - 1;
+        if (bank) from.lanes |= 1u << lane, from.address[lane] = (bank - 1) * WORD;
+    }
+    for (unsigned part = 0; part < parts; ++part) {
+        const uint32_t lanes = parts == 1 ? UINT32_MAX : ((1u << LANES / parts) - 1) << part * LANES / parts;
+        if (!(lanes & of->lanes)) continue;
+        const unsigned taken = passes(&to, lanes, words), given = turns(&from, lanes, words);
+        result.wavefronts += taken > given ? taken : given;
         ++result.ideal;
     }
     return result;

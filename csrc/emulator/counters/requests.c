@@ -5,31 +5,60 @@
 //   converged                            those of one number are one request
 //
 // A request ends when all lanes of the warp have come, or when those that have not cannot come any more: the warp has
-// converged, at a barrier or its end. Its addresses wait in a row per site and warp, of which those in front have
-// ended.
+// converged, at a barrier or its end. Until then it waits in the row of its site and warp.
+//
+// Lanes mostly keep their distances from one request of a row to the next one:
+//
+//   row   shape: 0 4 8 12 ...  (lane's address - base)
+//         open requests:  #5 base, lanes that have come | #6 base, lanes | ...    one that does not fit has its own
+//                                                                                 addresses, in `apart`
+// Invariant: of the open requests of a row, only the first one may change the shape, by a lane that has no part in the
+// others yet. So a request costs 16 bytes, and the cost of a shape at a place is worked out once.
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
-enum { MOST_SITES = 1 << 12, MOST_WARPS = 32, MOST_OPEN = 1 << 18 };
+enum { MOST_SITES = 1 << 12, MOST_WARPS = 32, MOST_OPEN = 1 << 14, YIELDS = 4, RECENT = 8, COSTS = 1 << 12 };
+enum { PERIOD = BANKS * WORD }; // what a shape costs depends on its base modulo this
+
+typedef struct open_request {
+    uintptr_t base;
+    uint32_t lanes;
+    uint32_t apart; // place of its addresses, if they differ from base + shape; 0: none
+} open_request;
 
 typedef struct row { // of a site and a warp
-    request *of;
-    uint32_t room, begin, end; // places of the requests that are open; those from `end` on have not begun
-    uint32_t ended;            // requests that have ended since the lanes converged
-    uint32_t done[LANES];      // accesses of each lane since then
+    uintptr_t shape[LANES];
+    uint32_t done[LANES]; // accesses of each lane since the lanes converged
+    uint32_t ended, open; // requests that have ended since then, and those that have begun
+    open_request *of;     // number n is of[n & last]
+    uint32_t last;
+    uint32_t present; // lanes that the warp has
+    uint64_t hash;    // of the shape; 0: unknown
+    unsigned site;
+    int is_listed;       // in `listed`: it has begun requests since the lanes converged
+    uint64_t unused[11]; // 512 bytes: rows are found for each access
 } row;
 
 static site sites[MOST_SITES];
-static row rows[MOST_SITES][MOST_WARPS];
+static row *rows[MOST_SITES]; // of each warp
 static unsigned site_count;
 static struct {
     uintptr_t key;
     unsigned number;
 } places[2 * MOST_SITES]; // of the sites, by their code
-static unsigned warps;
-static uint32_t present[MOST_WARPS]; // lanes that the warp has
+static unsigned block_threads;
+static struct {
+    row **of;
+    unsigned count, room;
+} listed[MOST_WARPS];
+static struct {
+    uintptr_t (*of)[LANES]; // of[n]: addresses of a request; of[n][0] of one that is free: the next free one
+    uint32_t count, room, free;
+} apart;
+
+// --- Sites ---------------------------------------------------------------------------------------------------------
 
 static unsigned site_number(const emu_where *at, const void *after, unsigned kind, unsigned bytes, emu_space space) {
     const uintptr_t code = after ? (uintptr_t)after - 1 : at->code;
@@ -49,92 +78,304 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
                                .kind = kind,
                                .bytes = bytes,
                                .space = space};
+    if (!rows[site_count]) {
+        rows[site_count] = calloc(MOST_WARPS, sizeof **rows);
+        if (!rows[site_count]) abort();
+    }
+    for (unsigned warp = 0; warp * LANES < block_threads; ++warp) {
+        const unsigned rest = block_threads - warp * LANES;
+        rows[site_count][warp].site = site_count;
+        rows[site_count][warp].present = rest >= LANES ? UINT32_MAX : (1u << rest) - 1;
+    }
     return site_count++;
 }
 
-static void count_request(site *to, const request *of, unsigned warp) {
-    const cost its = to->space == EMU_SPACE_SHARED ? cost_of_shared(of, to->bytes, to->kind == EMU_READS)
-                     : to->kind & EMU_ATOMIC       ? cost_of_atomics(of, to->bytes)
-                                                   : cost_of_global(of, to->bytes);
+// --- What requests cost --------------------------------------------------------------------------------------------
+
+static struct {
+    uint64_t shape;        // its hash
+    uint32_t lanes, place; // place: the base's remainder, the site's kind
+    cost its;
+} costs[COSTS];
+
+static uint64_t hash_of(const uintptr_t *shape) {
+    uint64_t hash = 1;
+    for (unsigned lane = 0; lane < LANES; ++lane) hash = (hash ^ shape[lane]) * 0x9e3779b97f4a7c15u ^ hash >> 29;
+    return hash ? hash : 1;
+}
+
+static request whole(const row *in, const open_request *of) {
+    request result = {.lanes = of->lanes};
+    for (unsigned lane = 0; lane < LANES; ++lane)
+        result.address[lane] = of->apart ? apart.of[of->apart][lane] : of->base + in->shape[lane];
+    return result;
+}
+
+static cost cost_of(const site *at, const request *of) {
+    if (at->space == EMU_SPACE_SHARED)
+        return at->kind & EMU_PENDING ? cost_of_copy(of, at->bytes)
+                                      : cost_of_shared(of, at->bytes, at->kind == EMU_READS);
+    return at->kind & EMU_ATOMIC ? cost_of_atomics(of, at->bytes) : cost_of_global(of, at->bytes);
+}
+
+static cost known_cost(const site *at, row *in, const open_request *of) {
+    if (!in->hash) in->hash = hash_of(in->shape);
+    const uint32_t place = (uint32_t)(of->base % PERIOD) | at->bytes << 8 | (at->space == EMU_SPACE_SHARED) << 16 |
+                           (at->kind == EMU_READS) << 17 | !!(at->kind & EMU_ATOMIC) << 18 |
+                           !!(at->kind & EMU_PENDING) << 19;
+    const uint64_t shape = in->hash ^ of->base >> 56; // (copy_address)
+    const uint64_t mixed = (shape ^ of->lanes ^ (uint64_t)place << 32) * 0x9e3779b97f4a7c15u;
+    const size_t i = mixed >> 32 & (COSTS - 1);
+    if (costs[i].shape != shape || costs[i].lanes != of->lanes || costs[i].place != place) {
+        const request all = whole(in, of);
+        costs[i].its = cost_of(at, &all);
+        costs[i].shape = shape, costs[i].lanes = of->lanes, costs[i].place = place;
+    }
+    return costs[i].its;
+}
+
+static void count_request(row *in, const open_request *of) {
+    if (!of->lanes) return;
+    site *const to = &sites[in->site];
+    cost its;
+    if (of->apart) {
+        const request all = whole(in, of);
+        its = cost_of(to, &all);
+    } else {
+        its = known_cost(to, in, of);
+    }
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(of->lanes);
     to->sectors += its.sectors;
     to->used += its.used;
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
+    to->serial += its.serial;
+    const unsigned warp = (unsigned)(in - rows[in->site]);
     if (to->step_count < MOST_STEPS && (!to->step_count || to->step_warp == warp)) {
         to->step_warp = warp;
-        to->steps[to->step_count++] = *of;
+        to->steps[to->step_count++] = whole(in, of);
     }
     const uint64_t size = to->space == EMU_SPACE_SHARED ? its.wavefronts : its.sectors;
-    if (size <= to->most) return;
-    to->most = size;
-    to->worst = *of;
-}
-
-static request *place_for(row *in, uint32_t number) { // NULL: it has ended already
-    if (number < in->ended) return NULL;
-    const uint32_t at = in->begin + (number - in->ended);
-    if (at >= in->room) {
-        if (in->begin) memmove(in->of, in->of + in->begin, (in->end - in->begin) * sizeof *in->of);
-        in->end -= in->begin;
-        in->begin = 0;
-        if (number - in->ended >= in->room) {
-            in->room = in->room ? 2 * in->room : 16;
-            in->of = realloc(in->of, in->room * sizeof *in->of);
-            if (!in->of) abort();
-        }
-        return place_for(in, number);
+    if (size > to->most) {
+        to->most = size;
+        to->worst = whole(in, of);
     }
-    while (in->end <= at) in->of[in->end++].lanes = 0;
-    return &in->of[at];
+    if (of->apart) {
+        apart.of[of->apart][0] = apart.free;
+        apart.free = of->apart;
+    }
 }
 
-static void finish(unsigned number, row *in) {
-    for (uint32_t i = in->begin; i < in->end; ++i)
-        if (in->of[i].lanes) count_request(&sites[number], &in->of[i], (unsigned)(in - rows[number]));
-    in->begin = in->end = in->ended = 0;
+// --- Rows ----------------------------------------------------------------------------------------------------------
+
+static inline open_request *place_of(const row *in, uint32_t number) {
+    return &in->of[number & in->last];
+}
+
+static __attribute__((noinline)) void end_first(row *in) {
+    count_request(in, place_of(in, in->ended));
+    ++in->ended;
+    --in->open;
+}
+
+static void finish(row *in) {
+    while (in->open) end_first(in);
+    in->ended = 0;
+    in->is_listed = 0;
     memset(in->done, 0, sizeof in->done);
 }
 
-void requests_access(unsigned thread, const emu_where *at, const void *after, uintptr_t address, unsigned bytes,
-                     unsigned kind, emu_space space) {
-    const unsigned number = site_number(at, after, kind, bytes, space), warp = thread / LANES, lane = thread % LANES;
-    row *const in = &rows[number][warp];
-    if (in->end - in->begin >= MOST_OPEN) { // the lane is too far ahead: those before it have been counted without it
-        count_request(&sites[number], &in->of[in->begin++], warp);
-        ++in->ended;
+static void list(row *in, unsigned warp) {
+    if (listed[warp].count == listed[warp].room) {
+        listed[warp].room = listed[warp].room ? 2 * listed[warp].room : 64;
+        listed[warp].of = realloc(listed[warp].of, listed[warp].room * sizeof *listed[warp].of);
+        if (!listed[warp].of) abort();
     }
-    request *const of = place_for(in, in->done[lane]++);
-    if (!of) return;
-    of->lanes |= 1u << lane;
-    of->address[lane] = address;
-    if (of->lanes != present[warp] || of != &in->of[in->begin]) return;
-    count_request(&sites[number], of, warp);
-    ++in->begin;
-    ++in->ended;
+    listed[warp].of[listed[warp].count++] = in;
+    in->is_listed = 1;
 }
 
+static void begin(row *in, uintptr_t base) { // the next request
+    if (!in->of || in->open > in->last) {
+        const row before = *in;
+        in->last = in->of ? 2 * in->last + 1 : 15;
+        in->of = malloc((in->last + 1) * sizeof *in->of);
+        if (!in->of) abort();
+        for (uint32_t i = in->ended; i != in->ended + in->open; ++i) *place_of(in, i) = *place_of(&before, i);
+        free(before.of);
+    }
+    *place_of(in, in->ended + in->open++) = (open_request){.base = base};
+}
+
+static void set_apart(const row *in, open_request *of) {
+    const request all = whole(in, of);
+    if (!apart.free) {
+        const uint32_t before = apart.room ? apart.room : 1;
+        apart.room = 2 * before;
+        apart.of = realloc(apart.of, apart.room * sizeof *apart.of);
+        if (!apart.of) abort();
+        for (uint32_t i = before; i < apart.room; ++i) {
+            apart.of[i][0] = apart.free;
+            apart.free = i;
+        }
+    }
+    of->apart = apart.free;
+    apart.free = (uint32_t)apart.of[of->apart][0];
+    memcpy(apart.of[of->apart], all.address, sizeof all.address);
+}
+
+static inline void join(row *in, open_request *of, unsigned lane, uint32_t number) {
+    of->lanes |= 1u << lane;
+    if (of->lanes == in->present && number == in->ended) end_first(in);
+}
+
+// The lane is so far ahead that the others run first. Those that cannot come, because they wait for it or have ended,
+// have no part in the older requests.
+static int core_reports; // an access that must not let other threads run
+static void wait_for_others(row *in) {
+    const uint32_t before = in->ended;
+    for (int i = 0; i < YIELDS && !core_reports && in->ended == before; ++i) emu_yield();
+    if (in->ended == before)
+        while (in->open > MOST_OPEN / 2) end_first(in);
+}
+
+// A request that begins, or an address that does not fit.
+static __attribute__((noinline)) void add_slowly(row *in, unsigned thread, uint32_t number, uintptr_t address) {
+    const unsigned lane = thread % LANES;
+    if (in->open == MOST_OPEN && number - in->ended == MOST_OPEN) wait_for_others(in);
+    if (number - in->ended == in->open) {
+        if (!in->is_listed) list(in, thread / LANES);
+        begin(in, address - in->shape[lane]);
+    }
+    if (number - in->ended >= in->open) return; // it has ended already
+    open_request *const of = place_of(in, number);
+    if (!of->apart && address - of->base != in->shape[lane]) {
+        if (number == in->ended) {
+            in->shape[lane] = address - of->base;
+            in->hash = 0;
+        } else {
+            set_apart(in, of);
+        }
+    }
+    if (of->apart) apart.of[of->apart][lane] = address;
+    join(in, of, lane, number);
+}
+
+static inline void add(row *in, unsigned thread, uintptr_t address) {
+    const unsigned lane = thread % LANES;
+    const uint32_t number = in->done[lane]++;
+    open_request *const of = place_of(in, number);
+    if (number - in->ended >= in->open || of->apart || address - of->base != in->shape[lane])
+        add_slowly(in, thread, number, address);
+    else
+        join(in, of, lane, number);
+}
+
+// The rows of the site, or of the last word of a range.
+static row *add_at(unsigned thread, const emu_where *at, const void *after, uintptr_t address, size_t bytes,
+                   unsigned kind, emu_space space) {
+    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
+        add_at(thread, at, after, address, WORD, kind & ~EMU_RANGE, space);
+    row *const of = rows[site_number(at, after, kind & ~EMU_RANGE, (unsigned)bytes, space)];
+    add(&of[thread / LANES], thread, address);
+    return of;
+}
+
+void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
+                     emu_space space) {
+    core_reports = 1;
+    add_at(thread, at, NULL, address, bytes, kind, space);
+    core_reports = 0;
+}
+
+void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space) {
+    row *const in = &rows[site_number(at, NULL, kind, (unsigned)bytes, space)][thread / LANES];
+    const uint32_t number = in->done[thread % LANES]++;
+    if (!in->is_listed) list(in, thread / LANES);
+    if (number - in->ended == in->open) begin(in, 0);
+}
+
+// --- The accesses of the kernel's code -----------------------------------------------------------------------------
+
+// Which rows an instruction has, if it accesses the same memory as before. (The instruction is a call of a function
+// for accesses of that kind and size.)
+static struct {
+    const void *after;
+    uintptr_t begin;
+    size_t bytes;
+    row *of; // NULL: what is there does not count
+} known[MOST_SITES];
+static range recent[RECENT];
+static unsigned next_recent;
+static int (*find)(uintptr_t address, range *in); // requests_start
+
+static int find_range(uintptr_t address, range *in) {
+    for (unsigned i = 0; i < RECENT; ++i)
+        if (address - recent[i].begin < recent[i].bytes) {
+            *in = recent[i];
+            return 1;
+        }
+    if (!find(address, in)) return 0;
+    recent[next_recent++ % RECENT] = *in;
+    return 1;
+}
+
+static inline size_t known_place(const void *after) {
+    return ((uintptr_t)after ^ (uintptr_t)after >> 12) % MOST_SITES;
+}
+
+static __attribute__((noinline)) void access_slowly(uintptr_t address, size_t bytes, unsigned kind,
+                                                    const void *after) {
+    static const emu_where nowhere;
+    const size_t i = known_place(after);
+    const unsigned plain = kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE);
+    range in;
+    row *of = NULL;
+    if (!find_range(address, &in)) return;
+    if (in.space != NOT_COUNTED)
+        of = add_at(emu_threadIdx.thread, &nowhere, after, address, bytes, plain, (emu_space)in.space);
+    if (kind & EMU_RANGE) return;
+    known[i].after = after;
+    known[i].begin = in.begin, known[i].bytes = in.bytes;
+    known[i].of = of;
+}
+
+void requests_direct(const void *pointer, size_t bytes, unsigned kind, const void *after) {
+    const uintptr_t address = (uintptr_t)pointer;
+    const size_t i = known_place(after);
+    if (known[i].after != after || address - known[i].begin >= known[i].bytes)
+        access_slowly(address, bytes, kind, after);
+    else if (known[i].of)
+        add(&known[i].of[emu_threadIdx.thread / LANES], emu_threadIdx.thread, address);
+}
+
+void requests_forget_memory(void) {
+    memset(known, 0, sizeof known);
+    memset(recent, 0, sizeof recent);
+}
+
+// --- When ----------------------------------------------------------------------------------------------------------
+
 void requests_converge(unsigned warp) {
-    for (unsigned i = 0; i < site_count; ++i) finish(i, &rows[i][warp]);
+    for (unsigned i = 0; i < listed[warp].count; ++i) finish(listed[warp].of[i]);
+    listed[warp].count = 0;
 }
 
 void requests_converge_all(void) {
-    for (unsigned warp = 0; warp < warps; ++warp) requests_converge(warp);
+    for (unsigned warp = 0; warp * LANES < block_threads; ++warp) requests_converge(warp);
 }
 
 void requests_end_steps(void) {
     for (unsigned i = 0; i < site_count; ++i) sites[i].step_warp = MOST_WARPS;
 }
 
-void requests_start(unsigned threads) {
+void requests_start(unsigned threads, int (*find_memory)(uintptr_t address, range *in)) {
     site_count = 0;
+    find = find_memory;
     memset(places, 0, sizeof places);
-    warps = (threads + LANES - 1) / LANES;
-    for (unsigned warp = 0; warp < warps; ++warp) {
-        const unsigned rest = threads - warp * LANES;
-        present[warp] = rest >= LANES ? UINT32_MAX : (1u << rest) - 1;
-    }
+    requests_forget_memory();
+    block_threads = threads;
 }
 
 size_t requests_sites(const site **all) {
@@ -143,8 +384,16 @@ size_t requests_sites(const site **all) {
 }
 
 void requests_clear(void) {
-    for (unsigned i = 0; i < MOST_SITES; ++i)
+    for (unsigned i = 0; i < MOST_SITES && rows[i]; ++i) {
         for (unsigned warp = 0; warp < MOST_WARPS; ++warp) free(rows[i][warp].of);
-    memset(rows, 0, sizeof rows);
+        free(rows[i]);
+        rows[i] = NULL;
+    }
+    for (unsigned warp = 0; warp < MOST_WARPS; ++warp) {
+        free(listed[warp].of);
+        memset(&listed[warp], 0, sizeof listed[warp]);
+    }
+    free(apart.of);
+    memset(&apart, 0, sizeof apart);
     site_count = 0;
 }

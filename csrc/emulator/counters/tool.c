@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../checker/symbols.h"
 #include "counters.h"
 
 extern __thread emu_dim3 emu_blockDim __attribute__((tls_model("initial-exec")));
@@ -13,8 +14,8 @@ typedef struct counted_launch { // what the host gets: a launch, and its sites a
     uint64_t number;
     char kernel[256];
     unsigned grid[3], block[3];
-    uint64_t first_site, sites;
-    uint64_t barriers, warp_operations; // of warps: each counts once per warp
+    uint64_t first_site, sites, first_block, blocks; // sites of accesses, blocks of code
+    uint64_t barriers, warp_operations;              // of warps: each counts once per warp
     int complete;
 } counted_launch;
 
@@ -23,6 +24,8 @@ static counted_launch *launches;
 static size_t launch_count;
 static site *all_sites;
 static size_t all_count;
+static code_block *all_blocks;
+static size_t all_block_count;
 
 static struct {
     uintptr_t shared, statics, arguments;
@@ -31,42 +34,69 @@ static struct {
 } now;
 
 // blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
-static int is_constant(uintptr_t address) {
-    return address - (uintptr_t)&emu_blockDim < sizeof emu_blockDim ||
-           address - (uintptr_t)&emu_gridDim < sizeof emu_gridDim || address - now.arguments < now.argument_bytes;
-}
-
-static void count(unsigned thread, const emu_where *at, const void *after, uintptr_t address, size_t bytes,
-                  unsigned kind, emu_space space) {
-    kind &= EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE;
-    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
-        requests_access(thread, at, after, address, WORD, kind & ~EMU_RANGE, space);
-    requests_access(thread, at, after, address, (unsigned)bytes, kind & ~EMU_RANGE, space);
-}
-
-static void quick_access(const void *pointer, size_t bytes, unsigned kind, const void *after) {
-    static const emu_where nowhere;
-    const uintptr_t address = (uintptr_t)pointer;
-    const int shared = address - now.shared < now.shared_bytes || address - now.statics < now.static_bytes;
-    if (!shared && (emu_is_local(pointer) || is_constant(address))) return;
-    count(emu_threadIdx.thread, &nowhere, after, address, bytes, kind, shared ? EMU_SPACE_SHARED : EMU_SPACE_GLOBAL);
+static int find_constant(uintptr_t address, range *in) {
+    const range constants[] = {{(uintptr_t)&emu_blockDim, sizeof emu_blockDim, NOT_COUNTED},
+                               {(uintptr_t)&emu_gridDim, sizeof emu_gridDim, NOT_COUNTED},
+                               {now.arguments, now.argument_bytes, NOT_COUNTED}};
+    for (unsigned i = 0; i < sizeof constants / sizeof *constants; ++i)
+        if (address - constants[i].begin < constants[i].bytes) {
+            *in = constants[i];
+            return 1;
+        }
+    return 0;
 }
 
 static const emu_page no_pages[EMU_PAGES];
-static const emu_direct direct = {.access = quick_access, .pages = no_pages};
+static emu_direct direct;
+
+static int find_memory(uintptr_t address, range *in) {
+    emu_memory_event memory;
+    size_t bytes;
+    const uintptr_t local = emu_local(&bytes);
+    if (address - now.shared < now.shared_bytes) {
+        *in = (range){now.shared, now.shared_bytes, EMU_SPACE_SHARED};
+    } else if (address - now.statics < now.static_bytes) {
+        *in = (range){now.statics, now.static_bytes, EMU_SPACE_SHARED};
+    } else if (address - local < bytes) {
+        direct.unheard = (emu_unheard){local, bytes, emu_threadIdx.thread};
+        return 0;
+    } else if (!find_constant(address, in)) {
+        const int is_known = emu_memory_at((const void *)address, &memory);
+        *in = is_known ? (range){memory.address, memory.bytes, EMU_SPACE_GLOBAL}
+                       : (range){address, 1, EMU_SPACE_GLOBAL};
+    }
+    return 1;
+}
+
+// cp.async, when it begins: an event for what it reads, unless it only writes zeros, and one for what it writes.
+static void count_copy(unsigned thread, const emu_where *at, const emu_access_event *event) {
+    static uintptr_t from;
+    if (event->kind & EMU_READS) {
+        from = event->address;
+        return;
+    }
+    const unsigned reads = EMU_READS | EMU_PENDING, writes = EMU_WRITES | EMU_PENDING;
+    if (from)
+        requests_access(thread, at, from, event->bytes, reads, EMU_SPACE_GLOBAL);
+    else
+        requests_skip(thread, at, event->bytes, reads, EMU_SPACE_GLOBAL);
+    requests_access(thread, at, copy_address(event->address, (const void *)from), event->bytes, writes,
+                    EMU_SPACE_SHARED);
+    from = 0;
+}
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
-    const unsigned thread = (unsigned)at->thread;
-    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) // cp.async: when it begins
-        requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind, event->space);
+    const unsigned thread = (unsigned)at->thread, plain = event->kind & ~EMU_RANGE;
+    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(thread, at, event);
     if (event->by == EMU_BY_MATRIX)
-        requests_access(thread, at, NULL, event->address, (unsigned)event->bytes, event->kind | OF_MATRIX,
-                        event->space);
+        requests_access(thread, at, event->address, event->bytes, plain | OF_MATRIX, event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
-    if (is_constant(event->address)) return;
-    count(thread, at, NULL, event->address, event->bytes, event->kind, event->space);
+    range in;
+    if (find_constant(event->address, &in)) return;
+    requests_access(thread, at, event->address, event->bytes,
+                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE), event->space);
 }
 
 static void on_launch_begin(void *tool, emu_launch_event *event) {
@@ -75,7 +105,7 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
     launches = realloc(launches, (launch_count + 1) * sizeof *launches);
     if (!launches) abort();
     counted_launch *const to = &launches[launch_count++];
-    *to = (counted_launch){.number = event->number, .first_site = all_count};
+    *to = (counted_launch){.number = event->number, .first_site = all_count, .first_block = all_block_count};
     strncpy(to->kernel, event->kernel, sizeof to->kernel - 1);
     memcpy(to->grid, &event->grid, sizeof to->grid);
     memcpy(to->block, &event->block, sizeof to->block);
@@ -87,7 +117,8 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         const size_t end = event->parameters[i].offset + event->parameters[i].size;
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
-    requests_start(threads);
+    requests_start(threads, find_memory);
+    direct.paths = branches_start(threads);
 }
 
 static void on_launch_end(void *tool, emu_launch_event *event, int code) {
@@ -99,6 +130,13 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     memcpy(all_sites + all_count, of, sites * sizeof *of);
     all_count += sites;
     launches[launch_count - 1].sites = sites;
+    const code_block *entered;
+    const size_t blocks = branches_blocks(&entered);
+    all_blocks = realloc(all_blocks, (all_block_count + blocks) * sizeof *all_blocks);
+    if (!all_blocks) abort();
+    memcpy(all_blocks + all_block_count, entered, blocks * sizeof *entered);
+    all_block_count += blocks;
+    launches[launch_count - 1].blocks = blocks;
     launches[launch_count - 1].complete = !code;
     pthread_mutex_unlock(&lock);
 }
@@ -106,10 +144,13 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
 static int on_block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     const emu_dim3 cluster = event->launch->cluster;
-    now.shared = (uintptr_t)event->shared;
-    now.shared_bytes = event->shared_bytes;
-    now.statics = (uintptr_t)event->statics;
-    now.static_bytes = event->static_bytes;
+    const uintptr_t shared = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
+    if (now.shared != shared || now.statics != statics || now.shared_bytes != event->shared_bytes ||
+        now.static_bytes != event->static_bytes)
+        requests_forget_memory();
+    now.shared = shared, now.shared_bytes = event->shared_bytes;
+    now.statics = statics, now.static_bytes = event->static_bytes;
+    direct = (emu_direct){.access = requests_direct, .pages = no_pages, .paths = direct.paths, .full = branches_full};
     if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
     return 1;
 }
@@ -119,6 +160,18 @@ static void on_block_end(void *tool, emu_block_event *event, int complete) {
     emu_threadIdx.direct = NULL;
     requests_converge_all();
     requests_end_steps();
+    branches_converge_all();
+    branches_clear();
+}
+
+static void on_thread_begin(void *tool, const emu_where *at) {
+    (void)tool;
+    branches_begin((unsigned)at->thread);
+}
+
+static void on_thread_end(void *tool, const emu_where *at) {
+    (void)tool;
+    branches_end((unsigned)at->thread);
 }
 
 static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event *event) {
@@ -126,12 +179,15 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     if (event->stage != EMU_BARRIER_OPENS || event->kind > EMU_SYNC_GRID) return;
     launches[launch_count - 1].barriers += now.warps;
     requests_converge_all();
+    branches_converge_all();
 }
 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
     ++launches[launch_count - 1].warp_operations;
-    if (event->mask == UINT32_MAX) requests_converge((unsigned)at->thread / LANES);
+    if (event->mask != UINT32_MAX) return;
+    requests_converge((unsigned)at->thread / LANES);
+    branches_converge((unsigned)at->thread / LANES);
 }
 
 // --- For the host --------------------------------------------------------------------------------------------------
@@ -142,12 +198,14 @@ COUNTERS_API int counters_begin(void) {
                                      .launch_end = on_launch_end,
                                      .block_begin = on_block_begin,
                                      .block_end = on_block_end,
+                                     .thread_begin = on_thread_begin,
+                                     .thread_end = on_thread_end,
                                      .access = on_access,
                                      .barrier = on_barrier,
                                      .warp = on_warp,
                                      .one_at_a_time = 1};
     const int code = emu_subscribe(&TABLE, &launches);
-    if (!code) launch_count = all_count = 0;
+    if (!code) launch_count = all_count = all_block_count = 0;
     return code;
 }
 
@@ -164,4 +222,15 @@ COUNTERS_API size_t counters_launches(const counted_launch **all) {
 
 COUNTERS_API const site *counters_sites(void) {
     return all_sites;
+}
+
+// The __device__ or __constant__ variable that has the address; NULL: none.
+COUNTERS_API const char *counters_variable(uintptr_t address) {
+    const library *const of = library_of(address);
+    const variable *const near = of ? variable_near(&of->others, address - of->base) : NULL;
+    return near && address - of->base >= near->begin && address - of->base < near->end ? near->name : NULL;
+}
+
+COUNTERS_API const code_block *counters_blocks(void) {
+    return all_blocks;
 }

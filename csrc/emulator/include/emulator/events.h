@@ -255,11 +255,19 @@ typedef struct emu_page {
     uintptr_t begin;
     uint32_t *tags; // of its lines
 } emu_page;
+typedef struct emu_path { // of a thread: the basic blocks of code that it has entered
+    uint64_t *next, *end; // next < end
+    uintptr_t base;       // of the stack pointers that are noted: within 1 MB below all of the thread's
+} emu_path;
+// What is noted of a block of code: an address in it; above, where the stack pointer is, which tells calls apart.
+enum { EMU_CODE_BITS = 48 };
 typedef struct emu_direct {
     void (*access)(const void *address, size_t bytes, unsigned kind, const void *after);
     emu_unheard unheard;
     uint32_t for_launch, for_block;
     const emu_page *pages; // pages[n % EMU_PAGES]: the nth page of all memory, or another one
+    emu_path *paths;       // by thread of the block; NULL: nobody wants them
+    void (*full)(void);    // the current thread's path has come to its end; makes room
 } emu_direct;
 
 // Which thread is current. Kernels know the first member as threadIdx.

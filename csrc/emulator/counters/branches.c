@@ -1,0 +1,254 @@
+// Branches: which blocks of code the lanes of a warp execute together, and where they part.
+//
+//   noted of each lane          lane 0:  A B D      replayed as a GPU would:   A of lanes 0, 1; they part
+//   while it runs               lane 1:  A C D                                 B of lane 0; C of lane 1; D of both
+//
+// Lanes run one after another. What they have entered is replayed when all have come to a barrier, or when a lane has
+// noted too much. Those that are furthest behind go first: the ones in the deepest call, and of these, those at the
+// lowest address. Code lies in the order of its source, so lanes that have parted meet again behind the branch, or
+// behind the loop.
+//
+// A block is replayed once it is known where its lanes go from there. So the last one of each path waits.
+#include <string.h>
+
+#include "counters.h"
+
+enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, PATH = 1 << 11, GAP = 8, SHORT = 8 };
+#define END          UINT64_MAX // of a thread's path
+#define STACK        ((uintptr_t)1 << 19)
+#define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
+#define CALL_OF(key) ((key) >> EMU_CODE_BITS) // smaller in a deeper call
+
+static code_block blocks[MOST_BLOCKS]; // the first one stands for those that have no room
+static unsigned block_count;
+static unsigned short numbers[MOST_BLOCKS][SUCCESSORS];
+static unsigned short places[2 * MOST_BLOCKS]; // of the blocks, by their code; 0: none
+
+static emu_path paths[MOST_THREADS];
+static uint64_t noted[MOST_THREADS][PATH + GAP]; // GAP: or else all of them would want the same part of a cache
+static unsigned thread_count;
+
+typedef struct caller { // the block that each call was made from, as far as the warp is in it
+    uint64_t call;
+    unsigned block;
+} caller;
+static caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block that has been executed last
+static unsigned depth[MOST_THREADS / LANES];
+
+// --- Blocks --------------------------------------------------------------------------------------------------------
+
+static unsigned block_number(uint64_t key) {
+    const uintptr_t code = CODE_OF(key);
+    size_t i = code * 0x9e3779b97f4a7c15u >> 49;
+    for (; places[i]; i = (i + 1) % (2 * MOST_BLOCKS))
+        if (blocks[places[i]].code == code) return places[i];
+    if (block_count == MOST_BLOCKS) return 0;
+    places[i] = (unsigned short)block_count;
+    blocks[block_count] = (code_block){.code = code};
+    return block_count++;
+}
+
+static inline void enter(unsigned warp, uint64_t key, unsigned number, unsigned threads) {
+    caller *const of = callers[warp];
+    unsigned count = depth[warp];
+    while (count && of[count - 1].call <= CALL_OF(key)) --count;
+    if (count < MOST_DEPTH) of[count++] = (caller){CALL_OF(key), number};
+    depth[warp] = count;
+    blocks[number].threads += threads;
+    ++blocks[number].warps;
+}
+
+// From the block that has been executed last. The branch is in that block, or behind the call that ends with it.
+static inline unsigned go_to(unsigned warp, uint64_t key, code_block **branch) {
+    unsigned i = depth[warp] - 1;
+    *branch = &blocks[callers[warp][i].block];
+    if (CALL_OF(key) >= callers[warp][0].call) { // back in the function that has called the kernel
+        (*branch)->ends = 1;
+        return key == END ? 0 : block_number(key);
+    }
+    while (callers[warp][i].call < CALL_OF(key)) --i;
+    const unsigned from = callers[warp][i].block;
+    *branch = &blocks[from];
+    for (int way = 0; way < SUCCESSORS; ++way) {
+        if (blocks[from].successors[way] == CODE_OF(key)) return numbers[from][way];
+        if (blocks[from].successors[way]) continue;
+        blocks[from].successors[way] = CODE_OF(key);
+        return numbers[from][way] = block_number(key);
+    }
+    return block_number(key);
+}
+
+// --- The lanes of a warp -------------------------------------------------------------------------------------------
+
+typedef struct group { // lanes that are in front of the same block
+    uint64_t key;
+    uint32_t lanes;
+    unsigned number; // of the block
+    size_t known;    // of each of their paths, at least so many blocks can be executed
+} group;
+
+typedef struct lanes {
+    unsigned warp, count, groups;
+    uint64_t *at[LANES];  // where they are in their paths
+    uint64_t *end[LANES]; // the last block, of which it is not known where it leads
+    group group[LANES];   // those furthest behind come last
+} lanes;
+
+static void add(lanes *to, group one) {
+    unsigned i = to->groups;
+    while (i && to->group[i - 1].key < one.key) --i;
+    if (i && to->group[i - 1].key == one.key) {
+        group *const other = &to->group[i - 1];
+        other->lanes |= one.lanes;
+        if (one.known < other->known) other->known = one.known;
+        return;
+    }
+    for (unsigned j = to->groups++; j > i; --j) to->group[j] = to->group[j - 1];
+    to->group[i] = one;
+}
+
+static size_t known_of(const lanes *of, uint32_t some) {
+    size_t known = PATH;
+    for (; some; some &= some - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(some);
+        const size_t left = (size_t)(of->end[lane] - of->at[lane]);
+        if (left < known) known = left;
+    }
+    return known;
+}
+
+static void open_lanes(lanes *of, unsigned warp) {
+    const unsigned rest = thread_count - warp * LANES;
+    of->warp = warp;
+    of->count = rest < LANES ? rest : LANES;
+    of->groups = 0;
+    for (unsigned lane = 0; lane < of->count; ++lane) {
+        const unsigned thread = warp * LANES + lane;
+        const int has_begun = paths[thread].next != noted[thread];
+        of->at[lane] = noted[thread];
+        of->end[lane] = paths[thread].next - has_begun;
+        const uint64_t key = has_begun ? noted[thread][0] : 0;
+        if (key != END) add(of, (group){key, 1u << lane, key ? block_number(key) : 0, 0});
+    }
+}
+
+static void close_lanes(const lanes *of) {
+    for (unsigned lane = 0; lane < of->count; ++lane) {
+        const unsigned thread = of->warp * LANES + lane;
+        const size_t left = (size_t)(paths[thread].next - of->at[lane]);
+        if (of->at[lane] != noted[thread]) memmove(noted[thread], of->at[lane], left * sizeof(uint64_t));
+        paths[thread].next = noted[thread] + left;
+    }
+}
+
+// How many blocks these lanes execute together: until they part, or come to one that others wait in front of.
+static size_t common(const lanes *of, const group *these, uint64_t limit) {
+    const uint64_t *const path = of->at[__builtin_ctz(these->lanes)];
+    size_t count = 1;
+    while (count < these->known && path[count] < limit) ++count;
+    for (uint32_t rest = these->lanes & (these->lanes - 1); rest && count > 1; rest &= rest - 1) {
+        const uint64_t *const other = of->at[__builtin_ctz(rest)];
+        size_t equal = 1;
+        if (count > SHORT && !memcmp(path + 1, other + 1, (count - 1) * sizeof *path)) continue;
+        while (equal < count && path[equal] == other[equal]) ++equal;
+        count = equal;
+    }
+    return count;
+}
+
+static void execute(lanes *of, const group *these, size_t count) {
+    const uint64_t *const path = of->at[__builtin_ctz(these->lanes)];
+    const unsigned threads = (unsigned)__builtin_popcount(these->lanes);
+    unsigned number = these->number;
+    code_block *branch;
+    for (size_t i = 0;;) {
+        enter(of->warp, path[i], number, threads);
+        if (++i == count) break;
+        number = go_to(of->warp, path[i], &branch);
+    }
+    for (uint32_t rest = these->lanes, ways = 0; rest; ++ways) { // each way that they go on
+        const uint64_t key = of->at[__builtin_ctz(rest)][count];
+        group one = {key, 0, go_to(of->warp, key, &branch), these->known - count};
+        for (uint32_t left = rest; left; left &= left - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(left);
+            if (of->at[lane][count] != key) continue;
+            of->at[lane] += count;
+            one.lanes |= left & -left;
+        }
+        rest &= ~one.lanes;
+        branch->divergent += ways > 0;
+        if (key != END) add(of, one);
+    }
+}
+
+// If it is not known where a lane goes from its block, the others wait for it before they pass it, unless they are
+// `forced` to go on.
+static void replay(unsigned warp, int forced) {
+    lanes of;
+    for (open_lanes(&of, warp); of.groups;) {
+        group *const last = &of.group[of.groups - 1];
+        if (!last->known) {
+            uint32_t stuck = 0;
+            for (uint32_t rest = last->lanes; rest; rest &= rest - 1) {
+                const unsigned lane = (unsigned)__builtin_ctz(rest);
+                if (of.at[lane] == of.end[lane]) stuck |= rest & -rest;
+            }
+            if (stuck && !forced) break;
+            last->lanes &= ~stuck;
+            last->known = known_of(&of, last->lanes);
+        }
+        const group these = *last;
+        --of.groups;
+        if (!these.lanes) continue;
+        const size_t count = common(&of, &these, of.groups ? of.group[of.groups - 1].key : END);
+        execute(&of, &these, count);
+    }
+    close_lanes(&of);
+}
+
+void branches_full(void) {
+    const unsigned thread = emu_threadIdx.thread, warp = thread / LANES;
+    const emu_path *const path = &paths[thread];
+    replay(warp, 0);
+    if (path->next != path->end) return;
+    emu_yield(); // the others come nearer
+    replay(warp, 0);
+    if (path->next == path->end) replay(warp, 1);
+}
+
+void branches_begin(unsigned thread) {
+    paths[thread].next = noted[thread];
+    paths[thread].base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
+}
+
+void branches_end(unsigned thread) {
+    *paths[thread].next++ = END;
+}
+
+void branches_converge(unsigned warp) {
+    replay(warp, 1);
+}
+
+void branches_converge_all(void) {
+    for (unsigned warp = 0; warp * LANES < thread_count; ++warp) branches_converge(warp);
+}
+
+void branches_clear(void) {
+    memset(depth, 0, sizeof depth);
+    for (unsigned thread = 0; thread < thread_count; ++thread)
+        paths[thread] = (emu_path){noted[thread], noted[thread] + PATH, 0};
+}
+
+emu_path *branches_start(unsigned threads) {
+    block_count = 1;
+    blocks[0] = (code_block){0};
+    memset(places, 0, sizeof places);
+    thread_count = threads;
+    branches_clear();
+    return paths;
+}
+
+size_t branches_blocks(const code_block **all) {
+    *all = blocks;
+    return block_count;
+}

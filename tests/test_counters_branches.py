@@ -1,0 +1,127 @@
+"""cudakern.trace: divergent branches and floating-point operations, against numbers that follow from the source."""
+
+import numpy as np
+import pytest
+
+import cudakern as ck
+
+WORK = "for (int k = 0; k < m; ++k) s = s * 1.5f + x[k];"  #: of some size, so that nvcc makes a branch around it
+ROUNDS = 10
+GRID, BLOCK = 8, 256
+WARPS, THREADS = GRID * BLOCK // 32, GRID * BLOCK
+
+
+def launch(body, *, grid=GRID, block=BLOCK, includes=""):
+    """t: the thread in its block; i: in the grid."""
+    program = ck.compile(f"""{includes}
+        __device__ __noinline__ float work(float s, const float *x, int m) {{ {WORK} return s; }}
+        __global__ void k(const float *x, float *y, int m) {{
+            const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+            (void)i;
+            {body}
+        }}""")
+    x = np.ones(1 << 16, "f4")
+    with ck.use_backend("emulator"):
+        return ck.trace(program.k[grid, block], x, x.copy(), ROUNDS)
+
+
+def divergent(trace):
+    return trace.metrics["smsp__sass_branch_targets_threads_divergent.sum"]
+
+
+# --- branches (the same figures as Nsight Compute's on an H200) ------------------------------------------------------
+@pytest.mark.parametrize(
+    "body, expected",
+    {
+        f"float s = x[i]; if (t % 32 > 2) {WORK} y[i] = s;": WARPS,
+        f"float s = x[i]; if (t > 2) {WORK} y[i] = s;": GRID,
+        f"float s = x[i]; if (t / 32 == 1) {WORK} y[i] = s;": 0,
+        f"float s = x[i]; {WORK} y[i] = s;": 0,
+        # Lane l goes round l times: lane 0 leaves in front of the loop, lanes 1 to 30 after their last rounds. The
+        # last one is alone then.
+        "float s = 0; for (int k = 0; k < t % 32; ++k) s = s * 1.5f + x[k]; y[i] = s;": 31 * WARPS,
+        # Lanes meet again behind the inner loop: each time, they leave it in 5 ways.
+        "float s = 0; for (int k = 0; k < m; ++k) for (int j = 0; j < (t + k) % 5; ++j) s = s * 1.5f + x[j];"
+        " y[i] = s;": 4 * ROUNDS * WARPS,
+        f"float s = x[i]; if (t % 4 == 0) {WORK} else for (int k = 0; k < m; ++k) s = s / 3 + x[k]; y[i] = s;": WARPS,
+        # Lanes that end are no branch.
+        f"if (t % 32 > 2) return; float s = 0; {WORK} y[i] = s;": 0,
+        "if (t % 2) y[i] = x[i];": 0,
+        "float s = 0; for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k]; if (k == t % 8) break; s += x[k + 1] / 3; }"
+        " y[i] = s;": 7 * WARPS,
+        "float s = 0; for (int k = 0; k < m; ++k) { if ((k + t) % 3 == 0) continue;"
+        " for (int j = 0; j < 3; ++j) s = s * 1.5f + x[j * m]; } y[i] = s;": ROUNDS * WARPS,
+        # Three ways are two branches.
+        f"float s = x[i]; switch (t % 4) {{ case 0: {WORK} break; case 1: for (int k = 0; k < m; ++k) s = s / 3 + x[k];"
+        " break; case 2: s = sqrtf(s); } y[i] = s;": 3 * WARPS,
+        f"int s = t; for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {WORK} __syncwarp(); }} y[i] = s;": 5 * WARPS,
+        f"float s = t; for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {WORK} __syncthreads(); }} y[i] = s;": 5 * WARPS,
+        # A branch behind a call is the caller's.
+        "float s = x[i]; if (t % 2) s = work(s, x, m); else s = work(s + 1, x, 2 * m); y[i] = s;": WARPS,
+        "float s = x[i]; s = work(s, x, m + t % 2); y[i] = s;": WARPS,
+        # As many blocks of code as do not fit into a lane's notes.
+        "float s = 0; for (int k = 0; k < (t % 32 + 1) * 1000; ++k) s += x[0]; y[i] = s;": 31 * WARPS,
+        "float s = 0; if (t % 32 == 7) for (int k = 0; k < 9999; ++k) s += x[0]; __syncthreads(); y[i] = s;": WARPS,
+    }.items(),
+)
+def test_divergent_branches(body, expected):
+    assert divergent(launch(body)) == expected
+
+
+def test_by_line():
+    trace = launch("float s = 0;\nfor (int k = 0; k < t % 32; ++k)\ns += x[k];\ny[i] = s;")
+    (branch,) = trace.branches
+    assert (branch.warps, branch.divergent) == (32 * WARPS, 31 * WARPS)
+    assert branch.threads == WARPS * sum(range(33))
+    (arithmetic,) = trace.arithmetic
+    assert arithmetic.line == branch.line + 1
+    assert (arithmetic.type, arithmetic.operations) == ("float", WARPS * sum(range(32)))
+    assert "1,984" in trace.table().text()
+    assert "31,744" in trace.by_line().text()
+
+
+# --- floating-point operations ---------------------------------------------------------------------------------------
+HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+
+
+@pytest.mark.parametrize(
+    "body, expected",
+    {
+        "y[i] = 2.5f * x[i] + y[i];": {"float": 2},
+        "y[i] = x[i] - y[i] - 1;": {"float": 2},
+        "y[i] = -x[i];": {},
+        "y[i] = fmaf(x[i], y[i], 3);": {"float": 2},
+        "y[i] = __fmaf_rn(x[i], y[i], 3) + __fmul_rn(x[i], y[i]);": {"float": 4},
+        "y[i] = fminf(x[i], y[i]) - fabsf(-x[i]) + (x[i] > 1 ? 1 : 0);": {"float": 2},
+        "double *d = reinterpret_cast<double *>(y); d[i] = d[i] * d[i] + 1 - x[i];": {"double": 3},
+        "double *d = reinterpret_cast<double *>(y); d[i] = fma(d[i], d[i], d[i + 1]);": {"double": 2},
+        "y[i] = x[i] * 1.1;": {"double": 1},
+        "__half *h = reinterpret_cast<__half *>(y); h[i] = __hadd(__hmul(h[i], h[i + 1]), h[i + 2]);": {"half": 2},
+        "__half *h = reinterpret_cast<__half *>(y); h[i] = __hfma(h[i], h[i + 1], h[i + 2]);": {"half": 2},
+        "__half2 *h = reinterpret_cast<__half2 *>(y); h[i] = h[i] * h[i + 1] + h[i + 2];": {"half": 4},
+        "__nv_bfloat16 *h = reinterpret_cast<__nv_bfloat16 *>(y); h[i] = h[i] * h[i + 1] - h[i];": {"half": 2},
+        "y[i] = i * 3 + t;": {},
+        "atomicAdd(&y[i], x[i]);": {},
+    }.items(),
+)
+def test_operations(body, expected):
+    assert launch(body, includes=HALF).flops == {name: count * THREADS for name, count in expected.items()}
+
+
+@pytest.mark.parametrize("dtype, name", [("f4", "float"), ("f8", "double")])
+def test_operations_of_matmul(dtype, name):
+    a, b = np.ones((48, 40), dtype), np.ones((40, 64), dtype)
+    for variant in ("naive", "tiled"):
+        assert ck.trace(ck.matmul, a, b, variant=variant).flops[name] >= 2 * 48 * 40 * 64
+
+
+def test_the_same_figures_with_any_number_of_workers(emulator):
+    figures = []
+    for workers in (1, 5):
+        emulator.configure("workers", str(workers))
+        try:
+            trace = launch(f"float s = x[i]; if (t % 3) {WORK} y[i] = s;")
+        finally:
+            emulator.configure("workers", "0")
+        figures.append((trace.branches, trace.arithmetic))
+    assert figures[0] == figures[1]

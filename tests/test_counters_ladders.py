@@ -1,0 +1,29 @@
+"""cudakern.trace over every variant: its counters against Nsight Compute's on a GPU."""
+
+import json
+import pathlib
+
+import pytest
+
+from counter_reasons import VARIANTS
+from cudakern.insight.variants import trace_variant
+
+RECORD = json.loads((pathlib.Path(__file__).parents[1] / "docs/results/gpu_ladder_counters.json").read_text())
+
+#: Compiled for a trace in a few seconds.
+QUICK = {"naive", "tiled", "register_tile", "double_buffered"}
+
+
+def _parameters():
+    for op, variants in RECORD["rows"].items():
+        for variant in variants:
+            is_slow = op == "sort" or (op == "matmul" and variant not in QUICK)
+            yield pytest.param(op, variant, marks=pytest.mark.full if is_slow else ())
+
+
+@pytest.mark.parametrize("op, variant", list(_parameters()))
+def test_the_figures_are_those_of_a_gpu(op, variant):
+    metrics = trace_variant(op, variant).metrics
+    expected = dict(zip(RECORD["metrics"], RECORD["rows"][op][variant], strict=True))
+    differing = {name: (metrics[name], value) for name, value in expected.items() if metrics[name] != value}
+    assert bool(differing) == ((op, variant) in VARIANTS), differing
