@@ -112,6 +112,7 @@ def test_traces_of_variants_have_their_names():
     assert list(table.columns) == ["figure", "matmul naive", "matmul tiled", "change"]
     assert list(naive.compare(naive).table().columns)[1:3] == ["matmul naive (first)", "matmul naive (second)"]
     assert {row[-1] for row in naive.compare(naive).table().rows} == {"same"}
+    assert naive.compare(tiled).figures["operations in float"][0] == 2 * 32**3
     assert any(row[0].startswith("- -> ") for row in naive.compare(tiled).by_line().rows)
 
 
