@@ -1,12 +1,13 @@
 """Small kernels with simple patterns of access, whose counters are compared with Nsight Compute's.
 
-Each is ``__global__ void name(const float *x, float *y)`` with these names at hand: ``t``, the thread in its block;
-``i``, the thread in the grid; ``n``, all threads. It runs in 8 blocks of 256 threads, unless SHAPES says otherwise.
+Each is ``__global__ void name(const float *x, float *y, int m)`` with these names at hand: ``t``, the thread in its
+block; ``i``, the thread in the grid; ``n``, all threads. It runs in 8 blocks of 256 threads, unless SHAPES says
+otherwise.
 """
 
 import re
 
-GRID, BLOCK, ELEMENTS = 8, 256, 1 << 17
+GRID, BLOCK, ELEMENTS, ROUNDS = 8, 256, 1 << 17, 10
 
 _OPERATIONS = ("ld", "st", "atom", "red")
 #: Nsight Compute's names of the figures that are compared.
@@ -18,6 +19,18 @@ METRICS = [
     "smsp__sass_inst_executed_op_ldgsts.sum",
     "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
     "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum",
+]
+
+_BRANCHES = "smsp__sass_branch_targets"
+#: Those of the kernels that are about their code, not about memory: branches, floating-point operations.
+CODE_METRICS = [
+    f"{_BRANCHES}.sum",
+    f"{_BRANCHES}_threads_divergent.sum",
+    f"{_BRANCHES}_threads_uniform.sum",
+    *(
+        f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum"
+        for op in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma")
+    ),
 ]
 
 #: name: the kernel's body
@@ -113,6 +126,27 @@ BODIES = {
     "shared_bytes_4": "__shared__ char s[1024]; s[4 * t] = char(i); __syncthreads(); y[i] = s[4 * (255 - t)];",
     "shared_shorts": "__shared__ short s[512]; s[2 * t] = short(i); __syncthreads(); y[i] = s[2 * (t * 3 % 256)];",
     "shared_columns": "__shared__ float s[8][33]; s[t / 32][t % 32] = x[i]; __syncthreads(); y[i] = s[t % 8][t / 8];",
+    # Neighbors that nvcc joins, or not.
+    "shared_walk": "__shared__ float s[256]; s[t] = x[i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 64; ++k) a += s[k]; y[i] = a;",
+    "shared_walk_of_each": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 16; ++k) a += s[16 * t + k]; y[i] = a;",
+    "shared_walk_offset": "__shared__ float s[512]; s[t] = x[i]; s[t + 256] = x[n + i]; __syncthreads();"
+    " float a = 0; for (int k = 0; k < 16; ++k) a += s[t + k]; y[i] = a;",
+    "shared_walk_stored": "__shared__ float s[1024]; for (int k = 0; k < 4; ++k) s[4 * t + k] = x[k * n + i];"
+    " __syncthreads(); y[i] = s[1023 - t];",
+    "shared_walk_updated": "__shared__ float s[4096]; s[t] = x[i]; __syncthreads();"
+    " for (int k = 1; k < 16; ++k) s[16 * t + k] += s[16 * t + k - 1]; __syncthreads(); y[i] = s[t];",
+    "shared_walk_by_two": "__shared__ float s[16][16], r[16][16]; s[t / 16][t % 16] = x[i];"
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
+    " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_walk_by_two_padded": "__shared__ float s[16][17], r[16][17]; s[t / 16][t % 16] = x[i];"
+    " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
+    " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_ticket": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads();"
+    " y[i] = atomicAdd(&s[t % 5], 2);",
+    "shared_greatest": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads(); atomicMax(&s[t % 7], t);"
+    " __syncthreads(); if (t < 32) y[i] = s[t];",
     # Transpositions, in blocks of 32 x 8.
     "transposed": "int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;"
     " for (int k = 0; k < 32; k += 8) y[c * 256 + r + k] = x[(r + k) * 256 + c];",
@@ -160,6 +194,64 @@ BODIES = {
     " __syncthreads();"
     " if (t < 32) y[i] = s[t];",
 }  # fmt: skip
+
+
+def _many(text, count):
+    return " ".join(text.replace("#", str(number)) for number in range(1, count + 1))
+
+
+_LOOP = '_Pragma("unroll 1") for (int k = 0; k < m; ++k) s = s * 1.5f + x[k];'
+_OTHER_LOOP = '_Pragma("unroll 1") for (int k = 0; k < m; ++k) s = (s - 2.5f) * x[k];'
+_TREE = "__shared__ float s[256]; s[t] = x[i]; __syncthreads();"
+#: Kernels whose branches and operations are compared. m: 10, unknown to the compiler; x and y are zero.
+CODE_BODIES = {
+    "some_lanes": f"float s = x[i]; if (t % 32 > 2) {_LOOP} y[i] = s;",
+    "one_warp": f"float s = x[i]; if (t / 32 == 1) {_LOOP} y[i] = s;",
+    "first_lanes_of_block": f"float s = x[i]; if (t > 2) {_LOOP} y[i] = s;",
+    "two_loops": f"float s = x[i]; if (t % 4 == 0) {_LOOP} else {_OTHER_LOOP} y[i] = s;",
+    "rounds": f"float s = 0; {_LOOP} y[i] = s;",
+    "rounds_of_lanes": f"float s = 0; {_LOOP.replace('k < m', 'k < t % 32')} y[i] = s;",
+    "loop_in_loop": 'float s = 0; _Pragma("unroll 1") for (int j = 0; j < m; ++j)'
+    f" {_LOOP.replace('k < m', 'k < (t + j) % 5')} y[i] = s;",
+    "returned": f"if (t % 32 > 2) return; float s = 0; {_LOOP} y[i] = s;",
+    "left": 'float s = x[i]; _Pragma("unroll 1") for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k];'
+    " if (k == t % 8) break; s += x[k + 1] * 3.5f; } y[i] = s;",
+    "went_on": 'float s = 0; _Pragma("unroll 1") for (int j = 0; j < m; ++j) { if ((j + t) % 3 == 0) continue;'
+    f" {_LOOP} }} y[i] = s;",
+    "three_ways": f"float s = x[i]; switch (t % 4) {{ case 0: {_LOOP} break; case 1: {_OTHER_LOOP} break;"
+    f" case 2: {_LOOP.replace('1.5f', '4.5f')} break; }} y[i] = s;",
+    "halved": f'float s = t; _Pragma("unroll 1") for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {_LOOP}'
+    " __syncwarp(); } y[i] = s;",
+    "collatz": 'unsigned v = i + 1; int c = 0; _Pragma("unroll 1") while (v != 1) { v = v % 2 ? 3 * v + 1 : v / 2;'
+    " ++c; } y[i] = c;",
+    "few_products": f"float s = x[i]; if (t % 32 > 2) {{ {_many('s = s * 1.5f + #.5f;', 4)} }} y[i] = s;",
+    "many_products": f"float s = x[i]; if (t % 32 > 2) {{ {_many('s = s * 1.5f + #.5f;', 14)} }} y[i] = s;",
+    "few_products_or_others": f"float s = x[i]; if (t % 3) {{ {_many('s = s * 1.5f + #.5f;', 4)} }}"
+    f" else {{ {_many('s = s * 2.5f + #.2f;', 4)} }} y[i] = s;",
+    "few_integers": f"unsigned v = x[i]; if (t % 32 > 2) {{ {_many('v = v * 3u ^ #u;', 8)} }} y[i] = v;",
+    "many_integers": f"unsigned v = x[i]; if (t % 32 > 2) {{ {_many('v = v * 3u ^ #u;', 16)} }} y[i] = v;",
+    "few_loads": f"float s = x[i]; if (t % 32 > 2) {{ {_many('s += x[i + # * 2048];', 8)} }} y[i] = s;",
+    "many_loads": f"float s = x[i]; if (t % 32 > 2) {{ {_many('s += x[i + # * 2048];', 16)} }} y[i] = s;",
+    "few_stores": f"if (t % 32 > 2) {{ {_many('y[i + # * 2048] = i + #;', 2)} }} y[i] = 1;",
+    "many_stores": f"if (t % 32 > 2) {{ {_many('y[i + # * 2048] = i + #;', 8)} }} y[i] = 1;",
+    "if_in_if": "float s = x[i]; if (t % 32 > 2) { if (x[i + n] > 1) s += 1; } y[i] = s;",
+    "tree": f'{_TREE} _Pragma("unroll 1") for (int d = blockDim.x / 2; d; d /= 2) {{ if (t < d) s[t] += s[t + d];'
+    " __syncthreads(); } if (t == 0) y[i] = s[0];",
+    "tree_of_neighbors": f'{_TREE} _Pragma("unroll 1") for (int d = 1; d < blockDim.x; d *= 2)'
+    " { if (t % (2 * d) == 0) s[t] += s[t + d]; __syncthreads(); } if (t == 0) y[i] = s[0];",
+    "saxpy": "y[i] = 2.5f * x[i] + y[i];",
+    "sum_and_product": "y[i] = (x[i] + y[i]) * y[i + n];",
+    "differences": "y[i] = x[i] - y[i] - y[i + n];",
+    "fused": "y[i] = fmaf(x[i], y[i], 3.0f);",
+    "not_fused": "y[i] = __fadd_rn(__fmul_rn(x[i], y[i]), 3.0f);",
+    "smallest": "y[i] = fminf(x[i], y[i]) - fabsf(-x[i]) + (x[i] > 1 ? 1 : 0);",
+    "double_polynomial": "double *d = reinterpret_cast<double *>(y); d[i] = (d[i] * d[i] + 1.0) * d[i] - x[i];",
+    "cubed": "y[i] = x[i] * x[i] * x[i];",
+    "length": "float3 v = reinterpret_cast<const float3 *>(x)[i]; y[i] = v.x * v.x + v.y * v.y + v.z * v.z;",
+    "complex_product": "float2 a = reinterpret_cast<const float2 *>(x)[i], b = reinterpret_cast<float2 *>(y)[i];"
+    " reinterpret_cast<float2 *>(y)[i] = {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};",
+}
+ALL_BODIES = BODIES | CODE_BODIES
 SHAPES = {name: ((8, 8), (32, 8)) for name in BODIES if name.startswith("transposed")}
 
 #: A copy by cp.async, and the wait of the block for all of them.
@@ -172,34 +264,38 @@ COPY = """template <int BYTES> __device__ __forceinline__ void copy(void *to, co
 
 """
 
-SOURCE = COPY + "".join(
-    f"__global__ void {name}(const float *x, float *y) {{\n"
-    f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
-    f"    (void)t, (void)i, (void)n;\n"
-    + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
-    + "}\n\n"
-    for name, body in BODIES.items()
-)
+
+def source(bodies):
+    return "".join(
+        f"__global__ void {name}(const float *x, float *y, int m) {{\n"
+        f"    const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t, n = gridDim.x * blockDim.x;\n"
+        f"    (void)t, (void)i, (void)n, (void)m;\n"
+        + "".join(f"    {line}\n" for line in re.split(r"(?<=[;}]) (?=\w)(?![^(]*\))", body))
+        + "}\n\n"
+        for name, body in bodies.items()
+    )
+
+
+SOURCE = COPY + source(ALL_BODIES)
 
 
 def shape(name):
     return SHAPES.get(name, (GRID, BLOCK))
 
 
-def program():
-    """All of them as a program, for a profiler."""
+def program(text, shapes, elements, then=""):
+    """The kernels of a source as a program, for a profiler; `then`: what it does after their launches."""
     launches = "".join(
-        f"    {name}<<<dim3({_arguments(grid)}), dim3({_arguments(block)})>>>(x, y);\n"
-        for name in BODIES
-        for grid, block in [shape(name)]
+        f"    {name}<<<dim3({_arguments(grid)}), dim3({_arguments(block)})>>>(x, y, {ROUNDS});\n"
+        for name, (grid, block) in shapes.items()
     )
-    return f"""{SOURCE}int main() {{
+    return f"""{text}int main() {{
     float *x, *y;
-    cudaMalloc(&x, {ELEMENTS} * sizeof *x);
-    cudaMalloc(&y, {ELEMENTS} * sizeof *y);
-    cudaMemset(x, 0, {ELEMENTS} * sizeof *x);
-    cudaMemset(y, 0, {ELEMENTS} * sizeof *y);
-{launches}    return cudaDeviceSynchronize();
+    cudaMalloc(&x, {elements} * sizeof *x);
+    cudaMalloc(&y, {elements} * sizeof *y);
+    cudaMemset(x, 0, {elements} * sizeof *x);
+    cudaMemset(y, 0, {elements} * sizeof *y);
+{launches}{then}    return cudaDeviceSynchronize();
 }}
 """
 

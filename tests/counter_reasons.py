@@ -6,6 +6,7 @@ PATTERNS = {
     "two_branches": "nvcc chooses one of two addresses and loads and stores once, without a branch",
     "rounds_by_lane": "nvcc unrolls the loop so that lanes leave it at other times",
     "shared_stored_to_one": "nvcc knows the value, and does without shared memory",
+    "shared_walk_updated": "nvcc keeps the element that it has just stored in a register",
     "shared_floats_added": "on a GPU a loop of compare-and-swap, whose rounds depend on the other warps",
 }
 
@@ -16,10 +17,9 @@ _OF_VARIANTS = {
         merge_reduction, merge_hybrid, many_blocks, sample_sort_sequential, sample_sort; exclusive_scan block_chunks;
         inclusive_scan block_chunks; bank_conflicts strided, padded; extent blocks; moving_sum compile_time_index,
         spilled""",
-    "nvcc joins neighboring accesses to shared memory": """
-        sum_of_squares shared_serial; matmul shared_row, pitched, tiled, tiled_padded, tiled_plain, column_tile,
-        register_tile, few_rows, small_tiles, fastest, warp_tiles_split_k, tensor_cores_split_k, split_inside;
-        sort radix_lists, merge_serial""",
+    "nvcc joins accesses to shared memory otherwise": """
+        sum_of_squares shared_serial; matmul shared_row, pitched, warp_tiles_split_k, tensor_cores_split_k,
+        split_inside; sort radix_lists, merge_serial""",
     "Nsight counts a few passes more where accesses of several warps meet": """
         sum_of_squares vectorized, cooperative, one_launch; matmul register_tile, vectorized, few_rows, split_fp16,
         split_bf16, split_inside, warp_tiles_split_k, tensor_cores_split_k; sort many_blocks""",

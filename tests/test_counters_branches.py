@@ -1,9 +1,21 @@
 """cudakern.trace: divergent branches and floating-point operations, against numbers that follow from the source."""
 
+import json
+import pathlib
+import shlex
+
 import numpy as np
 import pytest
 
+import counter_patterns
 import cudakern as ck
+from cudakern import _driver
+from cudakern.own import compilers
+
+RECORD = pathlib.Path(__file__).parents[1] / "docs/results/gpu_counters.json"
+pytestmark = pytest.mark.skipif(
+    _driver.is_clang(shlex.join(compilers.compiler())), reason="clang's code is not in the source's order"
+)
 
 WORK = "for (int k = 0; k < m; ++k) s = s * 1.5f + x[k];"  #: of some size, so that nvcc makes a branch around it
 ROUNDS = 10
@@ -80,6 +92,25 @@ def test_by_line():
     assert "31,744" in trace.by_line().text()
 
 
+def test_blocks_that_take_turns():
+    """Those of a cooperative launch: each has notes of its own."""
+    program = ck.compile("""
+        #include <cooperative_groups.h>
+        __global__ void k(const float *x, float *y) {
+            float s = 0;
+            for (int k = 0; k < threadIdx.x % 32; ++k) s += x[k];
+            y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+            cooperative_groups::this_grid().sync();
+            for (int k = 0; k < threadIdx.x % 32 * 100; ++k) s = s * 1.5f + y[k];
+            y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+        }""")
+    x, y = np.ones(4096, "f4"), np.zeros(4096, "f4")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(lambda: program.k(GRID, BLOCK, x, y, cooperative=True))
+    assert divergent(trace) == 2 * 31 * WARPS
+    assert trace.flops == {"float": WARPS * sum(range(32)) * 201}
+
+
 # --- floating-point operations ---------------------------------------------------------------------------------------
 HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
@@ -125,3 +156,30 @@ def test_the_same_figures_with_any_number_of_workers(emulator):
             emulator.configure("workers", "0")
         figures.append((trace.branches, trace.arithmetic))
     assert figures[0] == figures[1]
+
+
+# --- against Nsight Compute ------------------------------------------------------------------------------------------
+#: Kernels whose figures differ, and why. (How many branches there are, nvcc decides: only the divergent ones count.)
+EXPLAINED: dict[str, str] = {}
+
+
+@pytest.fixture(scope="module")
+def patterns():
+    return ck.compile(counter_patterns.SOURCE, name="patterns")
+
+
+@pytest.mark.parametrize("name", counter_patterns.CODE_BODIES)
+def test_the_figures_are_those_of_a_gpu(patterns, name):
+    measured = json.loads(RECORD.read_text())
+    if name not in measured["kernels"]:
+        pytest.skip("not recorded yet: .ci/record counters")
+    expected = dict(zip(measured["metrics"], measured["kernels"][name], strict=True))
+    x, y = (np.zeros(counter_patterns.ELEMENTS, "f4") for _ in range(2))
+    with ck.use_backend("emulator"):
+        metrics = ck.trace(patterns[name], *counter_patterns.shape(name), x, y, counter_patterns.ROUNDS).metrics
+    names = {*counter_patterns.CODE_METRICS} - {
+        "smsp__sass_branch_targets.sum",
+        "smsp__sass_branch_targets_threads_uniform.sum",
+    }
+    differing = {key: (metrics[key], expected[key]) for key in names if metrics[key] != expected[key]}
+    assert bool(differing) == (name in EXPLAINED), differing

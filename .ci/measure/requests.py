@@ -43,7 +43,10 @@ def traced():
     program = ck.compile(counter_patterns.SOURCE, name="patterns")
     x = ck.asarray(np.zeros(counter_patterns.ELEMENTS, "f4"))
     y, names = ck.zeros(counter_patterns.ELEMENTS, "f4"), counter_patterns.METRICS
-    of_kernels = {one: ck.trace(program[one], *counter_patterns.shape(one), x, y) for one in counter_patterns.BODIES}
+    of_kernels = {
+        one: ck.trace(program[one], *counter_patterns.shape(one), x, y, counter_patterns.ROUNDS)
+        for one in counter_patterns.BODIES
+    }
     of_variants = {op: {one.name: trace_variant(op, one.name) for one in checkable(op)} for op in registry()}
     return {
         "metrics": names,

@@ -7,10 +7,11 @@ A block begins behind a call of ``__sanitizer_cov_trace_pc``, and ends before th
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +28,12 @@ _AWAY = re.compile(r"jmpq?$|retq?$|b$|br$|ud2$")
 _LEAVE = re.compile(r"(pop|leave|ret|add|ldp|ldr|hint|autiasp)q?$")
 _X86 = re.compile(r"v?(add|sub|mul|fn?m(?:add|sub)\d+)([sp])([sd])$")
 _ARM = re.compile(r"f(add|sub|n?mul|n?madd|n?msub)$")
+#: Instructions with a counterpart on a GPU; those that are a function or a loop there.
+_WORK = re.compile(r"(add|sub|imul|mul|and|or|xor|sh[lr]|sar|ro[lr]|neg|not|cvt|min|max)[a-z]*\d*[a-z]*$")
+_LONG = re.compile(r"v?(div|idiv|sqrt)[a-z]*$")
+#: nvcc executes both ways of a branch, by predicates, up to about this size. A store counts as several instructions.
+_SMALL, _STORE = 22, 5
+_FAR = 1 << 14  #: bytes of code between blocks, that are worth another process
 _FUSED = re.compile(r"<(fma|fmaf)(?:@plt)?>")
 
 
@@ -36,6 +43,7 @@ class Operation(NamedTuple):
     type: str  #: "float", "double", "half": also bfloat16
     what: str  #: "adds", "multiplies", "fused"
     numbers: int
+    product: int = 0  #: the address of the multiplication whose result this adds to something
 
 
 class Place(NamedTuple):
@@ -59,10 +67,12 @@ class Place(NamedTuple):
 
 @dataclass
 class Block:
-    """What it consists of, by addresses in the library's file, or with the places of the source."""
+    """Addresses are those in the library's file."""
 
     operations: list[tuple[int, Operation]] = field(default_factory=list)
     branch: int = 0  #: its conditional jump; 0: it has none
+    successors: set[int] = field(default_factory=set)  #: the blocks that follow
+    size: float = 0  #: about as many instructions on a GPU
     is_exit: bool = True  #: it only ends its function
 
 
@@ -70,33 +80,209 @@ class Blocks:
     """The blocks that begin at some addresses of this process. They have nothing in them without binutils."""
 
     def __init__(self, codes: Iterable[int]) -> None:
-        self._blocks: dict[int, Block] = {}
+        self._blocks: dict[int, tuple[_Function, int]] = {}  #: with the library's address
         self._places: dict[int, Place] = {}
         for (library, base), some in _by_library(codes).items():
-            found = {code + base: block for code, block in _blocks(library, {code - base for code in some}).items()}
-            addresses = {one.branch for one in found.values() if one.branch}
-            addresses |= {address for one in found.values() for address, _ in one.operations}
-            places = _places(library, sorted(addresses))
-            for code, block in found.items():
-                block.branch = block.branch and block.branch + base
-                block.operations = [(address + base, one) for address, one in block.operations]
-                self._blocks[code] = block
+            addresses = set()
+            for near in _clusters(code - base for code in some):
+                function = _Function(_instructions(library, near[0], near[-1]))
+                for start in near:
+                    self._blocks[start + base] = function, start
+                    block = function.block(start)
+                    addresses |= {block.branch, *(address for address, _ in block.operations)}
+            places = _places(library, sorted(addresses - {0}))
             self._places |= {address + base: place for address, place in places.items()}
 
-    def branch(self, code: int, successors: Iterable[int]) -> Place | None:
-        """The branch at the end of a block; None if a GPU has none there: it ends threads without one."""
-        block = self._blocks.get(code)
-        place = self._places.get(block.branch) if block else None
-        if not place or place.inlined or any(one in self._blocks and self._blocks[one].is_exit for one in successors):
+    def branch(self, code: int, ends: Container[int]) -> tuple[Place, bool] | None:
+        """The branch at the end of a block, and whether it is likely that a GPU executes both ways by predicates.
+
+        None: there is none on a GPU, or it only ends threads. `ends`: the blocks in which threads have ended.
+        """
+        function, start = self._blocks[code]
+        base, block = code - start, function.block(start)
+        place = self._places.get(block.branch + base)
+        if not place or place.inlined or len(block.successors) < 2:
             return None
-        return place
+        if any(one + base in ends and function.block(one).is_exit for one in block.successors):
+            return None
+        return place, function.join(start, {start}) is not None
 
     def operations(self, code: int) -> Iterator[tuple[Place, Operation]]:
         """The floating-point operations of a block."""
-        for address, operation in self._blocks.get(code, Block()).operations:
-            place = self._places.get(address, Place("", 0, ()))
-            if counted := place.counted(operation):
-                yield place, counted
+        function, start = self._blocks[code]
+        result: dict[int, tuple[Place, Operation]] = {}
+        for address, operation in function.block(start).operations:
+            place = self._places.get(address + code - start, Place("", 0, ()))
+            if not (counted := place.counted(operation)):
+                continue
+            product = result.get(operation.product)
+            if product and not product[0].inlined and not place.inlined:  # nvcc makes one instruction of the two
+                del result[operation.product]
+                counted = counted._replace(what="fused")
+            result[address] = place, counted
+        yield from result.values()
+
+
+class _Function:
+    """Instructions that lie together, and the blocks that they form."""
+
+    def __init__(self, instructions: Iterable[tuple[int, str, str]]) -> None:
+        self._code = [*instructions]
+        self._index = {address: i for i, (address, _, _) in enumerate(self._code)}
+        self._known: dict[int, Block] = {}
+
+    def block(self, start: int) -> Block:
+        if start not in self._known:
+            self._known[start] = self._read(start)
+        return self._known[start]
+
+    def _read(self, start: int) -> Block:
+        block, values = Block(), _Values()
+        i = self._index.get(start, len(self._code))
+        while i < len(self._code):
+            address, name, operands = self._code[i]
+            i += 1
+            block.is_exit = block.is_exit and bool(_LEAVE.match(name))
+            if _JUMP.match(name):
+                target = _target(operands)
+                if self._is_refusal(i):
+                    i = self._index.get(target, len(self._code))
+                else:
+                    block.branch = block.branch or address
+                    block.successors.add(self._next(target))
+            elif _AWAY.match(name) or _NOTED.search(f"{name} {operands}"):
+                if not name.startswith("ret"):
+                    block.successors.add(self._next(address))
+                break
+            elif operation := _operation(name, operands):
+                operation, constants = values.used(address, operation, operands)
+                block.operations.append((address, operation))
+                block.size += constants - bool(operation.product)  # a GPU loads them each time
+            elif name.startswith(("mov", "vmov")):
+                values.moved(operands)
+            block.size += _size(name, operands)
+        return block
+
+    def _is_refusal(self, i: int) -> bool:
+        """Whether the sanitizer's function is called there, around which the jump before it leads."""
+        for _, name, operands in self._code[i:]:
+            if name.startswith(("call", "bl")):
+                return "<__ubsan_handle" in operands
+            if _JUMP.match(name) or _AWAY.match(name):
+                return False
+        return False
+
+    def _next(self, address: int) -> int:
+        """The block that code comes to; what it is if that is not known."""
+        i = self._index.get(address, len(self._code))
+        for _ in range(len(self._code)):
+            if i >= len(self._code):
+                break
+            _, name, operands = self._code[i]
+            i += 1
+            if _NOTED.search(f"{name} {operands}"):
+                return self._code[i][0] if i < len(self._code) else address
+            if _JUMP.match(name) or name.startswith("ret"):
+                break
+            if _AWAY.match(name):
+                i = self._index.get(_target(operands), len(self._code))
+        return -address
+
+    def join(self, start: int, seen: set[int]) -> tuple[int, float] | None:
+        """Where the two ways after a block come together again, and their size; None: one of them is not small."""
+        if len(self.block(start).successors) != 2:
+            return None
+        first, second = self.block(start).successors
+        ends = [(first, second), (second, first)]  # one of them is empty
+        ends += [(way, end) for way in (first, second) for end in self.block(way).successors]
+        for _, end in ends:
+            sizes = [self._way(way, end, seen) for way in (first, second)]
+            if max(sizes) <= _SMALL:
+                return end, sum(sizes)
+        return None
+
+    def _way(self, start: int, end: int, seen: set[int]) -> float:
+        """The size of the code from a block to another one."""
+        size, seen = 0.0, {*seen}
+        while start != end:
+            block = self.block(start)
+            size += block.size
+            if start in seen or size > _SMALL or not block.successors:
+                return math.inf
+            seen.add(start)
+            if len(block.successors) == 1:
+                (start,) = block.successors
+            elif join := self.join(start, seen):
+                start, size = join[0], size + join[1]
+            else:
+                return math.inf
+        return size
+
+
+class _Values:
+    """Which registers and variables hold constants, and which hold products that are not used yet (x86)."""
+
+    def __init__(self) -> None:
+        self._constants: set[str] = set()
+        self._products: dict[str, int] = {}  #: the addresses of the multiplications
+
+    def moved(self, operands: str) -> None:
+        source, to = _split(operands)
+        self._constants.discard(to)
+        self._products.pop(to, 0)
+        if "(%rip)" in source or source in self._constants:
+            self._constants.add(to)
+        if source in self._products:
+            self._products[to] = self._products[source]
+
+    def used(self, address: int, operation: Operation, operands: str) -> tuple[Operation, int]:
+        """The operation with its product, and how many constants it has."""
+        source, to = _split(operands)
+        if operation.what == "adds" and source == to:  # twice a number
+            operation = operation._replace(what="multiplies")
+        constants = sum("(%rip)" in one or one in self._constants for one in (source, to))
+        if operation.what == "adds":
+            operation = operation._replace(product=self._products.get(source) or self._products.get(to) or 0)
+            self._products = {at: one for at, one in self._products.items() if one != operation.product}
+        self._constants.discard(to)
+        self._products.pop(to, 0)
+        if operation.what == "multiplies":
+            self._products[to] = address
+        return operation, constants
+
+
+def _split(operands: str) -> tuple[str, str]:
+    """Source and destination. (A comma is also in the parentheses of an address.)"""
+    parts = re.split(r",(?![^(]*\))", operands.strip())
+    return parts[0], parts[-1]
+
+
+def _target(operands: str) -> int:
+    """Of a jump."""
+    last = operands.split("<")[0].split(",")[-1].strip()
+    return int(last, 16) if re.fullmatch("[0-9a-f]+", last) else 0
+
+
+def _size(name: str, operands: str) -> float:
+    """About as many instructions as a GPU has for one: by the compiler nvcc's habits, tried on an H200."""
+    if name.startswith(("call", "bl")):
+        function = operands.partition("<")[2]
+        if function.startswith("__tsan_") or _FUSED.search(operands):
+            return _STORE if "write" in function else 1
+        return 0 if function.startswith(("__ubsan_handle", "__tls_get_addr")) else math.inf
+    if name.startswith("lea"):  # of addresses, or of 32-bit integers
+        return bool(re.search(r",%(e\w\w|r\d+d)\s*$", operands))
+    return math.inf if _LONG.match(name) else bool(_WORK.match(name))
+
+
+def _clusters(codes: Iterable[int]) -> list[list[int]]:
+    """Those that lie near each other, in order."""
+    result: list[list[int]] = []
+    for code in sorted(codes):
+        if not result or code > result[-1][-1] + _FAR:
+            result.append([])
+        result[-1].append(code)
+    return result
 
 
 def _by_library(codes: Iterable[int]) -> dict[tuple[Path, int], list[int]]:
@@ -112,29 +298,6 @@ def _by_library(codes: Iterable[int]) -> dict[tuple[Path, int], list[int]]:
         for begin, end, path, base in areas:
             if begin <= code < end:
                 result.setdefault((path, base), []).append(code)
-    return result
-
-
-def _blocks(library: Path, codes: set[int]) -> dict[int, Block]:
-    result: dict[int, Block] = {}
-    block: Block | None = None
-    jumps: list[int] = []
-    for address, name, operands in _instructions(library, min(codes), max(codes)):
-        if address in codes:
-            block, jumps = result.setdefault(address, Block()), []
-        if block is None:
-            continue
-        block.is_exit = block.is_exit and bool(_LEAVE.match(name))
-        if "<__ubsan_handle" in operands:
-            jumps[-1:] = []  # the sanitizer's own: over this call
-            block.branch = jumps[0] if jumps else 0
-        elif _JUMP.match(name):
-            jumps.append(address)
-            block.branch = jumps[0]
-        elif operation := _operation(name, operands):
-            block.operations.append((address, operation))
-        elif _AWAY.match(name) or _NOTED.search(f"{name} {operands}"):
-            block = None
     return result
 
 

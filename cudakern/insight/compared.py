@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 _OPERATIONS = {"ld": "load", "st": "store", "atom": "atomic", "red": "reduction"}
 #: Nsight Compute's names, and ours for people: {} is a load, store, ...
 _SHORT = {
+    r"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit\.sum": "global load sectors in L1",
+    r"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss\.sum": "global load sectors not in L1",
+    r"l1tex__t_sector_hit_rate\.pct": "L1 hit rate, %",
+    r"lts__t_sectors_op_read\.sum": "L2 sectors read",
+    r"lts__t_sectors_op_write\.sum": "L2 sectors written",
+    r"lts__t_sector_hit_rate\.pct": "L2 hit rate, %",
+    r"dram__bytes_read\.sum": "bytes read from DRAM",
     r"l1tex__t_requests_pipe_lsu_mem_global_op_(\w+)\.sum": "global {} requests",
     r"l1tex__t_sectors_pipe_lsu_mem_global_op_(\w+)\.sum": "global {} sectors",
     r"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_(\w+)\.ratio": "sectors per global {}",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from .. import _display
 from .._backend import emulator, use_backend
@@ -55,8 +55,7 @@ class _Site(ctypes.Structure):
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
-        ("serial", ctypes.c_uint64),
-        ("most", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
         ("worst", _Request),
         ("step_warp", ctypes.c_uint),
         ("step_count", ctypes.c_uint),
@@ -69,7 +68,6 @@ class _Block(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_uint64) for name in ("code", "warps", "threads", "divergent")),
-        ("successors", ctypes.c_uint64 * 2),
         ("ends", ctypes.c_int),
     )
 
@@ -88,6 +86,7 @@ class _Launch(ctypes.Structure):
         ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
         ("warp_operations", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
         ("complete", ctypes.c_int),
     )
 
@@ -111,8 +110,19 @@ class Instruction:
     used: int  #: different bytes of these sectors that lanes accessed
     wavefronts: int  #: passes through shared memory
     ideal: int  #: as many as without bank conflicts
+    hits: int  #: sectors that the first-level cache had, by the model of caches.c
     worst: Request  #: the costliest request
     steps: tuple[Request, ...]  #: the first requests of one warp, one after another, in the first launch alone
+
+
+class L2(NamedTuple):
+    """Sectors in the second-level cache, by the model of caches.c."""
+
+    reads: int
+    writes: int
+    atomics: int
+    hits: int  #: of these all
+    dram: int  #: read from the chip's memory
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,7 @@ class Branch:
 
     file: str
     line: int
+    predicated: bool  #: so small that nvcc needs none: all lanes execute both ways, and predicates mask the results
     warps: int  #: executions by warps
     threads: int  #: lanes that took part, in all executions together
     divergent: int  #: times that lanes went different ways; twice for three ways
@@ -135,7 +146,7 @@ class Arithmetic:
     type: str  #: "float", "double", "half": also bfloat16
     adds: int  #: and subtractions
     multiplies: int
-    fused: int  #: calls of fma()
+    fused: int  #: a product that is added to something, in one instruction
 
     @property
     def operations(self) -> int:
@@ -170,11 +181,12 @@ class Counted(_display.Shown):
         name: str,
         instructions: Sequence[Instruction],
         barriers: int,
+        l2: L2,
         sources: Sources,
         branches: Sequence[Branch] = (),
         arithmetic: Sequence[Arithmetic] = (),
     ) -> None:
-        self.name, self.instructions, self.barriers = name, tuple(instructions), barriers
+        self.name, self.instructions, self.barriers, self.l2 = name, tuple(instructions), barriers, l2
         self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
         self._sources = sources
 
@@ -205,11 +217,34 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
-        targets, divergent = (sum(getattr(one, figure) for one in self.branches) for figure in ("warps", "divergent"))
+        targets, divergent = (
+            sum(getattr(one, figure) for one in self.branches if not one.predicated)
+            for figure in ("warps", "divergent")
+        )
         result["smsp__sass_branch_targets.sum"] = targets
         result["smsp__sass_branch_targets_threads_divergent.sum"] = divergent
         result["smsp__sass_branch_targets_threads_uniform.sum"] = targets - divergent
-        return result
+        for kind in ("float", "double"):
+            for op, what in (("add", "adds"), ("mul", "multiplies"), ("fma", "fused")):
+                count = sum(getattr(one, what) for one in self.arithmetic if one.type == kind)
+                result[f"smsp__sass_thread_inst_executed_op_{kind[0]}{op}_pred_on.sum"] = count
+        return result | self._caches()
+
+    def _caches(self) -> dict[str, float]:
+        hits, sectors = (self._sum(figure, "global", "load", "copy") for figure in ("hits", "sectors"))
+        of_all = [one for one in self.instructions if one.space == "global"]
+        rates = {
+            "l1tex__t_sector_hit_rate.pct": (sum(one.hits for one in of_all), sum(one.sectors for one in of_all)),
+            "lts__t_sector_hit_rate.pct": (self.l2.hits, self.l2.reads + self.l2.writes + self.l2.atomics),
+        }
+        return {
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum": hits,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum": sectors - hits,
+            "lts__t_sectors_op_read.sum": self.l2.reads,
+            "lts__t_sectors_op_write.sum": self.l2.writes,
+            "dram__bytes_read.sum": SECTOR * self.l2.dram,
+            **{name: 100 * part / whole for name, (part, whole) in rates.items() if whole},
+        }
 
     @property
     def flops(self) -> dict[str, int]:
@@ -231,7 +266,7 @@ class Counted(_display.Shown):
         Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
         """
         columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
-                   "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
+                   "L1 hits": "L1 hits", "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
                    "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
@@ -256,7 +291,7 @@ class Counted(_display.Shown):
             names, rows = names[:-1], [row[:-1] for row in rows]
         note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
         return _display.Table(
-            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:7]], marked=marked
+            self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:8]], marked=marked
         )
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
@@ -293,7 +328,11 @@ class Counted(_display.Shown):
         """The rows of each line of each file, in the lines' order: figures by column."""
         result = {place: [{"access": what, **row} for what, row in _accesses(of)] for place, of in self.lines().items()}
         for one in self.branches:
-            row = {"access": "branch", "requests": f"{one.warps:,}", "lanes": f"{one.threads / one.warps:.3g}"}
+            row = {
+                "access": "predicate" if one.predicated else "branch",
+                "requests": f"{one.warps:,}",
+                "lanes": f"{one.threads / one.warps:.3g}",
+            }
             result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
         for some in self.arithmetic:
             row = {"access": some.type, "operations": f"{some.operations:,}"}
@@ -302,8 +341,8 @@ class Counted(_display.Shown):
 
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
-        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "wavefronts", "conflicts"]
-        columns += ["divergent", "operations"]
+        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
+        columns += ["conflicts", "divergent", "operations"]
         rows = [
             [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
             for (file, line), some in self._figures().items()
@@ -333,9 +372,9 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
     """The kinds of accesses, such as "global load", each with the figures of its instructions by column."""
     for space, what in sorted({(one.space, one.what) for one in instructions}):
         some = [one for one in instructions if (one.space, one.what) == (space, what)]
-        requests, lanes, sectors, used, wavefronts, ideal = (
+        requests, lanes, sectors, used, wavefronts, ideal, hits = (
             sum(getattr(one, name) for one in some)
-            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")
+            for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal", "hits")
         )
         shared = space == "shared"
         yield (
@@ -346,6 +385,7 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
                 "sectors": f"{sectors:,}" if space == "global" else "",
                 "per request": f"{sectors / requests:.3g}" if space == "global" else "",
                 "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
+                "L1 hits": f"{hits / sectors:.0%}" if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
@@ -359,12 +399,12 @@ def _merged(rows: Iterable[Line]) -> list[Line]:
     """One row per place, whose numbers are the sums."""
     result: dict[tuple[Any, ...], Line] = {}
     for one in rows:
-        key = one.file, one.line, getattr(one, "type", "")
+        key = one.file, one.line, getattr(one, "type", ""), getattr(one, "predicated", False)
         if before := result.get(key):
             sums = {
                 name: value + getattr(before, name)
                 for name, value in vars(one).items()
-                if name not in ("file", "line", "type")
+                if name not in ("file", "line", "type", "predicated")
             }
             one = replace(one, **sums)
         result[key] = one
@@ -379,6 +419,7 @@ class Trace(Counted):
             name,
             [one for launch in launches for one in launch.instructions],
             sum(launch.barriers for launch in launches),
+            L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields))),
             sources,
             _merged(one for launch in launches for one in launch.branches),
             _merged(one for launch in launches for one in launch.arithmetic),
@@ -486,6 +527,7 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
             f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
             [_instruction(one, places, sources, library) for one in some if one.requests],
             launch.barriers,
+            L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
             sources,
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
@@ -497,8 +539,9 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
 def _branches(executed: Sequence[_Block], code: Blocks) -> Iterator[Branch]:
     ends = {one.code for one in executed if one.ends}
     for one in executed:
-        if place := code.branch(one.code, ends.intersection(one.successors)):
-            yield Branch(place.file, place.line, one.warps, one.threads, one.divergent)
+        if branch := code.branch(one.code, ends):
+            place, is_predicated = branch
+            yield Branch(place.file, place.line, is_predicated, one.warps, one.threads, one.divergent)
 
 
 def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic]:
@@ -541,7 +584,7 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     if (space, what) == ("global", "load") and sources.constants:
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
-    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal)
+    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps))
 
 

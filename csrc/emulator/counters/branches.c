@@ -9,31 +9,44 @@
 // behind the loop.
 //
 // A block is replayed once it is known where its lanes go from there. So the last one of each path waits.
+#include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
-enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, PATH = 1 << 11, GAP = 8, SHORT = 8 };
-#define END          UINT64_MAX // of a thread's path
+enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, WAYS = 2 };
+enum { ROOM = 1 << 11, LESS_ROOM = 1 << 7, GAP = 8 }; // of a path; GAP: or else all would want one part of a cache
+enum { FEW = 8 };                                     // blocks that are compared without a call of memcmp
+#define END          UINT64_MAX                       // of a thread's path
 #define STACK        ((uintptr_t)1 << 19)
 #define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
 #define CALL_OF(key) ((key) >> EMU_CODE_BITS) // smaller in a deeper call
 
 static code_block blocks[MOST_BLOCKS]; // the first one stands for those that have no room
 static unsigned block_count;
-static unsigned short numbers[MOST_BLOCKS][SUCCESSORS];
+static struct {
+    uintptr_t code; // 0: none
+    unsigned number;
+} next_blocks[MOST_BLOCKS][WAYS];              // the first ones that lanes have gone to from a block
 static unsigned short places[2 * MOST_BLOCKS]; // of the blocks, by their code; 0: none
-
-static emu_path paths[MOST_THREADS];
-static uint64_t noted[MOST_THREADS][PATH + GAP]; // GAP: or else all of them would want the same part of a cache
-static unsigned thread_count;
 
 typedef struct caller { // the block that each call was made from, as far as the warp is in it
     uint64_t call;
     unsigned block;
 } caller;
-static caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block that has been executed last
-static unsigned depth[MOST_THREADS / LANES];
+struct branches { // of a block of threads
+    unsigned threads;
+    size_t room;
+    emu_path paths[MOST_THREADS];
+    caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block of code that has been executed last
+    unsigned depth[MOST_THREADS / LANES];
+    uint64_t noted[]; // of each thread: room + GAP
+};
+static branches *now;
+
+static uint64_t *noted_of(unsigned thread) {
+    return now->noted + thread * (now->room + GAP);
+}
 
 // --- Blocks --------------------------------------------------------------------------------------------------------
 
@@ -49,31 +62,31 @@ static unsigned block_number(uint64_t key) {
 }
 
 static inline void enter(unsigned warp, uint64_t key, unsigned number, unsigned threads) {
-    caller *const of = callers[warp];
-    unsigned count = depth[warp];
+    caller *const of = now->callers[warp];
+    unsigned count = now->depth[warp];
     while (count && of[count - 1].call <= CALL_OF(key)) --count;
     if (count < MOST_DEPTH) of[count++] = (caller){CALL_OF(key), number};
-    depth[warp] = count;
+    now->depth[warp] = count;
     blocks[number].threads += threads;
     ++blocks[number].warps;
 }
 
 // From the block that has been executed last. The branch is in that block, or behind the call that ends with it.
 static inline unsigned go_to(unsigned warp, uint64_t key, code_block **branch) {
-    unsigned i = depth[warp] - 1;
-    *branch = &blocks[callers[warp][i].block];
-    if (CALL_OF(key) >= callers[warp][0].call) { // back in the function that has called the kernel
+    unsigned i = now->depth[warp] - 1;
+    *branch = &blocks[now->callers[warp][i].block];
+    if (CALL_OF(key) >= now->callers[warp][0].call) { // back in the function that has called the kernel
         (*branch)->ends = 1;
         return key == END ? 0 : block_number(key);
     }
-    while (callers[warp][i].call < CALL_OF(key)) --i;
-    const unsigned from = callers[warp][i].block;
+    while (now->callers[warp][i].call < CALL_OF(key)) --i;
+    const unsigned from = now->callers[warp][i].block;
     *branch = &blocks[from];
-    for (int way = 0; way < SUCCESSORS; ++way) {
-        if (blocks[from].successors[way] == CODE_OF(key)) return numbers[from][way];
-        if (blocks[from].successors[way]) continue;
-        blocks[from].successors[way] = CODE_OF(key);
-        return numbers[from][way] = block_number(key);
+    for (int way = 0; way < WAYS; ++way) {
+        if (next_blocks[from][way].code == CODE_OF(key)) return next_blocks[from][way].number;
+        if (next_blocks[from][way].code) continue;
+        next_blocks[from][way].code = CODE_OF(key);
+        return next_blocks[from][way].number = block_number(key);
     }
     return block_number(key);
 }
@@ -108,7 +121,7 @@ static void add(lanes *to, group one) {
 }
 
 static size_t known_of(const lanes *of, uint32_t some) {
-    size_t known = PATH;
+    size_t known = ROOM;
     for (; some; some &= some - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(some);
         const size_t left = (size_t)(of->end[lane] - of->at[lane]);
@@ -118,16 +131,16 @@ static size_t known_of(const lanes *of, uint32_t some) {
 }
 
 static void open_lanes(lanes *of, unsigned warp) {
-    const unsigned rest = thread_count - warp * LANES;
+    const unsigned rest = now->threads - warp * LANES;
     of->warp = warp;
     of->count = rest < LANES ? rest : LANES;
     of->groups = 0;
     for (unsigned lane = 0; lane < of->count; ++lane) {
         const unsigned thread = warp * LANES + lane;
-        const int has_begun = paths[thread].next != noted[thread];
-        of->at[lane] = noted[thread];
-        of->end[lane] = paths[thread].next - has_begun;
-        const uint64_t key = has_begun ? noted[thread][0] : 0;
+        const int has_begun = now->paths[thread].next != noted_of(thread);
+        of->at[lane] = noted_of(thread);
+        of->end[lane] = now->paths[thread].next - has_begun;
+        const uint64_t key = has_begun ? *noted_of(thread) : 0;
         if (key != END) add(of, (group){key, 1u << lane, key ? block_number(key) : 0, 0});
     }
 }
@@ -135,9 +148,9 @@ static void open_lanes(lanes *of, unsigned warp) {
 static void close_lanes(const lanes *of) {
     for (unsigned lane = 0; lane < of->count; ++lane) {
         const unsigned thread = of->warp * LANES + lane;
-        const size_t left = (size_t)(paths[thread].next - of->at[lane]);
-        if (of->at[lane] != noted[thread]) memmove(noted[thread], of->at[lane], left * sizeof(uint64_t));
-        paths[thread].next = noted[thread] + left;
+        const size_t left = (size_t)(now->paths[thread].next - of->at[lane]);
+        if (of->at[lane] != noted_of(thread)) memmove(noted_of(thread), of->at[lane], left * sizeof(uint64_t));
+        now->paths[thread].next = noted_of(thread) + left;
     }
 }
 
@@ -149,7 +162,7 @@ static size_t common(const lanes *of, const group *these, uint64_t limit) {
     for (uint32_t rest = these->lanes & (these->lanes - 1); rest && count > 1; rest &= rest - 1) {
         const uint64_t *const other = of->at[__builtin_ctz(rest)];
         size_t equal = 1;
-        if (count > SHORT && !memcmp(path + 1, other + 1, (count - 1) * sizeof *path)) continue;
+        if (count > FEW && !memcmp(path + 1, other + 1, (count - 1) * sizeof *path)) continue;
         while (equal < count && path[equal] == other[equal]) ++equal;
         count = equal;
     }
@@ -208,7 +221,7 @@ static void replay(unsigned warp, int forced) {
 
 void branches_full(void) {
     const unsigned thread = emu_threadIdx.thread, warp = thread / LANES;
-    const emu_path *const path = &paths[thread];
+    const emu_path *const path = &now->paths[thread];
     replay(warp, 0);
     if (path->next != path->end) return;
     emu_yield(); // the others come nearer
@@ -217,12 +230,12 @@ void branches_full(void) {
 }
 
 void branches_begin(unsigned thread) {
-    paths[thread].next = noted[thread];
-    paths[thread].base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
+    now->paths[thread].next = noted_of(thread);
+    now->paths[thread].base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
 }
 
 void branches_end(unsigned thread) {
-    *paths[thread].next++ = END;
+    *now->paths[thread].next++ = END;
 }
 
 void branches_converge(unsigned warp) {
@@ -230,22 +243,36 @@ void branches_converge(unsigned warp) {
 }
 
 void branches_converge_all(void) {
-    for (unsigned warp = 0; warp * LANES < thread_count; ++warp) branches_converge(warp);
+    for (unsigned warp = 0; warp * LANES < now->threads; ++warp) branches_converge(warp);
+}
+
+branches *branches_new(unsigned threads, int is_alone) {
+    const size_t room = is_alone ? ROOM : LESS_ROOM;
+    branches *of = malloc(sizeof *of + threads * (room + GAP) * sizeof *of->noted);
+    if (!of) abort();
+    of->threads = threads;
+    of->room = room;
+    branches_use(of);
+    branches_clear();
+    return of;
 }
 
 void branches_clear(void) {
-    memset(depth, 0, sizeof depth);
-    for (unsigned thread = 0; thread < thread_count; ++thread)
-        paths[thread] = (emu_path){noted[thread], noted[thread] + PATH, 0};
+    memset(now->depth, 0, sizeof now->depth);
+    for (unsigned thread = 0; thread < now->threads; ++thread)
+        now->paths[thread] = (emu_path){noted_of(thread), noted_of(thread) + now->room, 0};
 }
 
-emu_path *branches_start(unsigned threads) {
-    block_count = 1;
-    blocks[0] = (code_block){0};
+emu_path *branches_use(branches *of) {
+    now = of;
+    return of->paths;
+}
+
+void branches_start(void) {
+    memset(next_blocks, 0, block_count * sizeof *next_blocks);
     memset(places, 0, sizeof places);
-    thread_count = threads;
-    branches_clear();
-    return paths;
+    blocks[0] = (code_block){0};
+    block_count = 1;
 }
 
 size_t branches_blocks(const code_block **all) {

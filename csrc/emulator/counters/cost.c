@@ -10,40 +10,56 @@
 
 #include "counters.h"
 
+static unsigned bits(uint32_t of) { // (the compiler's is a call where it may not use an instruction for it)
+    of -= of >> 1 & 0x55555555;
+    of = (of & 0x33333333) + (of >> 2 & 0x33333333);
+    return ((of + (of >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
+}
+
 // --- Global memory -------------------------------------------------------------------------------------------------
 
-cost cost_of_global(const request *of, unsigned bytes) {
-    uintptr_t sector[2 * LANES];
-    uint32_t touched[2 * LANES]; // bytes of it
-    unsigned count = 0;
+cost cost_of_global(const request *of, unsigned bytes, touched *to) {
+    enum { PLACES = 128 };
+    unsigned char place[PLACES] = {0}; // 1 + the line's number in `to`, by its address
+    uint32_t mask[2 * LANES][LINE / SECTOR];
     cost result = {0};
-    for (unsigned lane = 0; lane < LANES; ++lane) {
-        if (!(of->lanes >> lane & 1)) continue;
-        uintptr_t at = of->address[lane];
+    to->count = 0;
+    for (uint32_t lanes = of->lanes; lanes; lanes &= lanes - 1) {
+        uintptr_t at = of->address[__builtin_ctz(lanes)];
         for (unsigned left = bytes; left;) {
             const unsigned first = at % SECTOR, most = SECTOR - first, part = left < most ? left : most;
-            const uint32_t mask = (part == 32 ? UINT32_MAX : (1u << part) - 1) << first;
-            unsigned i = count; // neighbors come last
-            while (i && sector[i - 1] != at / SECTOR) --i;
-            if (!i) {
-                i = ++count;
-                sector[i - 1] = at / SECTOR;
-                touched[i - 1] = 0;
+            const uintptr_t line = at / LINE;
+            unsigned i = (unsigned)(line * 0x9e3779b97f4a7c15u >> 57);
+            while (place[i] && to->of[place[i] - 1].line != line) i = (i + 1) % PLACES;
+            if (!place[i]) {
+                to->of[to->count].line = line;
+                memset(mask[to->count], 0, sizeof *mask);
+                place[i] = (unsigned char)++to->count;
             }
-            touched[i - 1] |= mask;
+            mask[place[i] - 1][at % LINE / SECTOR] |= (part == 32 ? UINT32_MAX : (1u << part) - 1) << first;
             at += part;
             left -= part;
         }
     }
-    result.sectors = count;
-    for (unsigned i = 0; i < count; ++i) result.used += (unsigned)__builtin_popcount(touched[i]);
+    for (unsigned i = 0; i < to->count; ++i) {
+        to->of[i].sectors = to->of[i].whole = 0;
+        for (unsigned sector = 0; sector < LINE / SECTOR; ++sector) {
+            const uint32_t touches = mask[i][sector];
+            if (!touches) continue;
+            to->of[i].sectors |= (unsigned char)(1u << sector);
+            to->of[i].whole |= (unsigned char)((touches == UINT32_MAX) << sector);
+            ++result.sectors;
+            result.used += bits(touches);
+        }
+    }
     return result;
 }
 
 // Atomic operations of several lanes on one address come one after the other: each time, the sectors count again.
-cost cost_of_atomics(const request *of, unsigned bytes) {
+cost cost_of_atomics(const request *of, unsigned bytes, touched *to) {
     request left = *of;
-    cost result = cost_of_global(of, bytes);
+    cost result = cost_of_global(of, bytes, to);
+    touched again;
     for (result.sectors = 0; left.lanes;) {
         request now = {0};
         for (unsigned lane = 0; lane < LANES; ++lane) {
@@ -56,7 +72,7 @@ cost cost_of_atomics(const request *of, unsigned bytes) {
             now.address[lane] = left.address[lane];
         }
         left.lanes &= ~now.lanes;
-        result.sectors += cost_of_global(&now, bytes).sectors;
+        result.sectors += cost_of_global(&now, bytes, &again).sectors;
     }
     return result;
 }

@@ -1,7 +1,8 @@
 // Counters: a tool of the emulator (../include/emulator/events.h) that counts what a GPU's memory system would do.
 //
 //   tool.c      loads and stores of threads --> requests.c   which lanes' accesses are one request of the warp?
-//          |                                        '------> cost.c   how many sectors or wavefronts does it take?
+//          |                                        '------> cost.c     how many sectors or wavefronts does it take?
+//          |                                        '------> caches.c   which of the sectors do L1 and L2 have?
 //          '--> blocks of code that they enter --> branches.c   which lanes execute them together, and where do they part?
 //
 // A file uses only those whose section is above its own one.
@@ -19,11 +20,11 @@
 
 #define COUNTERS_API __attribute__((visibility("default")))
 
-enum { LANES = 32 };
+enum { LANES = 32, MOST_SITES = 1 << 12, MOST_WARPS = 32 };
 
 // --- cost.c --------------------------------------------------------------------------------------------------------
 
-enum { SECTOR = 32, BANKS = 32, WORD = 4 };
+enum { SECTOR = 32, LINE = 128, BANKS = 32, WORD = 4 };
 typedef struct request { // of one warp
     uint32_t lanes;      // that take part
     uintptr_t address[LANES];
@@ -34,18 +35,46 @@ typedef struct cost {
     unsigned wavefronts, ideal; // passes through shared memory; as many as without conflicts
     unsigned serial;            // of atomic operations there: if lanes take turns that change one word
 } cost;
-cost cost_of_global(const request *of, unsigned bytes);
-cost cost_of_atomics(const request *of, unsigned bytes);               // in global memory
+typedef struct touched { // the lines of global memory that a request accesses
+    unsigned count;
+    struct {
+        uintptr_t line;               // address / LINE
+        unsigned char sectors, whole; // bits: accessed, and those of which all bytes are
+    } of[2 * LANES];
+} touched;
+cost cost_of_global(const request *of, unsigned bytes, touched *to);
+cost cost_of_atomics(const request *of, unsigned bytes, touched *to);  // in global memory
 cost cost_of_shared(const request *of, unsigned bytes, int can_merge); // parts of the warp that read the same
 cost cost_of_copy(const request *of, unsigned bytes);                  // into shared memory
 // An address in shared memory, with the bank that the data comes from; NULL: from none, they are zeros.
 uintptr_t copy_address(uintptr_t shared, const void *from);
 
+// --- caches.c ------------------------------------------------------------------------------------------------------
+
+typedef struct cache_figures {             // of a launch
+    uint64_t reads, writes, atomics, hits; // sectors, in L2
+    uint64_t dram_sectors;                 // read
+} cache_figures;
+enum { CACHE_LOAD, CACHE_STORE, CACHE_ATOMIC, CACHE_BYPASS }; // BYPASS: a load that L1 does not keep
+
+void caches_start(unsigned threads, size_t dynamic_shared); // a launch, whose blocks have so many
+void caches_block_begin(uint64_t number);
+void caches_add(unsigned warp, unsigned site, unsigned kind, const touched *lines);
+void caches_converge(void); // the block's warps have waited for each other
+void caches_block_end(void);
+cache_figures caches_end(size_t static_shared); // bytes per block
+uint64_t caches_hits(unsigned site);            // sectors that L1 had
+void caches_clear(void);
+
 // --- requests.c ----------------------------------------------------------------------------------------------------
 
 // A load, store or atomic operation of the kernel's code, and what its requests have cost in a launch.
 enum { MOST_STEPS = 8 };
-enum { OF_MATRIX = 1 << 16 }; // in a site's kind, besides emu_access_kind: of ldmatrix or stmatrix
+// In a site's kind, besides emu_access_kind:
+enum {
+    OF_MATRIX = 1 << 16, // of ldmatrix or stmatrix
+    IS_JOINED = 1 << 17, // with neighbors: of shared memory
+};
 typedef struct site {
     uintptr_t code; // in the instruction, or ...
     const char *file;
@@ -53,6 +82,7 @@ typedef struct site {
     unsigned kind, bytes; // emu_access_kind
     int space;            // emu_space
     uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
+    uint64_t hits; // sectors that L1 had
     uint64_t most; // sectors, or wavefronts, of the costliest request ...
     request worst; // ... and its addresses
     unsigned step_warp, step_count;
@@ -68,37 +98,40 @@ typedef struct range {
 } range;
 
 // A launch with so many threads per block. `find`: in which range an address lies; 0: in a thread's local memory.
-void requests_start(unsigned threads, int (*find)(uintptr_t address, range *in));
-void requests_forget_memory(void);                                                         // what `find` has said
+void requests_start(unsigned threads, size_t dynamic_shared, int (*find)(uintptr_t address, range *in));
+void requests_forget_memory(void); // what `find` has said
+void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_bytes);
 void requests_direct(const void *address, size_t bytes, unsigned kind, const void *after); // as emu_direct.access
 void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
                      emu_space space);
 void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space); // no part
 void requests_converge(unsigned warp); // lanes wait for each other: what they do next, they do together
 void requests_converge_all(void);
-void requests_end_steps(void); // the block ends
+void requests_block_end(void);
+cache_figures requests_end(void); // of the launch
 void requests_clear(void);
 size_t requests_sites(const site **all);
 
 // --- branches.c ----------------------------------------------------------------------------------------------------
 
 // A basic block of the kernel's code, and how often it has been executed in a launch.
-enum { SUCCESSORS = 2 };
 typedef struct code_block {
     uintptr_t code; // an address in it: behind its first call
     uint64_t warps, threads;
-    uint64_t divergent;               // times that lanes of a warp have parted at its end; twice into three ways
-    uintptr_t successors[SUCCESSORS]; // the first blocks of code that lanes have gone to from there; 0: fewer
-    int ends;                         // a thread has ended in it
+    uint64_t divergent; // times that lanes of a warp have parted at its end; twice into three ways
+    int ends;           // a thread has ended in it
 } code_block;
 
-emu_path *branches_start(unsigned threads); // a launch with so many threads per block
-void branches_begin(unsigned thread);       // the thread that calls this
+typedef struct branches branches;                       // of a block of threads: what its lanes have entered
+void branches_start(void);                              // a launch
+branches *branches_new(unsigned threads, int is_alone); // others, which take turns, have less room each
+emu_path *branches_use(branches *of);                   // from now on: of the block that runs; its threads' paths
+void branches_clear(void);                              // its threads have not begun
+void branches_begin(unsigned thread);                   // the thread that calls this
 void branches_end(unsigned thread);
 void branches_full(void);              // the current thread's path
 void branches_converge(unsigned warp); // as requests_converge
 void branches_converge_all(void);
-void branches_clear(void); // the threads of the next block begin
 size_t branches_blocks(const code_block **all);
 
 #endif

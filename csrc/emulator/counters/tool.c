@@ -16,6 +16,7 @@ typedef struct counted_launch { // what the host gets: a launch, and its sites a
     unsigned grid[3], block[3];
     uint64_t first_site, sites, first_block, blocks; // sites of accesses, blocks of code
     uint64_t barriers, warp_operations;              // of warps: each counts once per warp
+    cache_figures caches;
     int complete;
 } counted_launch;
 
@@ -30,7 +31,7 @@ static size_t all_block_count;
 static struct {
     uintptr_t shared, statics, arguments;
     size_t shared_bytes, static_bytes, argument_bytes;
-    unsigned warps;
+    unsigned threads, warps;
 } now;
 
 // blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
@@ -48,6 +49,7 @@ static int find_constant(uintptr_t address, range *in) {
 
 static const emu_page no_pages[EMU_PAGES];
 static emu_direct direct;
+static branches *alone; // of blocks that run one after another
 
 static int find_memory(uintptr_t address, range *in) {
     emu_memory_event memory;
@@ -96,7 +98,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     range in;
     if (find_constant(event->address, &in)) return;
     requests_access(thread, at, event->address, event->bytes,
-                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE), event->space);
+                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE), event->space);
 }
 
 static void on_launch_begin(void *tool, emu_launch_event *event) {
@@ -117,13 +119,19 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         const size_t end = event->parameters[i].offset + event->parameters[i].size;
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
-    requests_start(threads, find_memory);
-    direct.paths = branches_start(threads);
+    requests_start(threads, event->dynamic_shared, find_memory);
+    branches_start();
+    if (threads != now.threads) {
+        free(alone);
+        alone = branches_new(threads, 1);
+        now.threads = threads;
+    }
 }
 
 static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     (void)tool, (void)event;
     const site *of;
+    launches[launch_count - 1].caches = requests_end();
     const size_t sites = requests_sites(&of);
     all_sites = realloc(all_sites, (all_count + sites + 1) * sizeof *all_sites);
     if (!all_sites) abort();
@@ -141,6 +149,14 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     pthread_mutex_unlock(&lock);
 }
 
+// Of blocks that take turns. The core finds out where their addresses lie.
+static void on_block_continue(void *tool, emu_block_event *event) {
+    (void)tool;
+    if (!event->own) return;
+    direct = (emu_direct){emu_access, .pages = no_pages, .paths = branches_use(event->own), .full = branches_full};
+    emu_threadIdx.direct = &direct;
+}
+
 static int on_block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     const emu_dim3 cluster = event->launch->cluster;
@@ -150,18 +166,27 @@ static int on_block_begin(void *tool, emu_block_event *event) {
         requests_forget_memory();
     now.shared = shared, now.shared_bytes = event->shared_bytes;
     now.statics = statics, now.static_bytes = event->static_bytes;
-    direct = (emu_direct){.access = requests_direct, .pages = no_pages, .paths = direct.paths, .full = branches_full};
-    if (cluster.x * cluster.y * cluster.z <= 1 && !event->launch->cooperative) emu_threadIdx.direct = &direct;
+    requests_block_begin(event->number, statics, event->static_bytes);
+    direct = (emu_direct){
+        .access = requests_direct, .pages = no_pages, .paths = branches_use(alone), .full = branches_full};
+    if (cluster.x * cluster.y * cluster.z > 1 || event->launch->cooperative) {
+        const emu_dim3 block = event->launch->block;
+        event->own = branches_new(block.x * block.y * block.z, 0);
+        on_block_continue(tool, event);
+    }
+    emu_threadIdx.direct = &direct;
     return 1;
 }
 
 static void on_block_end(void *tool, emu_block_event *event, int complete) {
-    (void)tool, (void)event, (void)complete;
+    (void)tool, (void)complete;
     emu_threadIdx.direct = NULL;
-    requests_converge_all();
-    requests_end_steps();
+    requests_block_end();
+    if (event->own) branches_use(event->own);
     branches_converge_all();
     branches_clear();
+    free(event->own);
+    event->own = NULL;
 }
 
 static void on_thread_begin(void *tool, const emu_where *at) {
@@ -198,6 +223,7 @@ COUNTERS_API int counters_begin(void) {
                                      .launch_end = on_launch_end,
                                      .block_begin = on_block_begin,
                                      .block_end = on_block_end,
+                                     .block_continue = on_block_continue,
                                      .thread_begin = on_thread_begin,
                                      .thread_end = on_thread_end,
                                      .access = on_access,
@@ -211,7 +237,11 @@ COUNTERS_API int counters_begin(void) {
 
 COUNTERS_API int counters_end(void) {
     const int code = emu_unsubscribe(&launches);
-    if (!code) requests_clear();
+    if (code) return code;
+    requests_clear();
+    free(alone);
+    alone = NULL;
+    now.threads = 0;
     return code;
 }
 
