@@ -153,6 +153,14 @@ __global__ void four(float *y, int n) { *(float4 *)(y + n) = make_float4(1, 1, 1
 __global__ void last(float *y, int n) {
     for (int i = threadIdx.x; i <= n; i += 4) y[i] = 1;
 }
+__global__ void rectangle(float *y, int h, int w) {
+    int r = threadIdx.y, c = threadIdx.x;
+    if (r < h && c < w) y[r * w + c] = 1;
+}
+__global__ void whole(float *y, int w) {
+    int r = threadIdx.y, c = threadIdx.x;
+    y[r * w + c] = 1;
+}
 __global__ void tested(float *y, int n) {
     int i = threadIdx.x;
     if (i < n) y[i] = 1;
@@ -210,6 +218,13 @@ def test_the_test_of_an_index_may_be_wrong(pointers):
     assert finding.advice.startswith(
         "There is a test, which lets this thread pass: compare the index with the length of"
     )
+
+
+def test_the_tests_of_rows_and_columns_may_be_wrong(pointers):
+    (finding,) = ck.check(pointers.rectangle[1, (4, 4)], floats(12), 4, 4)
+    assert finding.advice == "There are tests of r and c, which let this thread pass: compare them with the shape of y."
+    (finding,) = ck.check(pointers.whole[1, (4, 4)], floats(12), 4)
+    assert finding.advice == "Its last element is y[11]: test r and c first."
 
 
 def test_a_launch_without_dynamic_shared_memory(elements):
@@ -327,6 +342,12 @@ RACES = {
     "not one operation": ("y[0] = y[0] - t + 3;", 2, 1, "^Reading and writing must be one step: use one"),
     "in two lines": ("int v = y[0] * t;\ny[0] = v;", 2, 1, "^Reading and writing must be one step: use one"),
     "statement of two lines": ("y[0]\n+= t;", 2, 1, r"Use atomicAdd instead of \+=\."),
+    "same value": ("y[0] = 1;", 1, 64, "^That all write the same value does not .* use atomicExch"),
+    "in each round": ("for (int r = 0; r < 2; ++r) s[0] = r;", 1, 64, "^Let one thread write it, or give each"),
+    "larger one": ("y[0] = t > y[0] ? t : y[0];", 1, 64, r"^Use atomicMax\.$"),
+    "smaller one": ("y[0] = (y[0] <= -t) ? y[0] : -t;", 1, 64, r"^Use atomicMin\.$"),
+    "next": ("int i = y[0] - 1;\ny[0] = i;", 1, 32, r"^Use atomicSub\(&y\[0\], 1\) instead of lines 4 and 5: it"),
+    "one thread counts": ("s[t] = y[0];\nif (t == 0) y[0]++;", 2, 32, r"^Other threads .* change it in a later"),
     "flag read plainly": (
         "if (g == 0) { __threadfence(); atomicExch(y, 1); }\nif (g == 1 && *y) y[1] = 1;",
         2, 1, r"^Read it atomically in line 5, too: atomicAdd\(y, 0\)\.",
@@ -348,16 +369,18 @@ RACES = {
         2, 1, r"^Write it with atomicExch in line 4, after a __threadfence\(\)\.",
     ),
     "smallest": ("if (y[0] > -t)\n{\ny[0] = -t;\n}", 1, 64, r"one step: use atomicMin\."),
-    "same element": ("y[t] = 1;", 2, 1, r"^Let one block write it"),
+    "same element": ("y[t] = g;", 2, 1, r"^Let one block write it"),
     "row": ("int c = g % 3, n = 2;\ny[t * n + c] = 1;", 1, 64, "c must be less than n: test it, or correct"),
     "sum of a row": ("int c = g % 3, n = 2;\ny[t * n + c] += 1;", 1, 64, r"index\. Otherwise use atomicAdd\."),
-    "step of a loop": ("for (int i = t; i < 64; i += 8) y[i] += 1;", 1, 32, "^Threads come to the same i: see where"),
-    "overlap": ("int i = blockIdx.x * 16 + t;\ny[i] = t;", 2, 32, r"^Threads have the same i, blockIdx.x \* 16 \+ t"),
+    "step of a loop": ("for (int i = t; i < 64; i += 8) y[i] += 1;", 1, 32, "^If each .*, see where the loop over i"),
+    "overlap": ("int i = blockIdx.x * 16 + t;\ny[i] = t;", 2, 32, r"^If .* correct i: two threads have the same blo"),
     "swaps": (
         "for (int r = 0; r < 4; ++r) {\nint i = 2 * t + r % 2;\nif (y[i] >= y[i + 1]) {\ny[i] = r, y[i + 1] = 1;\n}\n}",
         1, 32, r"^__syncwarp\(\) .* between the rounds of the loop, outside of the if",
     ),
     "in a branch": ("if (t < 60) {\ns[t] = t;\ny[t] = s[59 - t];\n}", 1, 64, "lines 5 and 6, outside of the if"),
+    "one per block": ("if (threadIdx.x == 0) y[sizeof(int)] += 1;", 2, 1, r"^Use atomicAdd instead of \+=\.$"),
+    "uniform": ("if (blockIdx.x == 0) {\ns[t] = t;\ny[t] = s[63 - t];\n}", 2, 64, r"between lines 5 and 6\.$"),
     "added by all": (
         "if (t == 0) s[0] = 1;\n__syncthreads();\ny[0] += s[0];", 1, 64, r"same s\[0\]: let one thread of each block",
     ),
@@ -463,7 +486,7 @@ def program():
         ("all_blocks", 2, 4, (14,), "writes y", "No index contains blockIdx, so all blocks use the same elements"),
         ("index_of_a_beginner", 2, 4, (16,), "writes y", r"^blockIdx.x \+ threadIdx.x is not the number of a thread"),
         ("once", 1, 64, (17, 18), "s", r"^__syncthreads\(\) between lines 21 and 22\.$"),
-        ("twice", 1, 64, (17,), "writes s", r"^__syncthreads\(\) between the calls of put, in lines 26 and 27\.$"),
+        ("twice", 1, 64, (17,), "writes s", r"^__syncthreads\(\) between the calls of put, in lines 26 and 27; that"),
         ("tiles", 1, 32, (33, 35), "s", r"^tile\.sync\(\) in line 34 waits for the threads of its group only"),
         ("shuffles", 1, 32, (39,), r"^thread 4: .*; tile\.shfl_down\(\): lane 4 reads from lane 8", "Let it take part"),
         ("votes", 1, 32, (43, 44), r"group .* tile\.sync\(\) waits .* tile\.any\(\) in line 44$", "Let all threads"),

@@ -172,6 +172,54 @@ def test_atomics_in_shared_memory():
     assert [*passes.values()] == [1, 4, 4]
 
 
+# --- samples ------------------------------------------------------------------------------------------------------
+_GATHER = """__global__ void k(const float *x, const int *at, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[at[i]];
+}"""
+
+
+def _gathered(**keywords):
+    n = 1000 * 64 + 5
+    at = np.random.default_rng(3).integers(0, n, n).astype("i4")
+    x, y = np.arange(n, dtype="f4"), np.zeros(n, "f4")
+    program = ck.compile(_GATHER)
+    trace = ck.trace(program.k[1001, 64], x, at, y, n, **keywords)
+    np.testing.assert_array_equal(y, x[at])
+    return trace
+
+
+def test_a_sample_is_scaled_to_all_blocks():
+    every, some = _gathered(), _gathered(sample=80)
+    assert every.sample is None
+    assert some.sample[:2] == (80, 1001)
+    assert "80 of 1,001 blocks" in str(some)
+    for name, value in every.metrics.items():
+        if "requests" in name or "sectors_pipe_lsu_mem_global_op_st" in name:
+            assert some.metrics[name] == pytest.approx(value, rel=0.002)  # but for the last block
+    name = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+    assert abs(some.metrics[name] / every.metrics[name] - 1) < 5 * some.sample.error + 0.002 < 0.05
+    assert _gathered(sample=80).metrics == some.metrics
+
+
+def test_samples_of_small_grids_and_wrong_ones():
+    assert _gathered(sample=5000).sample is None
+    assert _gathered(sample=0).sample is None
+    with pytest.raises(ValueError, match="sample is -1"):
+        _gathered(sample=-1)
+    with pytest.raises(TypeError):
+        _gathered(sample="many")
+
+
+def test_large_launches_are_sampled_by_themselves():
+    program = ck.compile("__global__ void k(char *y) { y[blockIdx.x * blockDim.x + threadIdx.x] = 1; }")
+    y = np.zeros(1 << 21, "i1")
+    trace = ck.trace(program.k[1 << 13, 256], y)
+    assert y.all()
+    assert trace.sample == (1 << 10, 1 << 13, 0)
+    assert trace.metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == (1 << 21) / 32
+
+
 # --- displays, errors ------------------------------------------------------------------------------------------------
 def test_displays(patterns):
     trace = counted(patterns, "transposed_tile")

@@ -24,26 +24,15 @@ from ..own.compile import Kernel
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from . import checker
-from .checker import Place, triple
+from .checker import Place
 from .declared import BYTES, lines_of, place_of
-from .findings import (
-    WRAPPED,
-    Finding,
-    Findings,
-    Launched,
-    Parameter,
-    as_written,
-    finding,
-    one_of_all_launches,
-    thread_name,
-)
+from .errors import OF_KERNELS, is_explained, of_error
+from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding, one_of_all_launches
 from .session import name_of, session
 from .trace import Call
 from .unseen import Remark, remarks
 
 _OWN_FILES = f"{PACKAGE}{os.sep}"
-#: Codes of errors that a kernel causes while it runs: an address, an assert, a barrier. Others are the call's.
-_OF_KERNELS = range(700, 720)
 
 
 class Checking(Observer):
@@ -86,15 +75,15 @@ class Checking(Observer):
                 with checker.own_wait():
                     run.native.synchronize(run.device)
         except CudaError as error:
-            if error.code not in _OF_KERNELS:
+            if error.code not in OF_KERNELS:
                 raise
             failed = error
         self._calls.append((checker.last_launch(), _kernel_of(run), _caller()))
         new = _one_per_place([self._finding(one, run) for one in session.found()])
         if self._notes and is_run and isinstance(run, OwnRun):
             new = _with_unwritten(run, new)
-        if failed is not None and not _explained(failed, new):
-            new.append(_of_error(failed, run))
+        if failed is not None and not is_explained(failed, new):
+            new.append(of_error(failed, run))
         elif failed is not None and "have changed" not in str(failed):  # (that is seen when the launch has ended)
             advice = f"{new[-1].advice} The launch ended here: check again when this is mended."
             new[-1] = dataclasses.replace(new[-1], advice=advice.strip())
@@ -196,10 +185,13 @@ def _with_unwritten(run: OwnRun, found: list[Finding]) -> list[Finding]:
             continue
         count, first = checker.unwritten(x.pointer, x.nbytes)
         if 0 < count < x.nbytes:
-            size = x.nbytes // math.prod(x.shape)
+            size = parameter[3] or x.nbytes // math.prod(x.shape)
             name = declared[i] if i < len(declared) else f"argument {i + 1}"
-            missing = f"{count // size:,} elements" if count > size else "1 element"
-            message = f"{missing} of {name} got no value in the launch, the first is {name}[{first // size}]"
+            first_one = f"{name}[{first // size}]"
+            message = f"{-(-count // size):,} element{'s' * (count > size)} of {name} got no value in the launch"
+            message = f"{message}, the first is {first_one}"
+            if parameter[1] is None:  # of a struct, members may be missing
+                message = f"{count:,} bytes of {name} got no value in the launch, the first in {first_one}"
             advice = "The grid may be too small, or threads skip elements."
             notes.append(Finding("unwritten", kernel.name, _caller(), message, advice, name))
     return notes
@@ -265,54 +257,6 @@ def _one_per_place(found: list[Finding]) -> list[Finding]:
             kept.setdefault(key, one)
             counts[key] += one.count
     return [dataclasses.replace(one, count=counts[key]) for key, one in kept.items()]
-
-
-def _explained(error: CudaError, found: list[Finding]) -> bool:
-    """Whether the error is a consequence of what was found."""
-    text = str(error)
-    if "free and delete" in text:
-        return any(one.kind == "double_free" for one in found)
-    return bool(found) and "cudaErrorIllegalAddress" in text
-
-
-#: How the emulator begins the error of a kernel: "kernel scale, cell.cu:4, block (0,0,0), thread (3,0,0): ...".
-_ERROR = re.compile(
-    r"kernel (?P<kernel>\S+?)(?:, (?P<file>[^:,]+):(?P<line>\d+))?(?:, (?P<who>block .*?\)))?: (?P<what>.*)", re.S
-)
-#: What follows in errors of calls.
-_REST = re.compile(r"\. The call was waiting for .*", re.S)
-
-
-def _of_error(error: CudaError, run: Observed) -> Finding:
-    """A finding of an error with which the emulator ended the kernel: a divergent barrier, a lane that is missing."""
-    text = _REST.sub("", str(error))
-    match = _ERROR.search(text)
-    of = match.groupdict() if match else {}
-    words = {"barrier": r"barrier|sync\(\)", "warp": "lane|warp|shuffle"}
-    kind = next((kind for kind, word in words.items() if re.search(word, text)), "error")
-    file, line, who = of.get("file") or "", int(of.get("line") or 0), of.get("who") or ""
-    source: Sequence[str] = ()
-    numbers = [*map(int, re.findall(r"\d+", who)), *[0] * 6]
-    block, thread = triple(numbers[:3]), triple(numbers[3:6])
-    message, other = of.get("what", text).rstrip(". "), 0
-    if not isinstance(run, Run):
-        launch = cast(OwnRun, run).launch
-        program = launch.kernel.program
-        source = lines_of(file, program._name, program.source) or linecache.getlines(file)
-        message, other = as_written(message, source, file, line)
-        grid, shape = (triple((*size, 1, 1)[:3]) for size in (launch.grid, launch.block))
-        who = thread_name(grid, shape, block, thread) if who else ""
-    message = message.replace("; put only", ". Put only")
-    if "with mask" not in message:
-        message = re.sub(r"Put only lanes .*", "Let all threads of the group call it", message)
-        message = message.replace("all lanes in the mask", "all threads of the group")
-    said, has_advice, advice = message.rpartition(". ")
-    said = said if has_advice else message
-    if who:
-        said = said.replace("this thread", who) if "this thread" in said else f"{who}: {said}"
-    places = Place(file, line, block, thread), Place(file, other, block, (0, 0, 0)) if other else None
-    advice = f"{advice}." if has_advice else ""
-    return Finding(kind, of.get("kernel", ""), places[0], said, advice, other=places[1], source=source)
 
 
 @contextlib.contextmanager

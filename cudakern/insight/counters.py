@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import linecache
+import math
+import operator
 import re
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -88,10 +92,24 @@ class _Launch(ctypes.Structure):
         ("warp_operations", ctypes.c_uint64),
         *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
         ("complete", ctypes.c_int),
+        ("all", ctypes.c_uint64),
+        ("counted", ctypes.c_uint64),
+        ("error", ctypes.c_double),
     )
 
 
 Request = tuple[tuple[int, int], ...]  #: of each lane that takes part: (lane, address)
+
+
+class Sample(NamedTuple):
+    """Which part of the blocks is counted, if not all are: the figures are scaled to all."""
+
+    counted: int
+    blocks: int
+    error: float  #: the standard error of the figures, as a part of them
+
+    def __str__(self) -> str:
+        return f"counted in {self.counted:,} of {self.blocks:,} blocks, ± {self.error:.1%}"
 
 
 @dataclass(frozen=True)
@@ -185,9 +203,11 @@ class Counted(_display.Shown):
         sources: Sources,
         branches: Sequence[Branch] = (),
         arithmetic: Sequence[Arithmetic] = (),
+        sample: Sample | None = None,
     ) -> None:
         self.name, self.instructions, self.barriers, self.l2 = name, tuple(instructions), barriers, l2
         self.branches, self.arithmetic = tuple(branches), tuple(arithmetic)
+        self.sample = sample  #: None: all blocks are counted
         self._sources = sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
@@ -353,11 +373,9 @@ class Counted(_display.Shown):
     def _title(self) -> str:
         if not self.instructions:
             return f"{self.name}: no kernel that accesses memory was launched"
-        return (
-            f"{self.name}: {self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"
-            if self.barriers
-            else self.name
-        )
+        notes = [f"{self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"] if self.barriers else []
+        notes += [str(self.sample)] if self.sample else []
+        return ": ".join([self.name, *filter(None, [", ".join(notes)])])
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -393,6 +411,7 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
 
 
 Line = TypeVar("Line", Branch, Arithmetic)
+_Figures = TypeVar("_Figures", Instruction, Branch, Arithmetic)
 
 
 def _merged(rows: Iterable[Line]) -> list[Line]:
@@ -423,6 +442,7 @@ class Trace(Counted):
             sources,
             _merged(one for launch in launches for one in launch.branches),
             _merged(one for launch in launches for one in launch.arithmetic),
+            max((launch.sample for launch in launches if launch.sample), key=lambda one: one.error, default=None),
         )
         self.launches = tuple(launches)
 
@@ -439,8 +459,8 @@ class _Tracing(Observer):
 
     mode = "traced"
 
-    def __init__(self) -> None:
-        self.sources = Sources()
+    def __init__(self, library: Any) -> None:
+        self.sources, self.library = Sources(), library
 
     def kernel(self, run: Observed) -> None:
         if isinstance(run, Run):
@@ -449,11 +469,46 @@ class _Tracing(Observer):
             self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
         if run.native is not emulator():
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
-        in_mode(run, self.mode).execute()
-        run.native.synchronize(run.device)
+        run = in_mode(run, self.mode)
+        with _progress(self.library):
+            run.execute()
+            run.native.synchronize(run.device)
 
 
-def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Trace:
+#: Launches of more threads are sampled, by blocks of so many threads.
+LARGE, SAMPLED = 1 << 20, 1 << 18
+_LONG_S = 10  #: a trace that takes longer says so
+
+
+@contextmanager
+def _progress(library: Any) -> Iterator[None]:
+    """Says how long a launch will take, if that is long."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        total, begin = ctypes.c_uint64(), time.monotonic()
+        with _display.progress_line(None) as announce:
+            while not ended.wait(0.9):
+                done = library.counters_done(ctypes.byref(total))
+                seconds, all_blocks = time.monotonic() - begin, total.value
+                left = seconds * (all_blocks / done - 1) if done else math.inf
+                if seconds + left > _LONG_S:
+                    time_left = f"about {left:.0f} s left" if done else "the first one takes long"
+                    announce(
+                        f"Counting: {done:,} of {all_blocks:,} blocks, {time_left}. A smaller array, or fewer rounds of"
+                        " a loop, show the same sectors per request; sample=N counts N blocks."
+                    )
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def trace(function: Callable[..., Any], *arguments: Any, sample: int | None = None, **keywords: Any) -> Trace:
     """Run a call on the emulator, and count what its kernels ask of the memory system.
 
     Parameters
@@ -462,6 +517,9 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
         An operation, a launch of a kernel of your own, ``kernel[grid, block]``, or any function that calls these.
     *arguments, **keywords
         Its arguments.
+    sample : int, optional
+        How many blocks of each launch to count, in eight runs of neighbors; 0 counts all. By default, launches of more
+        than 1,048,576 threads are sampled by blocks of 262,144 threads. All blocks run; the figures are scaled.
 
     Returns
     -------
@@ -472,6 +530,8 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     ------
     TypeError
         If ``function`` cannot be called, or arrays are on a GPU.
+    ValueError
+        If ``sample`` is negative.
 
     Examples
     --------
@@ -487,15 +547,20 @@ def trace(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Tra
     [(4, 'load', 32, 256), (4, 'store', 32, 128)]
     """
     name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
-    with session.paused(), use_backend("emulator"), observed(_Tracing()) as by, _counting() as library:
+    with session.paused(), use_backend("emulator"), _counting(sample) as library, observed(_Tracing(library)) as by:
         function(*arguments, **keywords)
         launches = _read(library, by.sources)
     return Trace(name, launches, by.sources)
 
 
 @contextmanager
-def _counting() -> Iterator[Any]:
+def _counting(sample: int | None) -> Iterator[Any]:
+    if sample is not None and operator.index(sample) < 0:
+        raise ValueError(f"sample is {sample}, but must be at least 0")
     library = checker.library()
+    library.counters_done.restype = ctypes.c_uint64
+    limits = (LARGE, SAMPLED, 0) if sample is None else (0, 0, operator.index(sample))
+    library.counters_sample(*map(ctypes.c_uint64, limits))
     library.counters_launches.restype = ctypes.c_size_t
     library.counters_sites.restype = ctypes.POINTER(_Site)
     library.counters_blocks.restype = ctypes.POINTER(_Block)
@@ -523,17 +588,44 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     blocks = [[entered[one.first_block + i] for i in range(1, one.blocks)] for one in launches]
     code = Blocks({one.code for some in blocks for one in some})
     return [
-        Counted(
-            f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
+        _counted(
+            launch,
             [_instruction(one, places, sources, library) for one in some if one.requests],
-            launch.barriers,
-            L2(launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors),
-            sources,
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
+            sources,
         )
         for launch, some, executed in zip(launches, sites, blocks, strict=True)
     ]
+
+
+def _counted(
+    launch: _Launch,
+    instructions: Sequence[Instruction],
+    branches: Sequence[Branch],
+    arithmetic: Sequence[Arithmetic],
+    sources: Sources,
+) -> Counted:
+    factor = launch.all / launch.counted if launch.counted else 1
+    l2 = (launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors)
+    return Counted(
+        f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
+        [_scaled(one, factor) for one in instructions],
+        round(launch.barriers * factor),
+        L2._make(round(figure * factor) for figure in l2),
+        sources,
+        [_scaled(one, factor) for one in branches],
+        [_scaled(one, factor) for one in arithmetic],
+        Sample(launch.counted, launch.all, launch.error) if factor != 1 else None,
+    )
+
+
+def _scaled(one: _Figures, factor: float) -> _Figures:
+    """With counts for all blocks in place of those that were counted."""
+    if factor == 1:
+        return one
+    counts = [field.name for field in fields(one) if field.type == "int" and field.name not in ("line", "bytes")]
+    return replace(one, **{name: round(getattr(one, name) * factor) for name in counts})
 
 
 def _branches(executed: Sequence[_Block], code: Blocks) -> Iterator[Branch]:

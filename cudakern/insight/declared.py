@@ -16,14 +16,16 @@ BYTES |= {"int2": 8, "float4": 16, "int4": 16, "uint4": 16, "double2": 16, "long
 
 #: Types whose plural is that of a word.
 _WORDS = ("char", "bool", "short", "int", "long", "long long", "float", "double")
-_OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned int", "int16": "short"}
+OF_DTYPES = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned int", "int16": "short"}
+OF_DTYPES |= {"uint16": "unsigned short", "int64": "long long", "uint64": "unsigned long long", "bool": "bool"}
+OF_DTYPES |= {"int8": "char", "uint8": "unsigned char"}
 
 
 def numbers(count: int, type: str, dtype: str | None = None) -> str:
     """ "1,000 floats", "1 int"; of other types "12 elements" """
     if type == "pointer":
         return f"{count:,} pointer{'s' * (count != 1)}"
-    word = _OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
+    word = OF_DTYPES.get(dtype or "", "") if type not in BYTES else "unsigned int" if type == "unsigned" else type
     word = word if word.removeprefix("unsigned ") in _WORDS else "element"
     return f"{count:,} {word}{'s' * (count != 1)}"
 
@@ -41,7 +43,7 @@ class Array(NamedTuple):
         """The shape, and the bytes of an element, if the array has so many bytes; else None."""
         size, known = BYTES.get(self.type, 0), math.prod(n for n in self.shape if n >= 0)
         unknown = self.shape.count(-1)
-        if unknown > bool(size) or not known or nbytes % (known * (size or 1)):
+        if unknown > bool(size) or not known or not nbytes or nbytes % (known * (size or 1)):
             return None
         if unknown:
             missing = nbytes // (known * size)
@@ -98,8 +100,13 @@ def constants(text: str) -> frozenset[str]:
 
 def without_comments(source: Sequence[str]) -> list[str]:
     """The same lines, without what is in comments."""
+    return [*_without_comments(tuple(source))]
+
+
+@functools.lru_cache(8)
+def _without_comments(source: tuple[str, ...]) -> tuple[str, ...]:
     text = "\n".join(line.rstrip("\n") for line in source)
-    return _COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else _blank(m), text).split("\n")
+    return tuple(_COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else _blank(m), text).split("\n"))
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from .. import _display
 from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
-from .declared import BYTES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
+from .declared import BYTES, OF_DTYPES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -386,11 +386,12 @@ class _Words:
         if self.is_dynamic:
             launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
-        if index == count and self.parameter and "<=" in self._function:
+        words = re.findall(r"\b[a-zA-Z_]\w*", self._index_text)
+        if index == count and self.parameter and any(re.search(rf"\b{word}\s*<=", self._function) for word in words):
             last = f"Its last element is {self.array}[{count - 1}]"
             return message, f"{last}: perhaps <= should be <. Otherwise test the index first."
         if index == self._thread_number and self.parameter:
-            if self._is_tested:
+            if self._is_tested(self._index_text):
                 test = f"compare the index with the length of {self.array}, and look at the order of the arguments"
                 return message, f"There is a test, which lets this thread pass: {test}."
             return message, "Let threads whose index is not in the array do nothing: if (i < n)."
@@ -412,17 +413,25 @@ class _Words:
         return own.text if own else ""
 
     @property
-    def _is_tested(self) -> bool:
-        """Whether the variable that is the index is compared with something."""
-        index = next((use.indices[-1] for use in uses(self._text) if use.name == self.array and use.indices), "")
-        return index.isidentifier() and bool(re.search(rf"\bif\s*\([^;{{]*\b{index}\s*(?:<|>=)", self._function))
+    def _index_text(self) -> str:
+        """As the line has it."""
+        return next((use.indices[-1] for use in uses(self._text) if use.name == self.array and use.indices), "")
+
+    def _is_tested(self, name: str) -> bool:
+        """Whether the function compares a variable with something."""
+        tested = rf"\bif\s*\([^;{{]*\b{name}\s*(?:<|>=)"
+        return name.isidentifier() and bool(re.search(tested, self._function))
 
     def _last(self, count: int) -> str:
         """Of an array of variable or fixed length."""
         last = f"Its last element is {self.array}[{count - 1}]"
-        return (
-            f"{last}: test the index first." if self.parameter else f"{last}: make it larger, or test the index first."
-        )
+        if not self.parameter:
+            return f"{last}: make it larger, or test the index first."
+        row = re.fullmatch(r"([a-zA-Z_]\w*) ?\* ?\w+ ?\+ ?([a-zA-Z_]\w*)", self._index_text)
+        if row and self._is_tested(row[1]) and self._is_tested(row[2]):
+            tests = f"There are tests of {row[1]} and {row[2]}, which let this thread pass"
+            return f"{tests}: compare them with the shape of {self.array}."
+        return f"{last}: test {f'{row[1]} and {row[2]}' if row else 'the index'} first."
 
     @property
     def _thread_number(self) -> int:
@@ -463,14 +472,22 @@ class _Words:
             return message, "Shared memory has no values at first: let a thread write each element before it is read."
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
-        return message, "Fill the array first, for example with cudakern.zeros instead of cudakern.empty."
+        return message, "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
 
     def _race(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
         if self.found.access.kind & checker.CACHED:
             message = f"{self._does} {self.element} by __ldg, which {self._other_does} of the same launch"
             return message, "__ldg may return the value from before the launch: read it as usual, without __ldg."
-        return message, Race(self.found, self.array, self.is_shared, self.source, self.type, self.shape == ()).advice()
+        return message, Race(self.found, self.array, self.is_shared, self.source, self._type, self.shape == ()).advice()
+
+    @property
+    def _type(self) -> str:
+        """Of the elements, if it is one of CUDA's; of a template's parameter T, that of the array."""
+        if self.type in BYTES and self.dtype != "uint64":
+            return self.type
+        name = OF_DTYPES.get(self.dtype or "", "").replace("unsigned int", "unsigned")
+        return name.removeprefix("unsigned ") if name != "unsigned long long" else name
 
     def _asynchronous(self) -> tuple[str, str]:
         found = self.found
@@ -556,46 +573,11 @@ class _Words:
         here = "".join(
             source[at.line.line - 1] for at in (self.found.access, self.found.other) if at.line.line <= len(source)
         )
-        if "_block" in here and "scope" not in here:
+        if re.search(r"atomic\w+_block\b", here):
             return message, "An operation that ends in _block is atomic for the threads of one block: leave _block out."
         if "thread_scope_block" in "".join(source):
             return message, "cuda::thread_scope_block is for the threads of one block: use cuda::thread_scope_device."
         return message, "It is atomic for the threads of one block: use the scope of the whole device."
-
-
-#: In an error of the emulator: an operation, perhaps its mask, and perhaps where other threads wait at it.
-_OPERATION = re.compile(
-    r"(?P<name>__\w+|the grid's sync)(?:\(\))?(?P<mask> with mask 0x[0-9a-f]+)?(?:, (?P<file>[^:,; ]+):(?P<line>\d+))?"
-)
-
-
-def as_written(message: str, source: Sequence[str], file: str, line: int) -> tuple[str, int]:
-    """The message of an error, with the operations' names in the source instead of the emulator's ("tile.sync()"), and
-    the first other line that it names, or 0."""
-    lines, others = without_comments(source), []
-
-    def written(match: re.Match[str]) -> str:
-        at = int(match["line"] or line)
-        is_here = (match["file"] or file) == file
-        name = _name_in(lines[at - 1] if is_here and 0 < at <= len(lines) else "", match["name"])
-        mask = "" if "." in name or "->" in name else match["mask"] or ""
-        if match["line"] and is_here:
-            others.append(at)
-        where = f" in line {at}" if is_here else f", {match['file']}:{match['line']}"
-        return f"{name}{mask}{where if match['line'] else ''}"
-
-    return _OPERATION.sub(written, message), next((at for at in others if at != line), 0)
-
-
-def _name_in(text: str, name: str) -> str:
-    """How a line calls an operation that the emulator names __shfl_down_sync, __syncwarp, ...: "tile.shfl_down()"."""
-    method = "sync" if "sync" in name[-12:] and not name.endswith("_sync") else name[2:].removesuffix("_sync")
-    if name not in text:
-        if match := re.search(rf"(\w+(?:\(\))?(?:\.|->)){method}\s*\(", text):
-            return f"{match[1]}{method}()"
-        if match := re.search(r"\b((?:\w+::)*(?:sync|reduce|\w+_scan))\s*\((\w+)\s*([,)])", text):
-            return f"{match[1]}({match[2]}{', ...' * (match[3] == ',')})"
-    return f"{name}()"
 
 
 def finding(

@@ -119,11 +119,11 @@ static uintptr_t away(const interval *from, uintptr_t address) {
 }
 
 const interval *interval_near(uintptr_t address, int *contains) {
-    static const interval *last; // of one launch: kernels access the same array many times
+    static size_t last; // its place in the list: kernels access the same array many times
     const launch_state *const launch = &checker_launch;
-    if (last && last < launch->memory + launch->memory_count && last >= launch->memory && !away(last, address)) {
+    if (last < launch->memory_count && !away(&launch->memory[last], address)) {
         *contains = 1;
-        return last;
+        return &launch->memory[last];
     }
     const interval *near = NULL;
     for (size_t i = 0; i < launch->memory_count; ++i) {
@@ -131,7 +131,7 @@ const interval *interval_near(uintptr_t address, int *contains) {
         if (!near || away(one, address) < away(near, address)) near = one;
     }
     *contains = near && !away(near, address);
-    if (*contains) last = near;
+    if (*contains) last = (size_t)(near - launch->memory);
     return near && away(near, address) < (uintptr_t)1 << 40 ? near : NULL;
 }
 

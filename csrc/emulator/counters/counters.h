@@ -111,6 +111,7 @@ void requests_block_end(void);
 cache_figures requests_end(void); // of the launch
 void requests_clear(void);
 size_t requests_sites(const site **all);
+uint64_t requests_costs(void); // sectors and wavefronts so far, of all sites
 
 // --- branches.c ----------------------------------------------------------------------------------------------------
 

@@ -524,6 +524,12 @@ cache_figures requests_end(void) {
     return result;
 }
 
+uint64_t requests_costs(void) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < site_count; ++i) sum += sites[i].sectors + sites[i].wavefronts;
+    return sum;
+}
+
 size_t requests_sites(const site **all) {
     *all = sites;
     return site_count;

@@ -1,5 +1,6 @@
 // What the core reports, passed on; and the functions for the host.
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ typedef struct counted_launch { // what the host gets: a launch, and its sites a
     uint64_t barriers, warp_operations;              // of warps: each counts once per warp
     cache_figures caches;
     int complete;
+    uint64_t all, counted; // blocks
+    double error;          // of the figures as a part of them, if they are scaled from those blocks to all
 } counted_launch;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // held while a launch runs
@@ -101,6 +104,76 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
                     event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE), event->space);
 }
 
+// --- Samples -------------------------------------------------------------------------------------------------------
+//
+// Of a large grid, runs of neighboring blocks are counted, as they would share caches on the chip:
+//
+//   blocks   |####............|####............|####............|     `length` of each `period`
+//
+// The runs' costs differ by what the sample may be wrong by.
+enum { RUNS = 8 };
+static struct {
+    uint64_t more_than, threads; // larger launches are sampled, by blocks of so many threads together; 0: none is
+    uint64_t blocks;             // or all launches, by so many blocks; 0: see above
+    uint64_t period, length;     // of this launch; period 0: all blocks are counted
+    uint64_t run, costs[RUNS + 1], before;
+    int leaves_out; // the block that runs now
+    volatile uint64_t done;
+} sample;
+
+static void sample_start(const emu_launch_event *launch, counted_launch *to, unsigned threads) {
+    const emu_dim3 cluster = launch->cluster;
+    const uint64_t blocks = sample.blocks ? sample.blocks : sample.threads / threads;
+    to->all = (uint64_t)to->grid[0] * to->grid[1] * to->grid[2];
+    sample.period = to->all / RUNS;
+    sample.length = blocks > RUNS ? blocks / RUNS : 1;
+    if ((!sample.blocks && (!sample.more_than || to->all * threads <= sample.more_than)) ||
+        sample.length >= sample.period || launch->cooperative || cluster.x * cluster.y * cluster.z > 1)
+        sample.period = 0;
+    sample.run = sample.before = sample.done = 0;
+    memset(sample.costs, 0, sizeof sample.costs);
+}
+
+static int sample_takes(uint64_t block) {
+    sample.leaves_out = sample.period && block % sample.period >= sample.length;
+    sample.run = sample.period ? block / sample.period : 0;
+    sample.leaves_out |= sample.period && sample.run >= RUNS; // (what is left of the division)
+    return !sample.leaves_out;
+}
+
+static void sample_block_ends(counted_launch *in) {
+    const uint64_t now_all = requests_costs();
+    ++in->counted;
+    sample.costs[sample.run < RUNS ? sample.run : 0] += now_all - sample.before;
+    sample.before = now_all;
+}
+
+// The standard error of the mean of the runs.
+static void sample_end(counted_launch *of) {
+    double sum = 0, squares = 0;
+    if (!sample.period) return;
+    for (int i = 0; i < RUNS; ++i) sum += (double)sample.costs[i];
+    for (int i = 0; i < RUNS; ++i) {
+        const double from_mean = (double)sample.costs[i] - sum / RUNS;
+        squares += from_mean * from_mean;
+    }
+    if (sum > 0) of->error = sqrt(squares / (RUNS - 1) / RUNS) / (sum / RUNS);
+}
+
+COUNTERS_API void counters_sample(uint64_t more_than, uint64_t threads, uint64_t blocks) {
+    sample.more_than = more_than;
+    sample.threads = threads;
+    sample.blocks = blocks;
+}
+
+// How many blocks of the launch that runs now have ended, of how many.
+COUNTERS_API uint64_t counters_done(uint64_t *all) {
+    *all = launch_count ? launches[launch_count - 1].all : 0;
+    return sample.done;
+}
+
+// --- Launches and blocks -------------------------------------------------------------------------------------------
+
 static void on_launch_begin(void *tool, emu_launch_event *event) {
     (void)tool;
     pthread_mutex_lock(&lock);
@@ -119,6 +192,7 @@ static void on_launch_begin(void *tool, emu_launch_event *event) {
         const size_t end = event->parameters[i].offset + event->parameters[i].size;
         if (end > now.argument_bytes) now.argument_bytes = end;
     }
+    sample_start(event, to, threads);
     requests_start(threads, event->dynamic_shared, find_memory);
     branches_start();
     if (threads != now.threads) {
@@ -146,6 +220,7 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
     all_block_count += blocks;
     launches[launch_count - 1].blocks = blocks;
     launches[launch_count - 1].complete = !code;
+    sample_end(&launches[launch_count - 1]);
     pthread_mutex_unlock(&lock);
 }
 
@@ -160,6 +235,7 @@ static void on_block_continue(void *tool, emu_block_event *event) {
 static int on_block_begin(void *tool, emu_block_event *event) {
     (void)tool;
     const emu_dim3 cluster = event->launch->cluster;
+    if (!sample_takes(event->number)) return 0;
     const uintptr_t shared = (uintptr_t)event->shared, statics = (uintptr_t)event->statics;
     if (now.shared != shared || now.statics != statics || now.shared_bytes != event->shared_bytes ||
         now.static_bytes != event->static_bytes)
@@ -180,13 +256,16 @@ static int on_block_begin(void *tool, emu_block_event *event) {
 
 static void on_block_end(void *tool, emu_block_event *event, int complete) {
     (void)tool, (void)complete;
+    ++sample.done;
     emu_threadIdx.direct = NULL;
+    if (sample.leaves_out) return;
     requests_block_end();
     if (event->own) branches_use(event->own);
     branches_converge_all();
     branches_clear();
     free(event->own);
     event->own = NULL;
+    sample_block_ends(&launches[launch_count - 1]);
 }
 
 static void on_thread_begin(void *tool, const emu_where *at) {

@@ -36,9 +36,11 @@ template <typename T> struct words {
     enum : int { COUNT = (sizeof(T) + 7) / 8 };
     uint64_t word[COUNT];
 
-    explicit words(const T &value) : word{} { memcpy(word, static_cast<const void *>(&value), sizeof value); }
+    explicit words(const T &value) : word{} {
+        __builtin_memcpy(word, static_cast<const void *>(&value), sizeof value);
+    }
     T value(T like) const {
-        memcpy(static_cast<void *>(&like), word, sizeof like);
+        __builtin_memcpy(static_cast<void *>(&like), word, sizeof like);
         return like;
     }
 };
@@ -317,7 +319,7 @@ template <typename Label> __device__ uint64_t bits_of(Label label) {
     static_assert(std::is_integral<Label>::value || std::is_pointer<Label>::value,
                   "a label must be an integer or a pointer");
     uint64_t bits = 0;
-    memcpy(&bits, &label, sizeof label);
+    __builtin_memcpy(&bits, &label, sizeof label);
     return bits;
 }
 } // namespace detail

@@ -25,39 +25,39 @@ struct tensor_element {
 };
 __forceinline__ int float_exponent(float x) {
     unsigned bits;
-    memcpy(&bits, &x, sizeof bits);
+    __builtin_memcpy(&bits, &x, sizeof bits);
     const int biased = static_cast<int>(bits >> 23 & 255);
     return (biased ? biased : 1) - 127;
 }
 template <typename T> __forceinline__ tensor_element tensor_element_of(unsigned bits) { // 16 bits of a register
     T element;
     const unsigned short half = static_cast<unsigned short>(bits);
-    memcpy(static_cast<void *>(&element), &half, sizeof element);
+    __builtin_memcpy(static_cast<void *>(&element), &half, sizeof element);
     const float value = static_cast<float>(element);
     const int exponent = float_exponent(value), least = std::is_same<T, __half>::value ? -14 : -126;
     return {value, exponent < least ? least : exponent};
 }
 __forceinline__ tensor_element tensor_element_of_tf32(float x) {
     unsigned bits;
-    memcpy(&bits, &x, sizeof bits);
+    __builtin_memcpy(&bits, &x, sizeof bits);
     bits &= ~0x1fffu;
-    memcpy(&x, &bits, sizeof x);
+    __builtin_memcpy(&x, &bits, sizeof x);
     return {x, float_exponent(x)};
 }
 // A power of two whose exponent is that of a normal double.
 __forceinline__ double power_of_two(int exponent) {
     const uint64_t bits = static_cast<uint64_t>(1023 + exponent) << 52;
     double power;
-    memcpy(&power, &bits, sizeof power);
+    __builtin_memcpy(&power, &bits, sizeof power);
     return power;
 }
 // From 2^128 on infinite. A number that is cut off to zero becomes positive.
 __forceinline__ float cut_off_to_float(double x) {
     if (fabs(x) < 0x1p-126) return static_cast<float>(static_cast<int>(x * 0x1p149)) * 0x1p-149f;
     uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
+    __builtin_memcpy(&bits, &x, sizeof bits);
     bits &= ~UINT64_C(0x1fffffff);
-    memcpy(&x, &bits, sizeof x);
+    __builtin_memcpy(&x, &bits, sizeof x);
     return static_cast<float>(x);
 }
 
@@ -75,7 +75,7 @@ __forceinline__ float tensor_sum(float sum, const tensor_element *a, const tenso
     if (!isfinite(special)) { // the largest finite sum is far below the largest double
         float result = static_cast<float>(special);
         const unsigned not_a_number = 0x7fffffff;
-        if (isnan(special)) memcpy(&result, &not_a_number, sizeof result);
+        if (isnan(special)) __builtin_memcpy(&result, &not_a_number, sizeof result);
         return result;
     }
     const double unit = power_of_two(largest - 25), per_unit = power_of_two(25 - largest);
@@ -96,7 +96,7 @@ template <int COUNT, bool TRANSPOSED> void ldmatrix_warp(emu_together *const lan
             unsigned short pair[2];
             for (int j = 0; j < 2; ++j) {
                 const int row = TRANSPOSED ? 2 * t + j : g, column = TRANSPOSED ? g : 2 * t + j;
-                memcpy(&pair[j], static_cast<const char *>(lane_of(8 * i + row)->at.row) + 2 * column, 2);
+                __builtin_memcpy(&pair[j], static_cast<const char *>(lane_of(8 * i + row)->at.row) + 2 * column, 2);
             }
             lane_of(lane)->to[i] = static_cast<unsigned>(pair[1]) << 16 | pair[0];
         }
@@ -111,7 +111,7 @@ inline void stmatrix_warp(emu_together *const lanes[32]) {
     const auto lane_of = [&](int lane) { return reinterpret_cast<stmatrix_lane *>(lanes[lane]); };
     for (int i = 0; i < 4; ++i)
         for (int lane = 0; lane < 32; ++lane)
-            memcpy(lane_of(8 * i + lane / 4)->row + lane % 4 * 4, &lane_of(lane)->from[i], 4);
+            __builtin_memcpy(lane_of(8 * i + lane / 4)->row + lane % 4 * 4, &lane_of(lane)->from[i], 4);
 }
 
 template <typename Element, int A, int B> struct mma_lane { // Element: what a register holds; A, B: registers
@@ -170,9 +170,9 @@ __forceinline__ double tensor_fma(double a, double b, double sum) {
     if (!isnan(result)) return result;
     double first = isnan(b) ? b : isnan(sum) ? sum : a;
     uint64_t bits;
-    memcpy(&bits, &first, sizeof bits);
+    __builtin_memcpy(&bits, &first, sizeof bits);
     bits = isnan(first) ? bits | UINT64_C(0x0008000000000000) : UINT64_C(0xfff8000000000000);
-    memcpy(&first, &bits, sizeof bits);
+    __builtin_memcpy(&first, &bits, sizeof bits);
     return first;
 }
 template <int ROWS, int COUNT> void mma_warp_double(emu_together *const lanes[32]) {

@@ -36,7 +36,7 @@ struct wgmma_place {
     // What is seen of the 16 bytes that the layout has at that distance, with a swizzle of 128 bytes.
     template <typename T> __forceinline__ void read(T (&to)[16 / sizeof(T)], size_t distance) const {
         const uintptr_t there = (view + distance) ^ ((view + distance) >> 7 & 7) << 4, here = there - view + start;
-        memcpy(to, reinterpret_cast<const void *>(there), 16);
+        __builtin_memcpy(to, reinterpret_cast<const void *>(there), 16);
         if (memcmp(to, reinterpret_cast<const void *>(here), 16)) memset(to, 0xff, 16);
     }
 };
@@ -59,7 +59,7 @@ typedef unsigned short shorts_4 __attribute__((vector_size(8)));
 
 template <typename To, typename From> __forceinline__ To read_as(const From *from) {
     To to;
-    memcpy(&to, from, sizeof to);
+    __builtin_memcpy(&to, from, sizeof to);
     return to;
 }
 
@@ -74,7 +74,7 @@ __forceinline__ void wgmma_read_bits(wgmma_operand<EXTENT, 16> &to, uint64_t des
             unsigned short bits[8];
             place.read(bits, TRANSPOSED ? i / 64 * place.box + k * 128 + i % 64 * 2 : i * 128 + k * 2);
             if (TRANSPOSED)
-                memcpy(&to.bits[outer][inner], bits, 16);
+                __builtin_memcpy(&to.bits[outer][inner], bits, 16);
             else
                 for (int j = 0; j < 8; ++j) to.bits[inner + j][outer] = bits[j];
         }
@@ -92,7 +92,7 @@ template <typename T, int EXTENT> __forceinline__ void wgmma_convert(wgmma_opera
             exponent = (exponent > one ? exponent : one) - bias;
             wild |= (magnitude != zero) & ((exponent > highest) | (exponent < zero - WGMMA_TAME));
             exponent = magnitude == zero ? zero + WGMMA_NO_EXPONENT : exponent;
-            memcpy(&to.exponent[k][i], &exponent, sizeof exponent);
+            __builtin_memcpy(&to.exponent[k][i], &exponent, sizeof exponent);
             for (int j = i; j < i + 8; j += 4) {
                 const ints_4 bits = __builtin_convertvector(read_as<shorts_4>(&to.bits[k][j]), ints_4);
                 floats_4 value;
@@ -105,7 +105,7 @@ template <typename T, int EXTENT> __forceinline__ void wgmma_convert(wgmma_opera
                     const ints_4 word = bits << 16;
                     value = read_as<floats_4>(&word);
                 }
-                memcpy(&to.value[k][j], &value, sizeof value);
+                __builtin_memcpy(&to.value[k][j], &value, sizeof value);
             }
         }
     to.tame = true;
@@ -160,7 +160,7 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
     short exponents[8];
     for (int i = 0; i < 8; ++i) {
         unsigned bits;
-        memcpy(&bits, &sums[i], sizeof bits);
+        __builtin_memcpy(&bits, &sums[i], sizeof bits);
         if ((bits >> 23 & 255) == 255) return false;
         exponents[i] = static_cast<short>(bits << 1 == 0 ? WGMMA_NO_EXPONENT : float_exponent(sums[i]));
     }
@@ -171,18 +171,18 @@ __forceinline__ bool wgmma_sum_8(float *sums, const wgmma_operand<16, K> &a, int
         of_products = exponent > of_products ? exponent : of_products;
     }
     const shorts_8 largest = of_products > of_sums ? of_products : of_sums;
-    memcpy(exponents, &largest, sizeof exponents);
+    __builtin_memcpy(exponents, &largest, sizeof exponents);
     for (int i = 0; i < 8; ++i) {
         if (exponents[i] >= -2 * WGMMA_TAME) continue;
         unsigned bits;
-        memcpy(&bits, &sums[i], sizeof bits);
+        __builtin_memcpy(&bits, &sums[i], sizeof bits);
         if (exponents[i] > -1000 || bits) return false;
         exponents[i] = 0; // nothing but zeros
     }
     // Zeros are most of a tile that a small matrix does not fill, and of the pieces of short numbers.
     const shorts_8 nonzero = of_products > -1000;
     uint64_t any[2];
-    memcpy(any, &nonzero, sizeof any);
+    __builtin_memcpy(any, &nonzero, sizeof any);
     if (!(any[0] | any[1])) return true;
     for (int half = 0; half < 8; half += 4) {
         ints_4 scale_bits = {};
@@ -288,8 +288,8 @@ inline void wgmma_warp(emu_together *const lanes[32]) {
     emu_product product = first->product;
     for (int lane = 0; first->a && lane < 32; ++lane)
         for (int i = 0; i < 4; ++i) // two neighbors along k each
-            memcpy(&product.a_rows[lane / 4 + i % 2 * 8][lane % 4 * 2 + i / 2 * 8],
-                   &reinterpret_cast<const wgmma_lane *>(lanes[lane])->a[i], 4);
+            __builtin_memcpy(&product.a_rows[lane / 4 + i % 2 * 8][lane % 4 * 2 + i / 2 * 8],
+                             &reinterpret_cast<const wgmma_lane *>(lanes[lane])->a[i], 4);
     emu_product_begin(&product, sums, first->file, first->line);
 }
 

@@ -17,7 +17,7 @@ __device__ void memcpy_async(const Group &group, T *to, const T *from, size_t by
         if (piece > 1 && emu_is_shared(target))
             emu_copy_async(target + at, source + at, static_cast<int>(piece), static_cast<int>(piece), file, line);
         else
-            memcpy(target + at, source + at, piece);
+            __builtin_memcpy(target + at, source + at, piece);
     }
     emu_copy_async_commit();
 }

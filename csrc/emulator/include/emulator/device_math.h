@@ -83,7 +83,7 @@ namespace emu {
 template <typename To, typename From> __forceinline__ To same_bits(From from) {
     static_assert(sizeof(To) == sizeof(From), "both types must have the same size");
     To to;
-    memcpy(&to, &from, sizeof to);
+    __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
 } // namespace emu

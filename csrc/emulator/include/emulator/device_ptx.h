@@ -26,12 +26,12 @@ template <typename T, typename From> __forceinline__ T as(From from) {
 }
 template <typename Register, typename T> __forceinline__ void put(Register &to, T value) {
     if constexpr (sizeof(T) == sizeof(Register)) {
-        memcpy(&to, static_cast<const void *>(&value), sizeof value);
+        __builtin_memcpy(&to, static_cast<const void *>(&value), sizeof value);
     } else if constexpr (std::is_arithmetic<T>::value) {
         to = static_cast<Register>(value);
     } else {
         unsigned short bits;
-        memcpy(&bits, static_cast<const void *>(&value), sizeof bits);
+        __builtin_memcpy(&bits, static_cast<const void *>(&value), sizeof bits);
         to = bits;
     }
 }
@@ -42,7 +42,7 @@ template <typename Register, typename T> __forceinline__ Register in(T value) {
         to = static_cast<Register>(value);
     } else {
         static_assert(sizeof(T) == sizeof(Register), "an operand of asm has another size than its constraint says");
-        memcpy(&to, static_cast<const void *>(&value), sizeof value);
+        __builtin_memcpy(&to, static_cast<const void *>(&value), sizeof value);
     }
     return to;
 }
@@ -51,7 +51,7 @@ template <typename T, typename Register> __forceinline__ void out(T &to, Registe
         to = static_cast<T>(value);
     } else {
         static_assert(sizeof(T) == sizeof(Register), "an operand of asm has another size than its constraint says");
-        memcpy(static_cast<void *>(&to), &value, sizeof value);
+        __builtin_memcpy(static_cast<void *>(&to), &value, sizeof value);
     }
 }
 

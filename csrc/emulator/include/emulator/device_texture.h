@@ -56,13 +56,13 @@ __forceinline__ T read_texture(cudaTextureObject_t texture, int axes, const floa
     element elements[channels];
     for (int i = 0; i < channels; ++i) {
         if constexpr (std::is_same<element, float>::value)
-            memcpy(&elements[i], &words[i], sizeof(float));
+            __builtin_memcpy(&elements[i], &words[i], sizeof(float));
         else
             elements[i] = static_cast<element>(words[i]);
     }
     T result;
     static_assert(sizeof result == sizeof elements, "a vector must consist of its elements without padding");
-    memcpy(&result, elements, sizeof result);
+    __builtin_memcpy(&result, elements, sizeof result);
     return result;
 }
 

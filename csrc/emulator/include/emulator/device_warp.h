@@ -14,12 +14,12 @@ template <typename T> __forceinline__ uint64_t to_bits(T value) {
     static_assert(std::is_arithmetic<T>::value && sizeof(T) <= 8,
                   "lanes can exchange only numbers of at most 8 bytes");
     uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
+    __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
 }
 template <typename T> __forceinline__ T from_bits(uint64_t bits) {
     T value;
-    memcpy(&value, &bits, sizeof value);
+    __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 __forceinline__ uint64_t warp(emu_warp_kind kind, unsigned mask, uint64_t value, const char *file, int line) {
