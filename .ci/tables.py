@@ -397,7 +397,8 @@ def recorded_counters():
     """What the variants ask of memory: a list of the metrics per variant, without those that are 0 for all."""
     record = records.read(RESULTS / REQUESTS)
     keys = ("operation", "dtype", "variant")
-    columns = [name for name in record["rows"][0] if name not in keys and any(row[name] for row in record["rows"])]
+    # Those of memory ("..._mem_global_op_ld...") that a ladder shows.
+    columns = [name for name in record["rows"][0] if "_op_" in name and any(row[name] for row in record["rows"])]
     ladders = {name: ladder | {"steps": {}} for name, ladder in record["ladders"].items()}
     for row in record["rows"]:
         op, dtype, variant = (row[key] for key in keys)

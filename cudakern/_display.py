@@ -61,7 +61,7 @@ class Table:
                 least = max(map(len, (*column.splitlines(), *(row[i] for row in self.rows))), default=0)
             table.add_column(column, justify="right" if figures else "left", no_wrap=whole, min_width=least)
         for i, row in enumerate(self.rows):
-            table.add_row(*map(Text, compress(row, kept)), style="bold yellow" if i in self.marked else None)
+            table.add_row(*map(Text, compress(row, kept)), style="bold red" if i in self.marked else None)
         return table
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""cudakern.trace: its counters against Nsight Compute's on a GPU, and against what the documents say."""
+"""cudakern.trace: its counters against Nsight Compute's on a GPU."""
 
 import json
 import pathlib
@@ -148,7 +148,7 @@ def test_lanes_far_ahead_let_others_run(name, lanes, sectors):
     assert (load.requests, load.lanes, load.sectors) == (n * (lanes // 64 + 1), n * lanes, n * sectors)
 
 
-# --- what the documents say ------------------------------------------------------------------------------------------
+# --- kinds of memory -------------------------------------------------------------------------------------------------
 def launch(source, *arguments, grid=1, block=32, shared=0):
     program = ck.compile(source)
     (name,) = program.kernels
@@ -158,47 +158,6 @@ def launch(source, *arguments, grid=1, block=32, shared=0):
 
 def lines(trace, what, space="global"):
     return [one for one in trace.instructions if (one.what, one.space) == (what, space)]
-
-
-def test_data_16_tid_against_17_tid():
-    """A pitch of 16 floats puts all lanes of a warp into two banks, one of 17 into 32 different ones."""
-    text = "__global__ void k(float *y) {{ __shared__ float s[32 * 17]; s[{0} * threadIdx.x] = 1; __syncthreads();" \
-           " y[threadIdx.x] = s[{0} * threadIdx.x]; }}"  # fmt: skip
-    passes = {}
-    for pitch in (16, 17):
-        (load,) = lines(launch(text.format(pitch), np.zeros(32, "f4")), "load", "shared")
-        passes[pitch] = load.wavefronts
-    assert passes == {16: 16, 17: 1}
-
-
-def test_chunks_against_neighbors():
-    """A chunk of elements per thread takes 32 sectors per request; neighbors for neighboring threads take four."""
-    text = "__global__ void k(const float *x, float *y) {{ float s = 0; for (int k = 0; k < 8; ++k) s += x[{0}];" \
-           " y[threadIdx.x] = s; }}"  # fmt: skip
-    x, y = np.zeros(256, "f4"), np.zeros(32, "f4")
-    (chunks,) = lines(launch(text.format("8 * threadIdx.x + k"), x, y), "load")
-    (neighbors,) = lines(launch(text.format("32 * k + threadIdx.x"), x, y), "load")
-    assert (chunks.sectors / chunks.requests, neighbors.sectors / neighbors.requests) == (32, 4)
-    assert chunks.requests == neighbors.requests == 8
-
-
-def test_arrays_of_structs_against_structs_of_arrays():
-    text = "__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; y[i] = {0}; }}"
-    x, y = np.zeros(128, "f4"), np.zeros(32, "f4")
-    structs = lines(launch(text.format("x[4 * i] + x[4 * i + 1] + x[4 * i + 2] + x[4 * i + 3]"), x, y), "load")
-    separate = lines(launch(text.format("x[i] + x[32 + i] + x[64 + i] + x[96 + i]"), x, y), "load")
-    assert [one.sectors for one in structs] == [16] * 4
-    assert [one.sectors for one in separate] == [4] * 4
-
-
-@pytest.mark.parametrize("n", [64, 96, 128])
-def test_naive_against_tiled(n):
-    """A tile of 16 x 16 divides the requests of matmul's loads by the tile's width."""
-    a = np.ones((n, n), "f4")
-    naive, tiled = (ck.trace(ck.matmul, a, a, variant=v).metrics for v in ("naive", "tiled"))
-    name = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
-    assert naive[name] == 2 * n**3 / 32
-    assert tiled[name] == naive[name] / 16
 
 
 def test_constant_memory_is_not_global():

@@ -112,4 +112,63 @@ def test_traces_of_variants_have_their_names():
     assert list(table.columns) == ["figure", "matmul naive", "matmul tiled", "change"]
     assert list(naive.compare(naive).table().columns)[1:3] == ["matmul naive (first)", "matmul naive (second)"]
     assert {row[-1] for row in naive.compare(naive).table().rows} == {"same"}
+    assert naive.compare(tiled).figures["operations in float"][0] == 2 * 32**3
     assert any(row[0].startswith("- -> ") for row in naive.compare(tiled).by_line().rows)
+
+
+# --- heatmap ---------------------------------------------------------------------------------------------------------
+LOOP = r"""
+__global__ void sums(const float *x, float *y, int n) {
+    __shared__ float s[32 * 16];
+    const int t = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < 5; ++k)
+        sum += x[16 * t + k];
+    for (int k = 0; k < 16; ++k)
+        s[16 * t + 5 * k % 16] = sum;
+    y[blockIdx.x * 32 + t] = sum;
+}
+"""
+
+
+def test_requests_step_by_step():
+    """Of the first warp that makes one, in one block."""
+    trace = traced(LOOP, np.zeros(512, "f4"), np.zeros(96, "f4"), 1, grid=3)
+    load, store, once = (next(one for one in trace.instructions if one.line == line) for line in (7, 9, 10))
+    assert [[request[lane][1] - load.steps[0][0][1] for lane in (0, 31)] for request in load.steps] == [
+        [4 * k, 64 * 31 + 4 * k] for k in range(5)
+    ]
+    assert len(store.steps) == 8  # of 16
+    assert len(once.steps) == 1  # the other blocks' are not another iteration
+    figure = trace.heatmap(7, steps=3)
+    titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
+    assert titles == [
+        "request 1: 32 lanes, 32 sectors",
+        "request 2: 32 lanes, 32 sectors, +4 bytes",
+        "request 3: 32 lanes, 32 sectors, +8 bytes",
+    ]
+    assert "up to 16 words in a bank" in trace.heatmap(9, steps=8).axes[7].get_title()
+    once = trace.heatmap(10, steps=8).axes[0].get_title()
+    assert once == "line 10: global store of 4 bytes per lane: 32 lanes, 4 sectors"
+    with pytest.raises(ValueError, match="heatmap: steps must be"):
+        trace.heatmap(7, steps=9)
+
+
+def test_steps_are_those_of_the_first_launch():
+    with ck.use_backend("emulator"):
+        program, x, y = ck.compile(LOOP), np.zeros(512, "f4"), np.zeros(32, "f4")
+
+        def twice():
+            for _ in range(2):
+                program.sums[1, 32](x, y, 1)
+
+        trace = ck.trace(twice)
+    assert [bool(one.steps) for one in trace.instructions if one.line == 7] == [True, False]
+    assert len(trace.heatmap(7, steps=2).axes) == 2
+
+
+def test_what_is_measured_is_not_counted():
+    x = np.ones(100, np.float32)
+    measured = ck.trace(lambda: ck.profile(ck.vector_add, x, x, variant="naive", repeat=1))
+    assert "nothing was counted (profile, ladder, bench and lab" in measured.table().title
+    assert "no kernel that accesses memory was launched" in ck.trace(lambda: None).table().title

@@ -574,7 +574,18 @@ def test_long_calls_are_not_counted(monkeypatch):
         steps = transposes(32)
     assert not any(step.metrics for step in steps)
     assert "bytes\nmoved" not in steps.table().columns
-    assert "naive, tile_32, tile_33: what it asks of memory was not counted" in steps.table().note
+    assert "naive, tile_32, tile_33: not counted, which takes long" in steps.table().note
+
+
+def test_a_ladder_goes_on_where_nothing_can_be_counted():
+    def ladder(x):
+        steps.append(transposes(32))
+
+    steps = []
+    with cudakern.use_backend("emulator"):
+        cudakern.trace(ladder, 0)  # a trace inside another one is refused
+    assert [step.error for step in steps[0]] == [(0, 0)] * 3
+    assert not any(step.metrics for step in steps[0])
 
 
 def test_recorded_metrics():

@@ -25,7 +25,7 @@ def requests():
             inputs = what.make(shape, numpy_dtype(dtype), 0)
             variants = [variant for variant in checkable(op) if dtype in variant.types]
             for variant in variants:
-                metrics = ck.trace(what.call_of(variant, inputs)).metrics
+                metrics = ck.trace(what.call_of(variant, inputs), sample=0).metrics
                 sums = {name: value for name, value in metrics.items() if name.endswith(".sum")}
                 rows.append({"operation": op, "dtype": dtype, "variant": variant.name} | sums)
                 print(op, dtype, variant.name, flush=True)

@@ -59,9 +59,10 @@ def by_short_names(metrics: Mapping[str, float]) -> dict[str, float]:
 def figures(of: Counted) -> dict[str, float]:
     """All figures by their short names."""
     result = by_short_names(of.metrics)
-    moved = SECTOR * sum(one.sectors for one in of.instructions)
-    used = sum(one.used for one in of.instructions)
-    return result | {"bytes moved": moved, "bytes used of these": used, "barriers of warps": of.barriers}
+    some = [one for one in of.instructions if one.space == "global"]
+    moved, used = SECTOR * sum(one.sectors for one in some), sum(one.used for one in some)
+    result |= {"bytes moved": moved, "bytes used of these": used, "barriers of warps": of.barriers}
+    return result | {f"operations in {kind}": count for kind, count in of.flops.items()}
 
 
 class Compared(_display.Shown):

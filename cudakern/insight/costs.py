@@ -50,7 +50,9 @@ def costs(instructions: Iterable[Instruction]) -> dict[tuple[str, int, str], Cos
 
 
 def _passes(one: Instruction) -> float:
-    return one.wavefronts if one.space == "shared" else one.sectors / SECTORS_PER_WAVEFRONT
+    if one.space == "shared":
+        return one.wavefronts
+    return one.sectors / SECTORS_PER_WAVEFRONT if one.space == "global" else 0
 
 
 def _cost(some: list[Instruction], share: float) -> Cost:

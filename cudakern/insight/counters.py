@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from .. import _display
 from .._backend import emulator, use_backend
 from .._installed import KERNELS
+from ..calls.checks import integer
 from ..calls.observer import Observed, Observer, Run, observed
 from ..operations.source import Source
 from ..own.compile import _Run as OwnRun
@@ -60,6 +61,9 @@ class _Site(ctypes.Structure):
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
         *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
         ("worst", _Request),
+        ("step_warp", ctypes.c_uint),
+        ("step_count", ctypes.c_uint),
+        ("steps", _Request * 8),
     )
 
 
@@ -94,6 +98,9 @@ class _Launch(ctypes.Structure):
     )
 
 
+Request = tuple[tuple[int, int], ...]  #: of each lane that takes part: (lane, address)
+
+
 class Sample(NamedTuple):
     """Which part of the blocks is counted, if not all are: the figures are scaled to all."""
 
@@ -122,7 +129,8 @@ class Instruction:
     wavefronts: int  #: passes through shared memory
     ideal: int  #: as many as without bank conflicts
     hits: int  #: sectors that the first-level cache had, by the model of caches.c
-    worst: tuple[tuple[int, int], ...]  #: the costliest request: (lane, address)
+    worst: Request  #: the costliest request
+    steps: tuple[Request, ...]  #: the first requests of one warp, one after another, in the first launch alone
 
 
 class L2(NamedTuple):
@@ -306,8 +314,11 @@ class Counted(_display.Shown):
             self._title(), ["line", "source", *names], rows, note, right=["line", *names[1:8]], marked=marked
         )
 
-    def heatmap(self, line: int) -> Figure:
+    def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
+
+        With ``steps``, the first so many requests (at most 8) that one warp makes there, one after another: those of a
+        loop's iterations.
 
         Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
         """
@@ -317,7 +328,10 @@ class Counted(_display.Shown):
             raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
         from .heatmap import heatmap
 
-        return heatmap(max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests))
+        one = max(some, key=lambda one: one.wavefronts - one.ideal or one.sectors / one.requests)
+        if steps and not one.steps:  # another launch has them
+            one = next(other for other in some if other.steps and (other.what, other.space) == (one.what, one.space))
+        return heatmap(one, integer("heatmap: steps", steps, 0, 8))
 
     def text(self, file: str) -> list[str]:
         """The lines of a file of ``lines()``; empty if it is not known."""
@@ -431,6 +445,13 @@ class Trace(Counted):
             max((launch.sample for launch in launches if launch.sample), key=lambda one: one.error, default=None),
         )
         self.launches = tuple(launches)
+
+    def _title(self) -> str:
+        if self.launches and not self.instructions:
+            return (
+                f"{self.name}: nothing was counted (profile, ladder, bench and lab launch what they measure themselves)"
+            )
+        return super()._title()
 
 
 class _Tracing(Observer):
@@ -557,6 +578,11 @@ def _read(library: Any, sources: Sources) -> list[Counted]:
     launches = [rows[i] for i in range(library.counters_launches(ctypes.byref(rows)))]
     of_all = library.counters_sites()
     sites = [[of_all[one.first_site + i] for i in range(one.sites)] for one in launches]
+    known: set[tuple[int, bytes | None, int]] = set()  # whose steps are kept already: there may be many launches
+    for one in (one for some in sites for one in some):
+        key = one.code, one.file, one.line
+        one.step_count *= key not in known
+        known.add(key)
     places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
     entered = library.counters_blocks()
     blocks = [[entered[one.first_block + i] for i in range(1, one.blocks)] for one in launches]
@@ -646,9 +672,13 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
             what = "reduction"
         elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
             wavefronts = of.serial
-    worst = tuple((lane, of.worst.address[lane] % _NO_BANK) for lane in range(32) if of.worst.lanes >> lane & 1)
+    worst, *steps = map(_request, (of.worst, *of.steps[: of.step_count]))
     if (space, what) == ("global", "load") and sources.constants:
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
     figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
-    return Instruction(file, line, what, space, of.bytes, *figures, worst)
+    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps))
+
+
+def _request(of: _Request) -> Request:
+    return tuple((lane, of.address[lane] % _NO_BANK) for lane in range(32) if of.lanes >> lane & 1)

@@ -55,39 +55,44 @@ def of_program(unit: Unit, names: Names) -> Report:
     # Their addresses, so that these templates are compiled, too.
     uses = "\n".join(f"static auto ck_used_{i} = &{name};" for i, name in enumerate(names.wanted) if "<" in name)
     folder = [f"-I{unit.folder}"] if unit.folder else []
-    text, log = _by_nvcc(f"{macros}#line 1\n{unit.text}\n{uses}\n", unit.name, unit.arch, [*folder, *flags])
-    return Report(_nvcc_version(), text) if text else Report("", why=f"nvcc does not compile it: {_first_error(log)}")
+    text = f"{macros}#line 1\n{unit.text}\n{uses}\n"
+    try:
+        return Report(_nvcc_version(), _by_nvcc(text, unit.name, unit.arch, [*folder, *flags]))
+    except compilers.CompileError as error:
+        return Report("", why=f"nvcc does not compile it: {error}")
 
 
 def of_package(operation: str, variant: str, capability: int) -> Report:
     """Of the package's own kernels that a variant launches, and of others of their files."""
     if nvcc() is None:
         return Report("", why="nvcc is not installed")
-    texts = []
-    for unit in sets.needed(operation, variant):
-        options = [f"-I{folder}" for folder in (SOURCES / "gpu", KERNELS, SOURCES)]
-        text, log = _by_nvcc(unit.text, Path(unit.name).name, 10 * capability, options)
-        if not text:
-            return Report("", why=f"nvcc does not compile it: {_first_error(log)}")
-        texts.append(text)
+    options = [f"-I{folder}" for folder in (SOURCES / "gpu", KERNELS, SOURCES)]
+    try:
+        texts = [
+            _by_nvcc(unit.text, Path(unit.name).name, 10 * capability, options)
+            for unit in sets.needed(operation, variant)
+        ]
+    except compilers.CompileError as error:
+        return Report("", why=f"nvcc does not compile it: {error}")
     return Report(_nvcc_version(), "\n".join(texts))
 
 
-def _by_nvcc(text: str, name: str, arch: int, options: list[str]) -> tuple[str, str]:
-    """ptxas's report, "" if there are errors; and the whole output."""
+def _by_nvcc(text: str, name: str, arch: int, options: list[str]) -> str:
+    """ptxas's report. CompileError with the first error."""
     target = f"sm_{arch // 10}{'a' * (arch >= 900)}"
     line = [str(nvcc()), "-std=c++17", f"-arch={target}", "-cubin", "-Xptxas=-v", *options]
-    line += ["-x", "cu", name, "-o", compilers.RESULT]
+    line += ["-MD", "-MF", compilers.READ, "-x", "cu", name, "-o", compilers.RESULT]
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
         (folder / name).write_text(text, encoding="utf-8")
         ran = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
         output = ran.stderr + ran.stdout
-        return f"{ran.returncode}\n{output}".encode(), () if ran.returncode == 0 else None
+        if ran.returncode:
+            raise compilers.CompileError(_first_error(output), output)
+        return output.encode(), dependencies.listed(folder / compilers.READ)
 
-    key = cache.key(line, text, _nvcc_version())
-    status, _, output = compilers.kept(key, ".txt", lambda: dependencies.NO_FILES, build)[1].decode().partition("\n")
-    return output if status == "0" else "", output
+    key = cache.key(line, text, _nvcc_version(), dependencies.environment())
+    return compilers.kept(key, ".txt", lambda: dependencies.NO_FILES, build)[1].decode()
 
 
 def _first_error(log: str) -> str:

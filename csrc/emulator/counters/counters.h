@@ -69,6 +69,7 @@ void caches_clear(void);
 // --- requests.c ----------------------------------------------------------------------------------------------------
 
 // A load, store or atomic operation of the kernel's code, and what its requests have cost in a launch.
+enum { MOST_STEPS = 8 };
 // In a site's kind, besides emu_access_kind:
 enum {
     OF_MATRIX = 1 << 16, // of ldmatrix or stmatrix
@@ -84,6 +85,8 @@ typedef struct site {
     uint64_t hits; // sectors that L1 had
     uint64_t most; // sectors, or wavefronts, of the costliest request ...
     request worst; // ... and its addresses
+    unsigned step_warp, step_count;
+    request steps[MOST_STEPS]; // the first requests of the first warp that makes one, in one block
 } site;
 
 // A range of memory; accesses to the kernel's parameters, blockDim and gridDim do not count.

@@ -208,6 +208,10 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
     to->wavefronts += its.wavefronts;
     to->ideal += its.ideal;
     to->serial += its.serial;
+    if (to->step_count < MOST_STEPS && (!to->step_count || to->step_warp == in->warp)) {
+        to->step_warp = in->warp;
+        to->steps[to->step_count++] = whole(in, of);
+    }
     uint64_t size = its.sectors;
     if (to->space == EMU_SPACE_SHARED) {
         size = its.wavefronts;
@@ -511,6 +515,7 @@ void requests_block_begin(uint64_t number, uintptr_t begin, size_t static_bytes)
 void requests_block_end(void) {
     requests_converge_all();
     caches_block_end();
+    for (unsigned i = 0; i < site_count; ++i) sites[i].step_warp = MOST_WARPS; // other blocks add no steps
 }
 
 cache_figures requests_end(void) {
