@@ -16,11 +16,18 @@ WITHOUT_A_VALUE = {
     "array": ("float acc[2][2]; for (int j = 0; j < 2; ++j) acc[j][0] += x[j]; y[t] = acc[1][0];", "acc"),
     "vector": ("float4 v; v.x += x[t]; y[t] = v.x;", "v"),
     "counter": ("unsigned int count; count++; y[t] = count;", "count"),
+    "largest so far": ("float m; for (int j = 0; j < n; ++j) if (x[j] > m) m = x[j]; y[t] = m;", "m"),
+    "used again": ("float s; for (int j = 0; j < n; ++j) s += x[j]; y[t] = s; s = 2; y[t] += s;", "s"),
     "in a function": ("y[t] = total(x, n);", "sum"),
 }
 WITH_A_VALUE = {
     "in a branch": "float v; if (t < n) v = x[t]; __syncthreads(); if (t < n) y[t] = v;",
     "for lane 0": "int b; if (t % 32 == 0) b = n; b = __shfl_sync(~0u, b, 0); y[t] = b;",
+    "of the round before": "float last; for (int j = 0; j < n; ++j) { if (j > 0) y[t] = x[j] - last; last = x[j]; }",
+    "by choice": "float last; for (int j = 0; j < n; ++j) { y[t] = j > 0 ? last : 0; last = x[j]; }",
+    "by and": "float last; for (int j = 0; j < n; ++j) { if (j > 0 && last > 1) y[t] = 1; last = x[j]; }",
+    "by switch": "float v; for (int j = 0; j < 2; ++j) switch (j) { case 1: y[t] = v; break; case 0: v = x[t]; }",
+    "by else": "float v; for (int j = 0; j < 2; ++j) if (j == 0) v = x[t]; else { y[t] = v; }",
     "by reference": "float v; set(v); y[t] = v;",
     "by address": "float v; float *p = &v; *p = 1; y[t] = v;",
     "by a lambda": "float v; auto f = [&] { v = 1; }; f(); y[t] = v;",
@@ -129,9 +136,13 @@ def test_written_constants():
     program = ck.compile(
         """
         __constant__ float table[32], factor = 2;
-        __global__ void kernel(float *y) {
+        __constant__ int count;
+        __constant__ int counts[2];
+        __constant__ float2 pair;
+        __global__ void kernel(float *y, int n) {
             float table_2[2] = {1, 2};
             table_2[0] = table[3];
+            if (n > 5) { ++count; atomicAdd(&counts[1], 2); pair.x = 1; }
             float factor = 1;
             factor *= 2;
             if (factor == 2) table[threadIdx.x] = y[threadIdx.x];
@@ -139,5 +150,6 @@ def test_written_constants():
         }
         """
     )
-    found = ck.check(program.kernel[1, 32], np.ones(32, "f4"))
-    assert [(one.array, one.line) for one in found if "constant memory" in one.message] == [("table", 8)]
+    found = ck.check(program.kernel[1, 32], np.ones(32, "f4"), 0)
+    found = [(one.array, one.line) for one in found if "constant memory" in one.message]
+    assert found == [("count", 9), ("counts", 9), ("pair", 9), ("table", 12)]

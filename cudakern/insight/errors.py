@@ -23,12 +23,12 @@ def is_explained(error: CudaError, found: list[Finding]) -> bool:
     text = str(error)
     if "free and delete" in text:
         return any(one.kind == "double_free" for one in found)
-    return bool(found) and "cudaErrorIllegalAddress" in text
+    return bool(found) and any(name in text for name in ("cudaErrorIllegalAddress", "cudaErrorMisalignedAddress"))
 
 
 #: How the emulator begins the error of a kernel: "kernel scale, cell.cu:4, block (0,0,0), thread (3,0,0): ...".
 _ERROR = re.compile(
-    r"kernel (?P<kernel>\S+?)(?:, (?P<file>[^:,]+):(?P<line>\d+))?(?:, (?P<who>block .*?\)))?: (?P<what>.*)", re.S
+    r"kernel (?P<kernel>\S.*?)(?:, (?P<file>[^:,<>]+):(?P<line>\d+))?(?:, (?P<who>block .*?\)))?: (?P<what>.*)", re.S
 )
 #: What follows in errors of calls.
 _REST = re.compile(r"\. The call was waiting for .*", re.S)

@@ -88,7 +88,7 @@ def _without_value(text: str, body: list[Token]) -> Iterator[Remark]:
         scope = body[end : _end_of_scope(body, i)]
         if (first := _first_read(text, scope, name, is_array)) is not None:
             zero = "{}" if is_array else "0"
-            message = f"{name} is read without a value: neither its declaration nor an assignment gives it one"
+            message = f"{name} is read without a value: neither its declaration nor an assignment before gives it one"
             whole = re.sub(r"\s+", " ", f"{declarator} = {zero};")
             yield Remark("uninitialised", first, name, message, f"Begin with a value, such as {whole}")
 
@@ -126,7 +126,8 @@ def _end_of_scope(body: list[Token], at: int) -> int:
 
 
 def _first_read(text: str, scope: list[Token], name: str, is_array: bool) -> int | None:
-    """Where the variable is first read; None if something may have given it a value, or it is never read."""
+    """Where the variable is first read; None if something may have given it a value, or it is never read. What comes
+    first in the text comes first in time, unless it is in a branch."""
     first = None
     for i, token in enumerate(scope):
         if token.text != name or (i and scope[i - 1].text in (".", "->", "::")):
@@ -147,8 +148,43 @@ def _first_read(text: str, scope: list[Token], name: str, is_array: bool) -> int
             value = scope[after + 1 : _end_of_value(scope, after + 1)]
             if name not in (one.text for one in value):
                 return None
-        first = token.start if first is None else first
+        if first is None:
+            first = token.start
+            if not _is_in_branch(scope, i):
+                return first
     return first
+
+
+def _is_in_branch(scope: list[Token], at: int) -> bool:
+    """Whether only some threads come to a place in a block, or some rounds of a loop."""
+    i = at - 1
+    while i >= 0:
+        word = scope[i].text
+        if word in ("?", "else", "case", "default", "switch") or (word in "&|" and scope[i - 1].text == word):
+            return True
+        if word in ")]}":  # what has ended before: a condition, if no statement ends between
+            begin = _opening(scope, i)
+            if word == ")" and begin and scope[begin - 1].text in ("if", "switch"):
+                return True
+            i = begin - 1
+            if word != "}":
+                continue
+        elif word == "{" or word != ";":
+            i -= 1
+            continue
+        while i >= 0 and scope[i].text != "{":  # the statements before, up to the brace around the place
+            i = _opening(scope, i) - 1 if scope[i].text in ")]}" else i - 1
+    return False
+
+
+def _opening(some: list[Token], at: int) -> int:
+    """Where the parenthesis, bracket or brace that closes there is opened."""
+    depth = 0
+    for i in range(at, -1, -1):
+        depth += (some[i].text in ")]}") - (some[i].text in "([{")
+        if not depth:
+            return i
+    return 0
 
 
 def _end_of_value(scope: list[Token], at: int) -> int:
@@ -237,9 +273,11 @@ def _written_constants(text: str, body: list[Token]) -> Iterator[Remark]:
         if token.text not in names or body[i - 1].text in (".", ":"):
             continue
         after = i + 1
-        while after < len(body) and body[after].text == "[":
-            after = _closing(body, after)
-        if after < len(body) and _CHANGES.match(text, body[after].start):
+        while after + 1 < len(body) and body[after].text in ("[", "."):
+            after = _closing(body, after) if body[after].text == "[" else after + 2
+        before = text[body[max(i - 4, 0)].start : token.start]
+        is_changed = _CHANGES.match(text, body[after].start) if after < len(body) else None
+        if is_changed or re.search(r"(?:\+\+|--)\s*$|\batomic\w+\s*\(\s*&\s*$", before):
             message = f"the thread writes {token.text}, which is in constant memory: kernels can only read that"
             advice = "Let the host fill it before the launch, or use a __device__ variable."
             yield Remark("error", token.start, token.text, message, advice)

@@ -70,14 +70,23 @@ static __attribute__((noinline)) void tell_end(const emu_where *at, const emu_as
     emu_tool_end(at, EMU_BY_COPY, operation);
 }
 
+static void tell_misaligned(const void *shared, const void *global, unsigned bytes, const char *file, int line) {
+    if (!emu_current->tool) return;
+    const emu_where at = emu_tool_where(emu_current, file, line, NULL);
+    if ((uintptr_t)global % bytes) emu_tool_access(&at, global, bytes, EMU_READS | EMU_MISALIGNED, EMU_BY_THREAD, 0);
+    if ((uintptr_t)shared % bytes) emu_tool_access(&at, shared, bytes, EMU_WRITES | EMU_MISALIGNED, EMU_BY_THREAD, 0);
+}
+
 void emu_copy_async(void *shared, const void *global, int bytes, int read, const char *file, int line) {
     emu_async_copies *copies = own_copies();
     if (read < 0 || read > bytes)
         emu_block_fail(file, line, "cp.async of %d bytes can read 0 to %d bytes, not %d", bytes, bytes, read);
-    if ((uintptr_t)shared % (unsigned)bytes || (uintptr_t)global % (unsigned)bytes)
-        emu_block_fail(file, line,
-                       "cp.async of %d bytes requires addresses that are multiples of %d; shared %p, global %p",
-                       bytes, bytes, shared, global);
+    if ((uintptr_t)shared % (unsigned)bytes || (uintptr_t)global % (unsigned)bytes) {
+        tell_misaligned(shared, global, (unsigned)bytes, file, line);
+        emu_block_fail_as(cudaErrorMisalignedAddress, file, line,
+                          "cp.async of %d bytes requires addresses that are multiples of %d; shared %p, global %p",
+                          bytes, bytes, shared, global);
+    }
     if (copies->count == copies->capacity) {
         const int capacity = copies->capacity ? 2 * copies->capacity : 32;
         emu_async_copy *list = realloc(copies->list, (size_t)capacity * sizeof *list);
