@@ -13,7 +13,6 @@ import re
 import shlex
 import subprocess
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from .. import _display, _driver
@@ -98,6 +97,8 @@ def _runs(block: str) -> set[str]:
 
 
 def _linked(native: Native, operation: str, variant: str, mode: str) -> Path:
+    from concurrent.futures import ThreadPoolExecutor, wait  # which few calls need
+
     cxx = compilers.compiler()
     sources = {unit.name: unit.text for unit in needed(operation, variant)}
     # A run that is not compiled fails: the address of this function stands for its own.

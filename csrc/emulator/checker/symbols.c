@@ -74,7 +74,8 @@ static void read_symbols(library *to, const char *image, size_t bytes) {
             if (type == STT_TLS && is_guard) add(&to->guards, &symbols[s], names + symbols[s].st_name);
             const int is_shared = type == STT_TLS && !is_guard && symbols[s].st_value % SHARED_ALIGNMENT == 0;
             if (is_shared) add(&to->shared, &symbols[s], names + symbols[s].st_name);
-            if (type == STT_OBJECT) add(&to->others, &symbols[s], names + symbols[s].st_name);
+            const int is_compilers = !strcmp(names + symbols[s].st_name, "completed.0");
+            if (type == STT_OBJECT && !is_compilers) add(&to->others, &symbols[s], names + symbols[s].st_name);
         }
     }
     if (to->shared.count) qsort(to->shared.of, to->shared.count, sizeof(variable), by_begin);
