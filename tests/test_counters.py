@@ -215,7 +215,7 @@ def test_a_sample_is_scaled_to_all_blocks():
 def test_samples_of_small_grids_and_wrong_ones():
     assert _gathered(sample=5000).sample is None
     assert _gathered(sample=0).sample is None
-    with pytest.raises(ValueError, match="sample is -1"):
+    with pytest.raises(ValueError, match="sample must be from 0"):
         _gathered(sample=-1)
     with pytest.raises(TypeError):
         _gathered(sample="many")

@@ -12,7 +12,8 @@ from .. import _display
 from .costs import SECTOR
 
 if TYPE_CHECKING:
-    from .counters import Counted, Instruction
+    from .counters import Counted
+    from .counts import Instruction
 
 _OPERATIONS = {"ld": "load", "st": "store", "atom": "atomic", "red": "reduction"}
 #: Nsight Compute's names, and ours for people: {} is a load, store, ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .counters import Instruction
+    from .counts import Instruction
 
 SECTOR, WARP = 32, 32  #: bytes, lanes
 SECTORS_PER_WAVEFRONT = 4  #: L1 and shared memory pass on 128 bytes at a time

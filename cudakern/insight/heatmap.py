@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .counters import Instruction, Request
+    from .counts import Instruction, Request
 
 _WORD, _BANKS, _SECTOR = 4, 32, 32
 
