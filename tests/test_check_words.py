@@ -229,7 +229,9 @@ def test_the_tests_of_rows_and_columns_may_be_wrong(pointers):
 
 def test_a_launch_without_dynamic_shared_memory(elements):
     (finding,) = ck.check(elements.dynamic[1, 1], floats(1), 3)
-    assert finding.message == "thread 0 writes scratch[3]; the launch gives it 0 bytes, 0 floats"
+    assert finding.message == "thread 0 writes scratch[3]; the launch gives it 0 bytes"
+    assert re.search(r"gives it none: pass its size in bytes, dynamic\[grid, block, bytes\] or shared=", finding.advice)
+    (finding,) = ck.check(elements.dynamic[1, 1, 4], floats(1), 3)
     assert finding.advice.startswith("Launch with more shared memory, dynamic[grid, block, bytes], or")
 
 
@@ -525,6 +527,77 @@ def test_without_the_source_the_advice_says_less(blocks, kinds, advice):
     found.access.block[0] = blocks - 1
     found.access.line.line, found.other.line.line = 7, 5
     assert Race(found, "y", False, ()).advice().startswith(advice)
+
+
+#: A kernel of that name with its file, its blocks and threads, its arguments, and the advice for its lines.
+WHOLE = {
+    "local_of_other": (
+        """__global__ void local_of_other(int *y) {
+            __shared__ int *p; int v[2] = {1, 2};
+            if (threadIdx.x == 0) p = v;
+            __syncthreads();
+            y[threadIdx.x] = p[1];
+        }""",
+        1, 4, lambda: [ints()], {(5,): "^No array of the launch is near it. .* pointer to memory of another thread"},
+    ),
+    "garbage": (
+        """struct Four { float x, y, z, w; };
+        __device__ float sum(const Four &a) { return a.x + a.w; }
+        __global__ void garbage(float *y, const int *index, const Four *table) {
+            y[threadIdx.x] = sum(table[index[threadIdx.x]]);
+        }""",
+        1, 1, lambda: [floats(4), np.full(4, 1 << 24, "i4"), floats(64)], {(2,): "^No array of .* far too large"},
+    ),
+    "two_blocks": (
+        """__device__ void put(int *p, int i, int v) { p[i] = v; }
+        __device__ int get(int *p, int i) { return p[i]; }
+        __global__ void two_blocks(int *y) {
+            int t = threadIdx.x, base = blockIdx.x * 16;
+            for (int x = 0; x < 2; x++) put(y + base, t * 3 + x, get(y + base, t * 4 + x) + 1);
+        }""",
+        2, 4, lambda: [ints()], {(1, 2): "^(?!.*[Bb]locks run)"},
+    ),
+    "copied": (
+        """#include <cooperative_groups.h>
+        #include <cooperative_groups/memcpy_async.h>
+        namespace cg = cooperative_groups;
+        __global__ void copied(const float *x, float *y) {
+            __shared__ float tile[64];
+            auto block = cg::this_thread_block();
+            cg::memcpy_async(block, tile, x, sizeof(tile));
+            y[threadIdx.x] = tile[63 - threadIdx.x];
+        }""",
+        1, 64, lambda: [floats(64), floats(64)], {(8,): "^If the copy that begins in line 7 is to fill it, wait"},
+    ),
+    "copied_and_waited": (
+        """#include <cuda_pipeline.h>
+        __global__ void copied_and_waited(const float *x, float *y) {
+            __shared__ float tile[64];
+            if (threadIdx.x) __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], 4);
+            __pipeline_commit();
+            __pipeline_wait_prior(0);
+            __syncthreads();
+            y[threadIdx.x] = tile[63 - threadIdx.x];
+        }""",
+        1, 64, lambda: [floats(64), floats(64)], {(8,): "^Shared memory has no values at first: let"},
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole():
+    parts = [f'#line 1 "{name}.cu"\n{text}\n' for name, (text, *_) in WHOLE.items()]
+    with ck.checking():
+        return ck.compile("".join(parts))
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_advice_fits_the_whole_kernel(whole, name):
+    _, blocks, threads, arguments, advice = WHOLE[name]
+    found = ck.check(whole[name][blocks, threads], *arguments())
+    for lines, words in advice.items():
+        at = [one.advice for one in found if one.lines == lines] or ["nothing"]
+        assert all(re.search(words, one) for one in at), str(found)
 
 
 def test_lines_belong_to_the_file_that_a_directive_names():

@@ -299,13 +299,14 @@ class Race:
 
     def _across_blocks(self) -> str:
         of_block = [name for _, name, kind in self.of.barriers(self.first, self.last) if kind == "block"]
+        any_order = f"{'Threads' if self.in_block else 'Blocks'} run in any order"
         if self.of.has_flag():
             orders = "an atomic operation orders the two, __threadfence() must come before it in the writer"
             orders = f"{orders}, and after it in the reader"
             if self.of.text.count("__threadfence()") > 1:
                 orders = "a flag orders the two, it must be written atomically after the writer's __threadfence()"
                 orders = f"{orders}, and read atomically before that of the reader"
-            return f"Blocks run in any order. If {orders}; otherwise use two launches."
+            return f"{any_order}. If {orders}; otherwise use two launches."
         writes = self.here if self.access.kind & checker.WRITES else self.there
         if of_block and not self.in_block:
             array = "write to another array, or " if writes == self.last else ""
@@ -317,7 +318,7 @@ class Race:
                 return "Other threads may still have to read it: change it in a later launch."
             return "Use atomic operations for both, or two launches."
         if self.access.kind & self.other.kind & checker.WRITES:
-            return "Blocks run in any order: let one thread write each element, or use two launches."
+            return f"{any_order}: let one thread write each element, or use two launches."
         if writes == self.last:
             return "Other threads may still have to read it: write to another array, or use two launches."
         if self.in_block and not of_block:

@@ -146,6 +146,8 @@ Triple = tuple[int, int, int]
 WRAPPED = 2**32 - 2**16
 #: So many bytes from a table of pointers, an address is not that of an element of the table.
 NEAR = 4096
+#: So many bytes from an array that the line does not name, an address has nothing to do with the array.
+FAR = 1 << 20
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -252,7 +254,10 @@ class _Words:
         """What the program, or the source, says of the variable."""
         source = with_arguments(self.source, self.found.kernel.decode(errors="replace"))
         if self.is_dynamic:
-            dynamic = {(one.name, one.type) for one in declared(tuple(source)) if one.is_dynamic}
+            arrays = [one for one in declared(tuple(source)) if one.is_dynamic]
+            own = function(tuple(without_comments(self.source)), self.found.access.line.line)
+            here = [one for one in arrays if own and own.begin <= one.line <= own.end]
+            dynamic = {(one.name, one.type) for one in here or arrays}
             name, type = dynamic.pop() if len(dynamic) == 1 else ("", "")
             if size := BYTES.get(type, 0):
                 self.array, self.type, self.size, self.shape = name, type, size, (self.found.length // size,)
@@ -271,7 +276,19 @@ class _Words:
             self.found.access.bytes != 8 or not -NEAR < self.found.offset < NEAR + self.found.length
         ):
             return True
-        return not self.found.variable and self.found.parameter < 0
+        return (not self.found.variable and self.found.parameter < 0) or self._is_far
+
+    @property
+    def _is_far(self) -> bool:
+        """Whether the address is far from the nearest array, which the line does not access."""
+        found, of = self.found, {"reads", "updates"}
+        if self.is_shared or -FAR <= found.offset < found.length + FAR:
+            return False
+        if found.access.kind & checker.WRITES:
+            of = {"writes", "updates", "atomically updates"}
+        pointer = rf"(?:\*|&)\s*{re.escape(self.array)}\b"
+        named = {use.verb for use in uses(self._text) if self.array in (use.name, use.path)}
+        return bool(self.source) and not named & of and not re.search(pointer, self._text)
 
     @property
     def _is_table(self) -> bool:
@@ -312,7 +329,9 @@ class _Words:
             return f"{self.array} is empty"
         count = numbers(self.found.length // self.size, self.type, self.dtype)
         if self.is_dynamic:
-            return f"the launch gives it {self.found.length:,} bytes" + (f", {count}" if self.shape else "")
+            return f"the launch gives it {self.found.length:,} bytes" + (
+                f", {count}" if self.shape and self.found.length else ""
+            )
         if self.array == "malloc":
             return f"the block has {count}"
         if self.shape is not None and len(self.shape) > 1:
@@ -369,6 +388,11 @@ class _Words:
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
                 return f"{self._does} through a null pointer", "Pass an array, or test the pointer first."
+            if self._is_far and not self._is_table:
+                causes = (
+                    "an index without a value or far too large, or a pointer to memory of another thread or the host"
+                )
+                return where, f"No array of the launch is near it. Such addresses come from {causes}."
             if self._is_table:
                 index = "the index behind it must stay below the length of that array"
                 return where, f"Each pointer in {self.array} must be that of an array on the device, and {index}."
@@ -385,6 +409,9 @@ class _Words:
             return message, "The last part of this access lies beyond the end: shorten it, or pad the array."
         if self.is_dynamic:
             launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
+            if not found.length:
+                forgotten = "The kernel declares extern __shared__ memory, but the launch gives it none"
+                return message, f"{forgotten}: pass its size in bytes, {launch} or shared=bytes."
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
         words = re.findall(r"\b[a-zA-Z_]\w*", self._index_text)
         if index == count and self.parameter and any(re.search(rf"\b{word}\s*<=", self._function) for word in words):
@@ -469,10 +496,32 @@ class _Words:
     def _uninitialised(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which has not been written"
         if self.is_shared:
-            return message, "Shared memory has no values at first: let a thread write each element before it is read."
+            wait, write = self._missing_wait(), "let a thread write each element before it is read."
+            return message, f"{wait} Otherwise {write}" if wait else f"Shared memory has no values at first: {write}"
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
         return message, "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
+
+    def _missing_wait(self) -> str:
+        """What to do if an asynchronous copy, for which nothing waits, may be to fill the array."""
+        line = self.found.access.line.line
+        own = function(tuple(without_comments(self.source)), line)
+        before = own.text.split("\n")[: line - own.body + 1] if own else []
+        for i in range(len(before) - 1, -1, -1):
+            copy = re.search(r"\b(__pipeline_memcpy_async|memcpy_async)\s*\(|\bcp\.async\b", before[i])
+            if not copy or not own:
+                continue
+            statement = "\n".join(before[i:]).partition(";")[0]
+            rest = "\n".join(before[i:])
+            waits = re.search(r"\bwait\w*\s*\(|wait_prior|wait_all|wait_group|consumer_wait|\.wait|try_wait", rest)
+            if waits or (copy[1] and not re.search(rf"\b{re.escape(self.array)}\b", statement)):
+                return ""
+            how = {
+                "__pipeline_memcpy_async": "__pipeline_commit(), __pipeline_wait_prior(0) and __syncthreads()",
+                "memcpy_async": "cooperative_groups::wait(group), or the wait of its pipeline or barrier",
+            }.get(copy[1], "cp.async.wait_all and __syncthreads()")
+            return f"If the copy that begins in line {own.body + i} is to fill it, wait for that first: {how}."
+        return ""
 
     def _race(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
