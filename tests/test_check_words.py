@@ -705,7 +705,70 @@ WHOLE = {
         }""",
         1, 64, lambda: [ints()], {(2, 3): r"^Use atomicAdd instead of \+= in line 3, too\.$"},
     ),
+    "held": (
+        """__global__ void held(int *lock, int *d) {
+            while (atomicCAS(lock, 0, 1));
+            __threadfence();
+            d[0]++;
+            __syncthreads();
+            __threadfence();
+            atomicExch(lock, 0);
+        }""",
+        1, 64, lambda: [ints(), ints()], {(2,): "^If it is a lock, its holder must release it before it"},
+    ),
+    "from_lane_0": (
+        """__global__ void from_lane_0(int *y) {
+            if (threadIdx.x > 0) y[threadIdx.x] = __shfl_sync(__activemask(), 1, 0);
+        }""",
+        1, 32, lambda: [ints()], {(2,): r"^Add it to the mask, or read from a lane .* __ffs\(mask\) - 1\.$"},
+    ),
+    "not_in_its_mask": (
+        """__global__ void not_in_its_mask(int *y) {
+            y[threadIdx.x] = __shfl_sync(2, 1, 1);
+        }""",
+        1, 32, lambda: [ints()], {(2,): r"^Add this lane to the mask, or let only the lanes of the mask call it\.$"},
+    ),
+    "maximum": (
+        """__global__ void maximum(const float *x, float *y, int n) {
+            float m;
+            int k;
+            for (int j = 0; j < n; j++) m = fmaxf(m, x[j]);
+            for (int j = 0; j < n; j++)
+                k = min(k, j);
+            y[threadIdx.x] = m + k;
+        }""",
+        1, 32, lambda: [floats(32), floats(32), 32],
+        {(4,): r"^Begin with a value, such as the first element or -INFINITY\.$", (6,): r"as the first element\.$"},
+    ),
 }  # fmt: skip
+
+
+def test_an_array_that_a_launch_was_to_write_which_did_not_finish():
+    text = """__global__ void ends(int *y) {
+        if (threadIdx.x < 32) { __syncthreads(); y[threadIdx.x] = 1; }
+        else {
+            __syncthreads(); y[threadIdx.x] = 2; }
+    }
+    __global__ void reads(const int *y, int *w) { w[threadIdx.x] = y[threadIdx.x]; }"""
+
+    def launches():
+        y, w = ck.empty(64, "i4"), ck.empty(64, "i4")
+        program.reads[1, 64](y, w)
+        program.ends[1, 64](y)
+        program.reads[1, 64](ck.empty(64, "i4"), w)
+
+    with ck.checking():
+        program = ck.compile(text)
+    before, error = ck.check(launches)
+    assert (before.advice[:5], error.kind) == ("Fill ", "barrier")
+
+    def later():
+        y, w = ck.empty(64, "i4"), ck.empty(64, "i4")
+        program.ends[1, 64](y)
+        program.reads[1, 64](y, w)
+
+    _, after = ck.check(later)
+    assert after.advice.startswith("The earlier launch of ends did not finish: mend that first. If it does not write")
 
 
 def test_a_cooperative_kernel_can_wait_for_all_blocks():

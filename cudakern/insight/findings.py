@@ -203,6 +203,9 @@ class Launched:
     place: Place
 
 
+_FILL = "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
+
+
 class _Words:
     """Makes a finding of what the checker found."""
 
@@ -500,7 +503,7 @@ class _Words:
             return message, f"{wait} Otherwise {write}" if wait else f"Shared memory has no values at first: {write}"
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
-        return message, "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
+        return message, _FILL
 
     def _missing_wait(self) -> str:
         """What to do if an asynchronous copy, for which nothing waits, may be to fill the array."""
@@ -642,9 +645,18 @@ def finding(
 
 
 def one_of_all_launches(findings: Iterable[Finding]) -> list[Finding]:
-    """The same mistake in several launches is one finding, of the first of them."""
+    """The same mistake in several launches is one finding, of the first of them. What has not been written may be what
+    an earlier launch, which an error has ended, was to write."""
     kept: dict[object, Finding] = {}
+    ended: Finding | None = None
     for one in findings:
+        if one.kind == "uninitialised" and one.advice.startswith(_FILL) and ended and ended.launch < one.launch:
+            mend = f"The earlier launch of {ended.kernel} did not finish: mend that first"
+            advice = one.advice.replace(_FILL, f"{mend}. If it does not write this array, fill it before the launch.")
+            one = replace(one, advice=advice)
+        is_error = one.kind in ("barrier", "warp", "error") and not one.array  # not a remark on the text
+        if is_error or re.search(r"The launch (?:ended here|was not run)", one.advice):
+            ended = ended or one
         before = kept.get(one.where)
         kept[one.where] = replace(before, count=before.count + one.count) if before else one
     return list(kept.values())
