@@ -538,7 +538,7 @@ WHOLE = {
             __syncthreads();
             y[threadIdx.x] = p[1];
         }""",
-        1, 4, lambda: [ints()], {(5,): "^No array of the launch is near it. .* pointer to memory of another thread"},
+        1, 4, lambda: [ints()], {(5,): "^The pointer may .* to another thread"},
     ),
     "garbage": (
         """struct Four { float x, y, z, w; };
@@ -546,7 +546,7 @@ WHOLE = {
         __global__ void garbage(float *y, const int *index, const Four *table) {
             y[threadIdx.x] = sum(table[index[threadIdx.x]]);
         }""",
-        1, 1, lambda: [floats(4), np.full(4, 1 << 24, "i4"), floats(64)], {(2,): "^No array of .* far too large"},
+        1, 1, lambda: [floats(4), np.full(4, 1 << 24, "i4"), floats(64)], {(2,): "the index is far too large"},
     ),
     "two_blocks": (
         """__device__ void put(int *p, int i, int v) { p[i] = v; }
@@ -568,6 +568,17 @@ WHOLE = {
             y[threadIdx.x] = tile[63 - threadIdx.x];
         }""",
         1, 64, lambda: [floats(64), floats(64)], {(8,): "^If the copy that begins in line 7 is to fill it, wait"},
+    ),
+    "copied_by_others": (
+        """#include <cuda_pipeline.h>
+        __global__ void copied_by_others(const float *x, float *y) {
+            __shared__ float tile[64];
+            __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], 4);
+            __pipeline_commit();
+            __pipeline_wait_prior(0);
+            y[threadIdx.x] = tile[63 - threadIdx.x];
+        }""",
+        1, 64, lambda: [floats(64), floats(64)], {(7,): r"^If the .* line 4 is to fill it, __syncthreads\(\) must"},
     ),
     "copied_and_waited": (
         """#include <cuda_pipeline.h>

@@ -14,6 +14,7 @@ from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
 from .declared import BYTES, OF_DTYPES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
+from .kernel_text import BARRIER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -203,6 +204,8 @@ class Launched:
     place: Place
 
 
+#: What begins an asynchronous copy.
+_COPY = re.compile(r"\b(?:__pipeline_)?memcpy_async\s*\(|\bcp\.async\.c|\bcp_async(?:_c[ag])?\s*(?:<[^;()]*>)?\s*\(")
 _FILL = "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
 
 
@@ -391,15 +394,11 @@ class _Words:
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
                 return f"{self._does} through a null pointer", "Pass an array, or test the pointer first."
-            if self._is_far and not self._is_table:
-                causes = (
-                    "an index without a value or far too large, or a pointer to memory of another thread or the host"
-                )
-                return where, f"No array of the launch is near it. Such addresses come from {causes}."
             if self._is_table:
                 index = "the index behind it must stay below the length of that array"
                 return where, f"Each pointer in {self.array} must be that of an array on the device, and {index}."
-            return where, "A pointer must come from an array on the device, not from the host's memory."
+            pointer = "The pointer may be one to the host's memory or to another thread's variable"
+            return where, f"{pointer}, or the index is far too large or has no value."
         message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size
         if not found.length and not self.is_dynamic:
             return message, "No thread may access an empty array: test its length first."
@@ -511,19 +510,22 @@ class _Words:
         own = function(tuple(without_comments(self.source)), line)
         before = own.text.split("\n")[: line - own.body + 1] if own else []
         for i in range(len(before) - 1, -1, -1):
-            copy = re.search(r"\b(__pipeline_memcpy_async|memcpy_async)\s*\(|\bcp\.async\b", before[i])
-            if not copy or not own:
+            if not own or not (copy := _COPY.search(before[i])):
                 continue
-            statement = "\n".join(before[i:]).partition(";")[0]
-            rest = "\n".join(before[i:])
-            waits = re.search(r"\bwait\w*\s*\(|wait_prior|wait_all|wait_group|consumer_wait|\.wait|try_wait", rest)
-            if waits or (copy[1] and not re.search(rf"\b{re.escape(self.array)}\b", statement)):
+            rest, name = "\n".join(before[i:]), copy[0].partition("(")[0]
+            statement = rest.partition(";")[0]
+            if "asm" not in statement and not re.search(rf"\b{re.escape(self.array)}\b", statement):
                 return ""
-            how = {
-                "__pipeline_memcpy_async": "__pipeline_commit(), __pipeline_wait_prior(0) and __syncthreads()",
-                "memcpy_async": "cooperative_groups::wait(group), or the wait of its pipeline or barrier",
-            }.get(copy[1], "cp.async.wait_all and __syncthreads()")
-            return f"If the copy that begins in line {own.body + i} is to fill it, wait for that first: {how}."
+            fills = f"If the copy that begins in line {own.body + i} is to fill it,"
+            if not (wait := re.search(r"wait", rest)):
+                how = {
+                    "__pipeline_memcpy_async": "__pipeline_commit(), __pipeline_wait_prior(0) and __syncthreads()",
+                    "memcpy_async": "cooperative_groups::wait(group), or the wait of its pipeline or barrier",
+                }.get(name, "cp.async.wait_all and __syncthreads()")
+                return f"{fills} wait for that first: {how}."
+            if name == "memcpy_async" or BARRIER.search(rest, wait.end()):
+                return ""
+            return f"{fills} __syncthreads() must follow the wait, which is for a thread's own copies only."
         return ""
 
     def _race(self) -> tuple[str, str]:
