@@ -288,7 +288,7 @@ class _Words:
     def _is_far(self) -> bool:
         """Whether the address is far from the nearest array, which the line does not access."""
         found, of = self.found, {"reads", "updates"}
-        if self.is_shared or -FAR <= found.offset < found.length + FAR:
+        if self.what != "bounds" or self.is_shared or -FAR <= found.offset < found.length + FAR:
             return False
         if found.access.kind & checker.WRITES:
             of = {"writes", "updates", "atomically updates"}
@@ -360,8 +360,8 @@ class _Words:
         kernel = found.kernel.decode(errors="replace")
         at = Element(found.parameter, found.offset, found.length, self.size, found.address)
         return Finding(
-            self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch,
-            at if self._is_pictured else None, self.source,
+            self.kind, kernel, self._place(found.access), message, advice, "" if self._is_far else self.array, other,
+            found.count, found.launch, at if self._is_pictured else None, self.source,
         )  # fmt: skip
 
     @property

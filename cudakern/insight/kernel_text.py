@@ -130,13 +130,15 @@ class KernelText:
         return bool(re.search(r"threadIdx|thread_rank", terms) and re.search(r"\[(?!\s*\d+\s*\])|atomic", terms))
 
     def terms(self, text: str) -> str:
-        """The same text, and the values of the variables in it, and of those in these."""
-        words: dict[str, str] = {}
+        """The same text, and the values of the variables in it, and of those in these; of the first ones, if there are
+        many."""
+        values: dict[str, str] = {}
         new = re.findall(r"\b[A-Za-z_]\w*", text)
-        for _ in range(4):
-            words |= (found := {word: self.definition(word) for word in new if word not in words})
-            new = re.findall(r"\b[A-Za-z_]\w*", " ".join(found.values()))
-        return " ".join([text, *words.values()])
+        for word in new:  # which grows
+            if word not in values and len(values) < 50:
+                values[word] = self.definition(word)
+                new += re.findall(r"\b[A-Za-z_]\w*", values[word])
+        return " ".join([text, *values.values()])
 
     def grid_sync(self) -> str:
         """How the kernel waits for all blocks; "": it does not."""
