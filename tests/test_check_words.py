@@ -229,7 +229,9 @@ def test_the_tests_of_rows_and_columns_may_be_wrong(pointers):
 
 def test_a_launch_without_dynamic_shared_memory(elements):
     (finding,) = ck.check(elements.dynamic[1, 1], floats(1), 3)
-    assert finding.message == "thread 0 writes scratch[3]; the launch gives it 0 bytes, 0 floats"
+    assert finding.message == "thread 0 writes scratch[3]; the launch gives it 0 bytes"
+    assert re.search(r"gives it none: pass its size in bytes, dynamic\[grid, block, bytes\] or shared=", finding.advice)
+    (finding,) = ck.check(elements.dynamic[1, 1, 4], floats(1), 3)
     assert finding.advice.startswith("Launch with more shared memory, dynamic[grid, block, bytes], or")
 
 
@@ -525,6 +527,297 @@ def test_without_the_source_the_advice_says_less(blocks, kinds, advice):
     found.access.block[0] = blocks - 1
     found.access.line.line, found.other.line.line = 7, 5
     assert Race(found, "y", False, ()).advice().startswith(advice)
+
+
+#: A kernel of that name with its file, its blocks and threads, its arguments, and the advice for its lines.
+WHOLE = {
+    "local_of_other": (
+        """__global__ void local_of_other(int *y) {
+            __shared__ int *p; int v[2] = {1, 2};
+            if (threadIdx.x == 0) p = v;
+            __syncthreads();
+            y[threadIdx.x] = p[1];
+        }""",
+        1, 4, lambda: [ints()], {(5,): "^The pointer may .* to another thread"},
+    ),
+    "garbage": (
+        """struct Four { float x, y, z, w; };
+        __device__ float sum(const Four &a) { return a.x + a.w; }
+        __global__ void garbage(float *y, const int *index, const Four *table) {
+            y[threadIdx.x] = sum(table[index[threadIdx.x]]);
+        }""",
+        1, 1, lambda: [floats(4), np.full(4, 1 << 24, "i4"), floats(64)], {(2,): "the index is far too large"},
+    ),
+    "in_one_of_two_blocks": (
+        """__global__ void in_one_of_two_blocks(int *y) {
+            int t = threadIdx.x, base = blockIdx.x * 16;
+            y[base + t] = 1;
+            y[base + 7 - t] = 2;
+        }""",
+        2, 8, lambda: [ints()], {(3, 4): "^Threads run in any order: let one thread write each element"},
+    ),
+    "copied": (
+        """#include <cooperative_groups.h>
+        #include <cooperative_groups/memcpy_async.h>
+        namespace cg = cooperative_groups;
+        __global__ void copied(const float *x, float *y) {
+            __shared__ float tile[64];
+            auto block = cg::this_thread_block();
+            cg::memcpy_async(block, tile, x, sizeof(tile));
+            y[threadIdx.x] = tile[63 - threadIdx.x];
+        }""",
+        1, 64, lambda: [floats(64), floats(64)], {(8,): "^If the copy that begins in line 7 is to fill it, wait"},
+    ),
+    "copied_by_others": (
+        """#include <cuda_pipeline.h>
+        __global__ void copied_by_others(const float *x, float *y) {
+            __shared__ float tile[64];
+            __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], 4);
+            __pipeline_commit();
+            __pipeline_wait_prior(0);
+            y[threadIdx.x] = tile[63 - threadIdx.x];
+        }""",
+        1, 64, lambda: [floats(64), floats(64)], {(7,): r"^If the .* line 4 is to fill it, __syncthreads\(\) must"},
+    ),
+    "copied_and_waited": (
+        """#include <cuda_pipeline.h>
+        __global__ void copied_and_waited(const float *x, float *y) {
+            __shared__ float tile[64];
+            if (threadIdx.x) __pipeline_memcpy_async(&tile[threadIdx.x], &x[threadIdx.x], 4);
+            __pipeline_commit();
+            __pipeline_wait_prior(0);
+            __syncthreads();
+            y[threadIdx.x] = tile[63 - threadIdx.x];
+        }""",
+        1, 64, lambda: [floats(64), floats(64)], {(8,): "^Shared memory has no values at first: let"},
+    ),
+    "breadth_first": (
+        """__global__ void breadth_first(const int *start, const int *edges, int *cost, int *upd, int *first) {
+            int t = blockIdx.x * blockDim.x + threadIdx.x;
+            for (int i = start[t]; i < start[t + 1]; i++) {
+                int id = edges[i];
+                cost[id] = cost[t] + 1;
+                upd[id] = 1;
+                if (first[id] < 0)
+                    first[id] = first[t] + 1;
+            }
+        }""",
+        1, 3, lambda: [np.arange(0, 8, 2, "i4"), np.array([3, 4] * 3, "i4"), ints(), ints(), np.full(64, -1, "i4")],
+        {
+            (5,): "^Let one thread write it, or give each",
+            (6,): r"^That all write the same value .* atomicExch\.$",
+            (7, 8): r"must be one step: use atomicCAS\.$",
+        },
+    ),
+    "gather": (
+        """__global__ void gather(const int *start, const int *edges, int *value) {
+            int t = threadIdx.x;
+            for (int i = start[t]; i < start[t + 1]; i++) {
+                int v = value[edges[i]];
+                value[t] = v;
+            }
+        }""",
+        1, 3, lambda: [np.arange(0, 8, 2, "i4"), np.array([0, 1] * 3, "i4"), ints()],
+        {(4, 5): r"^No barrier in the loop of line 3 can order them: .* another array\.$"},
+    ),
+    "scan": (
+        """__global__ void scan(int *y) {
+            volatile __shared__ int s[128];
+            int at = 64 + threadIdx.x;
+            s[at - 64] = 0;
+            s[at] = 1;
+            for (int d = 1; d < 64; d *= 2) {
+                __syncthreads();
+                int sum = s[at] + s[at - d];
+                s[at] = sum;
+            }
+            y[threadIdx.x] = s[at];
+        }""",
+        1, 64, lambda: [ints()], {(8, 9): r"^__syncthreads\(\) .* between lines 8 and 9\.$"},
+    ),
+    "locked": (
+        """__global__ void locked(int *lock, int *count, float *value) {
+            while (atomicCAS(lock, 0, 1) != 0);
+            *count = *count + 1;
+            *value = *value * 2;
+            __threadfence();
+            atomicExch(lock, 0);
+        }""",
+        8, 1, lambda: [ints(), ints(), floats(1)], {(3,): r"If a lock is to order", (4,): "If a lock is to order"},
+    ),
+    "insert": (
+        """struct Slot { unsigned key, value; };
+        __global__ void insert(Slot *h, const unsigned *keys) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            unsigned slot = 0;
+            while (true) {
+                unsigned old = h[slot].key;
+                if (old == 0) h[slot].key = keys[i];
+                if (old == 0 || old == keys[i]) return;
+                slot = slot + 1;
+            }
+        }""",
+        3, 2, lambda: [np.zeros(32, "u4"), np.arange(1, 7, dtype="u4")], {(6, 7): r"one step: use atomicCAS\.$"},
+    ),
+    "cleared": (
+        """__global__ void cleared(int *y) {
+            __shared__ int flag;
+            if (threadIdx.x == 0) flag = 1;
+            __syncthreads();
+            int old = flag;
+            if (threadIdx.x == 0 && old) flag = 0;
+            y[threadIdx.x] = old;
+        }""",
+        1, 64, lambda: [ints()], {(5, 6): r"^__syncthreads\(\) .*between lines 5 and 6"},
+    ),
+    "scope_of_a_block": (
+        """#include <cuda/atomic>
+        __global__ void scope_of_a_block(int *f, int *d, int *y) {
+            cuda::atomic_ref<int, cuda::thread_scope_block> r(*f);
+            if (blockIdx.x == 0) { *d = 42; r.store(1, cuda::memory_order_release); }
+            else { while (r.load(cuda::memory_order_acquire) == 0); y[blockIdx.x] = *d; }
+        }""",
+        2, 1, lambda: [ints(), ints(), ints()],
+        {(4, 5): "^cuda::thread_scope_block (is for the|orders) threads of one block"},
+    ),
+    "largest": (
+        """__global__ void largest(const int *x, int *m) {
+            int old = *m, assumed;
+            do {
+                assumed = old;
+                if (assumed >= x[threadIdx.x]) break;
+                old = atomicCAS(m, assumed, x[threadIdx.x]);
+            } while (assumed != old);
+        }""",
+        1, 64, lambda: [np.arange(64, dtype="i4"), ints(1)],
+        {(2, 6): r"^Read it atomically in line 2, too: atomicAdd\(m, 0\), or by a volatile pointer\.$"},
+    ),
+    "hook": (
+        """__global__ void hook(int *p, const int *u, const int *v) {
+            int a = u[threadIdx.x], b = v[threadIdx.x];
+            while (p[a] != a) { p[a] = p[p[a]];
+                a = p[a]; }
+            while (p[b] != b) b = p[b];
+            if (a > b) atomicCAS(&p[a], a, b);
+            else if (b > a) atomicCAS(&p[b], b, a);
+        }""",
+        1, 7, lambda: [np.arange(20, dtype="i4"), np.array([5, 5, 7, 5, 9, 7, 9], "i4"),
+                       np.array([3, 2, 5, 1, 7, 0, 5], "i4")],
+        {
+            (3, 6): r"^Read it atomically in line 3, too: atomicAdd\(&p\[a\], 0\)",
+            (3, 5): "^atomicCAS changes it at the same time: access it atomically in lines 3 and 5",
+        },
+    ),
+    "both_ways": (
+        """__global__ void both_ways(int *sum) {
+            if (threadIdx.x % 2) atomicAdd(sum, 1);
+            else *sum += 1;
+        }""",
+        1, 64, lambda: [ints()], {(2, 3): r"^Use atomicAdd instead of \+= in line 3, too\.$"},
+    ),
+    "held": (
+        """__global__ void held(int *lock, int *d) {
+            while (atomicCAS(lock, 0, 1));
+            __threadfence();
+            d[0]++;
+            __syncthreads();
+            __threadfence();
+            atomicExch(lock, 0);
+        }""",
+        1, 64, lambda: [ints(), ints()], {(2,): "^If it is a lock, its holder must release it before it"},
+    ),
+    "from_lane_0": (
+        """__global__ void from_lane_0(int *y) {
+            if (threadIdx.x > 0) y[threadIdx.x] = __shfl_sync(__activemask(), 1, 0);
+        }""",
+        1, 32, lambda: [ints()], {(2,): r"^Add it to the mask, or read from a lane .* __ffs\(mask\) - 1\.$"},
+    ),
+    "not_in_its_mask": (
+        """__global__ void not_in_its_mask(int *y) {
+            y[threadIdx.x] = __shfl_sync(2, 1, 1);
+        }""",
+        1, 32, lambda: [ints()], {(2,): r"^Add this lane to the mask, or let only the lanes of the mask call it\.$"},
+    ),
+    "maximum": (
+        """__global__ void maximum(const float *x, float *y, int n) {
+            float m;
+            int k;
+            for (int j = 0; j < n; j++) m = fmaxf(m, x[j]);
+            for (int j = 0; j < n; j++)
+                k = min(k, j);
+            y[threadIdx.x] = m + k;
+        }""",
+        1, 32, lambda: [floats(32), floats(32), 32],
+        {(4,): r"^Begin with a value, such as the first element or -INFINITY\.$", (6,): r"as the first element\.$"},
+    ),
+}  # fmt: skip
+
+
+def test_an_array_that_a_launch_was_to_write_which_did_not_finish():
+    text = """__global__ void ends(int *y) {
+        if (threadIdx.x < 32) { __syncthreads(); y[threadIdx.x] = 1; }
+        else {
+            __syncthreads(); y[threadIdx.x] = 2; }
+    }
+    __global__ void reads(const int *y, int *w) { w[threadIdx.x] = y[threadIdx.x]; }"""
+
+    def launches():
+        y, w = ck.empty(64, "i4"), ck.empty(64, "i4")
+        program.reads[1, 64](y, w)
+        program.ends[1, 64](y)
+        program.reads[1, 64](ck.empty(64, "i4"), w)
+
+    with ck.checking():
+        program = ck.compile(text)
+    before, error = ck.check(launches)
+    assert (before.advice[:5], error.kind) == ("Fill ", "barrier")
+
+    def later():
+        y, w = ck.empty(64, "i4"), ck.empty(64, "i4")
+        program.ends[1, 64](y)
+        program.reads[1, 64](y, w)
+
+    _, after = ck.check(later)
+    assert after.advice.startswith("The earlier launch of ends did not finish: mend that first. If it does not write")
+
+
+def test_a_cooperative_kernel_can_wait_for_all_blocks():
+    text = """#include <cooperative_groups.h>
+        __global__ void grid(int *sum, int *y) {
+            auto all = cooperative_groups::this_grid();
+            if (all.thread_rank() == 0) *sum = 0;
+            __syncthreads();
+            atomicAdd(sum, 1);
+            all.sync();
+            y[all.thread_rank()] = *sum;
+        }"""
+    with ck.checking():
+        program = ck.compile(text)
+    found = ck.check(program.grid, 2, 32, ints(1), ints(), cooperative=True)
+    assert {one.advice for one in found if one.lines == (4, 6)} == {
+        "__syncthreads() in line 5 waits for the threads of one block only: use all.sync()."
+    }
+    with ck.checking():
+        program = ck.compile(text.replace("__syncthreads();", ""))
+    found = ck.check(program.grid, 2, 32, ints(1), ints(), cooperative=True)
+    assert "all.sync() between lines 4 and 6, where all threads reach it." in {one.advice for one in found}
+
+
+@pytest.fixture(scope="module")
+def whole():
+    parts = [f'#line 1 "{name}.cu"\n{text}\n' for name, (text, *_) in WHOLE.items()]
+    with ck.checking():
+        return ck.compile("".join(parts))
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_advice_fits_the_whole_kernel(whole, name):
+    _, blocks, threads, arguments, advice = WHOLE[name]
+    found = ck.check(whole[name][blocks, threads], *arguments())
+    for lines, words in advice.items():
+        at = [one.advice for one in found if one.lines == lines]
+        assert at, str(found)
+        assert all(re.search(words, one) for one in at), str(found)
 
 
 def test_lines_belong_to_the_file_that_a_directive_names():

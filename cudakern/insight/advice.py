@@ -19,6 +19,8 @@ _WRONG_INDEX = re.compile(
     r"\b(?!\s*\*)"
     r"|(?P<product>blockIdx\.x\s*\*\s*threadIdx\.x)"
 )
+#: A comparison of what comes before it.
+_WITH_CONSTANT = r"(?:[<>]=?|[=!]=)\s*-?(?:\d\w*|[A-Z_]+\b)"
 _ONE_STEP = "Reading and writing must be one step: use one atomic operation for both, or let one thread do it."
 _INDEX = "blockIdx.x * blockDim.x + threadIdx.x"
 
@@ -47,13 +49,16 @@ class Race:
     def advice(self) -> str:
         if (self.access.kind | self.other.kind) & checker.ATOMIC:
             return self._beside_atomic()
-        if self.in_warp and self.is_shared and self.access.kind & self.other.kind & checker.VOLATILE:
+        is_volatile = self.access.kind & self.other.kind & checker.VOLATILE
+        if self.in_warp and self.is_shared and is_volatile and not self._has_barrier_in_loop():
             steps = "read into a variable, __syncwarp(), write, __syncwarp()"
             return f"The lanes of a warp do not run in step: {steps}, or use shuffles."
         if self.is_shared and not self.in_block:
             return "The blocks of the cluster must wait for each other between the two: cluster.sync()."
         if not self.in_block and "__threadfence_block" in self.of.text:
             return "__threadfence_block() reaches one block only: use __threadfence()."
+        if not self.in_block and "thread_scope_block" in self.of.text:
+            return "cuda::thread_scope_block orders threads of one block only: use cuda::thread_scope_device."
         if text := self._index() or self._one_step():
             return text
         if self.here == self.there:
@@ -61,10 +66,36 @@ class Race:
         writes, reads = (self.access, self.other) if self.access.kind & checker.WRITES else (self.other, self.access)
         is_first = not reads.kind & checker.WRITES and reads.line.line < writes.line.line
         if is_first and self.of.is_one_element(self.here, self.there) and self.of.depends(self.last):
-            return _ONE_STEP
+            return f"{_ONE_STEP}{self._lock()}"
+        if text := self._uneven():
+            return text
         if self.by_barrier:
             return self._between()
         return self._neighbor() or self._across_blocks()
+
+    def _has_barrier_in_loop(self) -> bool:
+        """Whether a loop around both lines has a barrier of the block, so that more than a warp takes part."""
+        of = self.of.function(self.first)
+        loops = [one for one in (of.statements() if of else []) if one[0] <= self.first and self.last <= one[1]]
+        return any(kind == "block" for one in loops for *_, kind in self.of.barriers(one[0] - 1, one[1] + 1))
+
+    def _uneven(self) -> str:
+        """Where no barrier can help, because threads leave a loop at different times."""
+        is_atomic = re.search(rf"\batomic\w+\(\s*&?\s*{self.of.element}", self.of.text)
+        if (
+            is_atomic
+            and not BARRIER.search(self.of.text)
+            and any(self.of.leaves(line, line) for line in (self.here, self.there))
+        ):
+            both = "this line" if self.here == self.there else f"lines {self.first} and {self.last}"
+            name = is_atomic[0].partition("(")[0]
+            return f"{name} changes it at the same time: access it atomically in {both}, too, or by a volatile pointer."
+        if loop := self.of.leaves(self.first, self.last):
+            no_barrier = f"No barrier in the loop of line {loop} can order them: threads leave it at different times"
+            if self.access.kind & self.other.kind & checker.WRITES:
+                return f"{no_barrier}. Let one thread write each element, or use atomic operations."
+            return f"{no_barrier}. Use atomic operations, or write to another array."
+        return ""
 
     # --- atomic operations ---
     def _one_step(self) -> str:
@@ -90,7 +121,7 @@ class Race:
         operator, call, _, value, read = update
         if not call:
             other = f"et one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
-            return f"{own} Otherwise l{other}" if (own := self._own()) else f"L{other}"
+            return f"{own} Otherwise l{other}" if (own := self._own()) else f"L{other}{self._lock()}"
         name = call.partition("(")[0]
         if self._is_small:
             return f"Use an array of ints and {name}: there is no {name} of a {self.type}."
@@ -139,12 +170,23 @@ class Race:
         else:
             tests = [reads] if reads == self.first and not self.access.kind & self.other.kind & checker.WRITES else []
         ends = dict(of.statements("if")) if of else {}
+        taken = re.search(rf"\b(\w+)\s*=(?!=)\s*({element})\s*[;,]", self.of.statement(reads)) if tests else None
+        if taken and self.here != self.there:  # `old = key[i]; if (old == empty) key[i] = mine;`
+            tests += [line for line in range(reads + 1, at + 1) if line in ends]
         for line in tests:
             test, text = _condition(self.of.statement(line))
+            if taken and line > reads:
+                if "&&" in test and re.search(r"threadIdx|thread_rank", self.of.terms(test)):  # one thread, say
+                    continue
+                test = re.sub(rf"\b{taken[1]}\b", lambda _: taken[2], test)
             text = text if line == at else self.of.statement(at)
             written = {self.of.normal(one) for one in re.findall(rf"({element})\s*=(?!=)", text)}
             tested = {self.of.normal(one) for one in re.findall(element, test)}
             moves = re.search(rf"{element}\s*=(?!=)[^;]*{element}", text) or (line != at and len(tested) > 1)
+            value = re.search(rf"{element}\s*=(?!=)([^;]*)", text)
+            read = {self.of.normal(one) for one in re.findall(element, value[1])} if value else set()
+            if len(tested) == 1 and not read & tested and re.search(rf"^\(\s*{element}\s*{_WITH_CONSTANT}\s*\)$", test):
+                moves = None
             if "atomic" in test or moves or not written & tested:
                 continue
             if (
@@ -161,6 +203,8 @@ class Race:
         written = re.search(rf"{element}\s*=(?!=)([^;]*);", text)
         new = re.escape(re.sub(r"\s", "", written[1])) if written else r"\0"
         use = "atomicMax, atomicMin or atomicCAS"
+        if re.search(rf"{element}(?:{_WITH_CONSTANT}|[=!]=)", test):
+            use = f"{'an array of ints and ' * self._is_small}atomicCAS"
         for name, larger, less in (("atomicMax", ">", "<"), ("atomicMin", "<", ">")):
             if re.search(rf"{new}{larger}=?{element}|{element}{less}=?{new}", test):
                 use = self._extreme(name)
@@ -186,26 +230,55 @@ class Race:
         line, at, text = plain.line.line, atomic.line.line, self.of.statement(atomic.line.line)
         same = self.of.function(line) == self.of.function(at)
         same = same and bool(self.of.elements(line) & self.of.elements(at))
+        name = (re.findall(r"\batomic\w+|\.fetch_\w+|\.exchange", text) or [""])[0].lstrip(".")
+        uneven = self.of.leaves(line, line) or self.of.leaves(at, at)
         if not plain.kind & checker.WRITES:
-            name = (re.findall(r"\batomic\w+|\.fetch_\w+|\.exchange", text) or [""])[0].lstrip(".")
             instead = f"Use the value that {name or 'the atomic operation'} returns"
+            element = re.search(self.of.element, self.of.statement(line))
+            by_atomic = f"Read it atomically in line {line}, too"
+            call = self.of._call("+=", element[0].strip(), "0") if element else ""
+            volatile = f"{by_atomic}{f': {call}' if call else ''}, or by a volatile pointer."
+            if name == "atomicCAS" and not re.search(r"\batomicCAS\w*\([^;]*,\s*-?\d\w*\s*,[^,;]*\)", text):
+                return volatile  # which needs the value before
             if same and line < at and re.match(r"(?:if\s*\([^;]*\)\s*)?(?:\w+::)*(?:atomic|\w+\.fetch)", text):
                 return f"{instead} in line {at} instead of reading it in line {line}."
+            if uneven:
+                return volatile
             if self.by_barrier:
                 return self._between()
-            if name in ("atomicExch", "atomicCAS") and (flag := re.search(self.of.element, self.of.statement(line))):
-                return f"Read it atomically in line {line}, too: {self.of._call('+=', flag[0].strip(), '0')}."
+            if name in ("atomicExch", "atomicCAS") and call:
+                return f"{by_atomic}: {call}."
+            if text := self._wait_for_grid():
+                return text
             if same or not self.of.source:
                 return f"{instead} instead of reading it in line {line}, or read it in a later launch."
             return "Read it in a later launch: no barrier of a block waits for all others."
+        mine = self.of.update(line)
+        if name and mine and mine.call.partition("(")[0] == name and (same or self.of.elements(at) <= {self.of.array}):
+            return f"Use {name} instead of {mine.operator} in line {line}, too."
+        if uneven:
+            return f"Write it with atomicExch in line {line}."
         if self.by_barrier:
             return self._between()
         if not atomic.kind & checker.WRITES or _ATOMIC_READ.search(text):
             after = "" if "__threadfence()" in self.of.text else ", after a __threadfence()"
             return f"Write it with atomicExch in line {line}{after}."
+        if text := self._wait_for_grid():
+            return text
         if line < at:
             return "Set it before the launch, or in an earlier one: no barrier of a block waits for all others."
         return f"Write it with atomicExch in line {line}."
+
+    def _wait_for_grid(self) -> str:
+        """In kernels whose blocks can wait for each other, where they should."""
+        first, last = self.of.sites(self.first, self.last) if self.first else (0, 0)
+        if first == last or not (grid := self.of.grid_sync()):
+            return ""
+        if barriers := self.of.barriers(first, last):
+            line, name, kind = barriers[0]
+            is_blocks = kind == "block" and not self.in_block
+            return f"{name} in line {line} waits for the threads of one block only: use {grid}." if is_blocks else ""
+        return f"{grid} between lines {first} and {last}, where all threads reach it."
 
     def _lock(self) -> str:
         takes = not self.in_block and re.search(r"atomic(?:CAS|Exch)", self.of.text)
@@ -265,7 +338,7 @@ class Race:
         loops = loops or any(self.of.in_loop(call, call) for call in calls)
         rounds = f"{self._barrier()} between the rounds of the loop"
         if self.access.kind & self.other.kind & checker.WRITES:
-            if self.by_barrier and loops and not self.of.is_one_element(self.here):
+            if self.by_barrier and loops and not self.of.is_one_element(self.here) and not self._uneven():
                 return f"{rounds}, or let each thread write an element of its own."
             if text := self._own():
                 return text
@@ -274,7 +347,9 @@ class Race:
                 return f"That all write the same value does not make it right: {instead}."
             return f"Let one {own} write it, or give each {own} an element of its own."
         if self.of.is_one_element(self.here, self.there) and self.of.elements(self.here) & written:
-            return _ONE_STEP
+            return f"{_ONE_STEP}{self._lock()}"
+        if text := self._uneven():
+            return text
         if self.of.source and not re.search(r"(?<![=!<>])=(?!=)|\+\+|--", line):  # a macro, say
             barrier = f"put {self._barrier()} between reading and writing"
             return f"Let one {own} do it, use an atomic operation{f', or {barrier}' * self.by_barrier}."
@@ -299,28 +374,31 @@ class Race:
 
     def _across_blocks(self) -> str:
         of_block = [name for _, name, kind in self.of.barriers(self.first, self.last) if kind == "block"]
+        any_order = f"{'Threads' if self.in_block else 'Blocks'} run in any order"
         if self.of.has_flag():
             orders = "an atomic operation orders the two, __threadfence() must come before it in the writer"
             orders = f"{orders}, and after it in the reader"
             if self.of.text.count("__threadfence()") > 1:
                 orders = "a flag orders the two, it must be written atomically after the writer's __threadfence()"
                 orders = f"{orders}, and read atomically before that of the reader"
-            return f"Blocks run in any order. If {orders}; otherwise use two launches."
+            return f"{any_order}. If {orders}; otherwise use two launches."
         writes = self.here if self.access.kind & checker.WRITES else self.there
         if of_block and not self.in_block:
             array = "write to another array, or " if writes == self.last else ""
-            grid = re.search(r"(\w+)\s*=[^;=]*\bthis_grid\(|\bgrid_group\s+(\w+)", self.of.text)
-            instead = f"use {grid[1] or grid[2]}.sync()" if grid else f"{array}use two launches"
+            grid = self.of.grid_sync()
+            instead = f"use {grid}" if grid else f"{array}use two launches"
             return f"{of_block[0]} waits for the threads of one block only: {instead}."
+        if text := self._wait_for_grid():
+            return text
         if self.of.is_one_element(self.here, self.there):
             if writes == self.last and not self.access.kind & self.other.kind & checker.WRITES:
                 return "Other threads may still have to read it: change it in a later launch."
             return "Use atomic operations for both, or two launches."
         if self.access.kind & self.other.kind & checker.WRITES:
-            return "Blocks run in any order: let one thread write each element, or use two launches."
+            return f"{any_order}: let one thread write each element, or use two launches."
         if writes == self.last:
             return "Other threads may still have to read it: write to another array, or use two launches."
-        if self.in_block and not of_block:
+        if self.in_block:
             return f"{self._between().rstrip('.')}, if only threads of one block meet here; otherwise use two launches."
         return "Blocks run in any order: use two launches, or give each block elements of its own."
 

@@ -14,6 +14,7 @@ from . import checker
 from .advice import Race
 from .checker import Access, Found, Place, triple
 from .declared import BYTES, OF_DTYPES, declared, function, numbers, shape_of, uses, with_arguments, without_comments
+from .kernel_text import BARRIER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,6 +147,8 @@ Triple = tuple[int, int, int]
 WRAPPED = 2**32 - 2**16
 #: So many bytes from a table of pointers, an address is not that of an element of the table.
 NEAR = 4096
+#: So many bytes from an array that the line does not name, an address has nothing to do with the array.
+FAR = 1 << 20
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -201,6 +204,11 @@ class Launched:
     place: Place
 
 
+#: What begins an asynchronous copy.
+_COPY = re.compile(r"\b(?:__pipeline_)?memcpy_async\s*\(|\bcp\.async\.c|\bcp_async(?:_c[ag])?\s*(?:<[^;()]*>)?\s*\(")
+_FILL = "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
+
+
 class _Words:
     """Makes a finding of what the checker found."""
 
@@ -252,7 +260,10 @@ class _Words:
         """What the program, or the source, says of the variable."""
         source = with_arguments(self.source, self.found.kernel.decode(errors="replace"))
         if self.is_dynamic:
-            dynamic = {(one.name, one.type) for one in declared(tuple(source)) if one.is_dynamic}
+            arrays = [one for one in declared(tuple(source)) if one.is_dynamic]
+            own = function(tuple(without_comments(self.source)), self.found.access.line.line)
+            here = [one for one in arrays if own and own.begin <= one.line <= own.end]
+            dynamic = {(one.name, one.type) for one in here or arrays}
             name, type = dynamic.pop() if len(dynamic) == 1 else ("", "")
             if size := BYTES.get(type, 0):
                 self.array, self.type, self.size, self.shape = name, type, size, (self.found.length // size,)
@@ -271,7 +282,19 @@ class _Words:
             self.found.access.bytes != 8 or not -NEAR < self.found.offset < NEAR + self.found.length
         ):
             return True
-        return not self.found.variable and self.found.parameter < 0
+        return (not self.found.variable and self.found.parameter < 0) or self._is_far
+
+    @property
+    def _is_far(self) -> bool:
+        """Whether the address is far from the nearest array, which the line does not access."""
+        found, of = self.found, {"reads", "updates"}
+        if self.what != "bounds" or self.is_shared or -FAR <= found.offset < found.length + FAR:
+            return False
+        if found.access.kind & checker.WRITES:
+            of = {"writes", "updates", "atomically updates"}
+        pointer = rf"(?:\*|&)\s*{re.escape(self.array)}\b"
+        named = {use.verb for use in uses(self._text) if self.array in (use.name, use.path)}
+        return bool(self.source) and not named & of and not re.search(pointer, self._text)
 
     @property
     def _is_table(self) -> bool:
@@ -312,7 +335,9 @@ class _Words:
             return f"{self.array} is empty"
         count = numbers(self.found.length // self.size, self.type, self.dtype)
         if self.is_dynamic:
-            return f"the launch gives it {self.found.length:,} bytes" + (f", {count}" if self.shape else "")
+            return f"the launch gives it {self.found.length:,} bytes" + (
+                f", {count}" if self.shape and self.found.length else ""
+            )
         if self.array == "malloc":
             return f"the block has {count}"
         if self.shape is not None and len(self.shape) > 1:
@@ -335,8 +360,8 @@ class _Words:
         kernel = found.kernel.decode(errors="replace")
         at = Element(found.parameter, found.offset, found.length, self.size, found.address)
         return Finding(
-            self.kind, kernel, self._place(found.access), message, advice, self.array, other, found.count, found.launch,
-            at if self._is_pictured else None, self.source,
+            self.kind, kernel, self._place(found.access), message, advice, "" if self._is_far else self.array, other,
+            found.count, found.launch, at if self._is_pictured else None, self.source,
         )  # fmt: skip
 
     @property
@@ -372,7 +397,8 @@ class _Words:
             if self._is_table:
                 index = "the index behind it must stay below the length of that array"
                 return where, f"Each pointer in {self.array} must be that of an array on the device, and {index}."
-            return where, "A pointer must come from an array on the device, not from the host's memory."
+            pointer = "The pointer may be one to the host's memory or to another thread's variable"
+            return where, f"{pointer}, or the index is far too large or has no value."
         message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size
         if not found.length and not self.is_dynamic:
             return message, "No thread may access an empty array: test its length first."
@@ -385,6 +411,9 @@ class _Words:
             return message, "The last part of this access lies beyond the end: shorten it, or pad the array."
         if self.is_dynamic:
             launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
+            if not found.length:
+                forgotten = "The kernel declares extern __shared__ memory, but the launch gives it none"
+                return message, f"{forgotten}: pass its size in bytes, {launch} or shared=bytes."
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
         words = re.findall(r"\b[a-zA-Z_]\w*", self._index_text)
         if index == count and self.parameter and any(re.search(rf"\b{word}\s*<=", self._function) for word in words):
@@ -469,10 +498,35 @@ class _Words:
     def _uninitialised(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which has not been written"
         if self.is_shared:
-            return message, "Shared memory has no values at first: let a thread write each element before it is read."
+            wait, write = self._missing_wait(), "let a thread write each element before it is read."
+            return message, f"{wait} Otherwise {write}" if wait else f"Shared memory has no values at first: {write}"
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
-        return message, "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
+        return message, _FILL
+
+    def _missing_wait(self) -> str:
+        """What to do if an asynchronous copy, for which nothing waits, may be to fill the array."""
+        line = self.found.access.line.line
+        own = function(tuple(without_comments(self.source)), line)
+        before = own.text.split("\n")[: line - own.body + 1] if own else []
+        for i in range(len(before) - 1, -1, -1):
+            if not own or not (copy := _COPY.search(before[i])):
+                continue
+            rest, name = "\n".join(before[i:]), copy[0].partition("(")[0]
+            statement = rest.partition(";")[0]
+            if "asm" not in statement and not re.search(rf"\b{re.escape(self.array)}\b", statement):
+                return ""
+            fills = f"If the copy that begins in line {own.body + i} is to fill it,"
+            if not (wait := re.search(r"wait", rest)):
+                how = {
+                    "__pipeline_memcpy_async": "__pipeline_commit(), __pipeline_wait_prior(0) and __syncthreads()",
+                    "memcpy_async": "cooperative_groups::wait(group), or the wait of its pipeline or barrier",
+                }.get(name, "cp.async.wait_all and __syncthreads()")
+                return f"{fills} wait for that first: {how}."
+            if name == "memcpy_async" or BARRIER.search(rest, wait.end()):
+                return ""
+            return f"{fills} __syncthreads() must follow the wait, which is for a thread's own copies only."
+        return ""
 
     def _race(self) -> tuple[str, str]:
         message = f"{self._does} {self.element}, which {self._other_does}, and nothing orders the two"
@@ -593,9 +647,18 @@ def finding(
 
 
 def one_of_all_launches(findings: Iterable[Finding]) -> list[Finding]:
-    """The same mistake in several launches is one finding, of the first of them."""
+    """The same mistake in several launches is one finding, of the first of them. What has not been written may be what
+    an earlier launch, which an error has ended, was to write."""
     kept: dict[object, Finding] = {}
+    ended: Finding | None = None
     for one in findings:
+        if one.kind == "uninitialised" and one.advice.startswith(_FILL) and ended and ended.launch < one.launch:
+            mend = f"The earlier launch of {ended.kernel} did not finish: mend that first"
+            advice = one.advice.replace(_FILL, f"{mend}. If it does not write this array, fill it before the launch.")
+            one = replace(one, advice=advice)
+        is_error = one.kind in ("barrier", "warp", "error") and not one.array  # not a remark on the text
+        if is_error or re.search(r"The launch (?:ended here|was not run)", one.advice):
+            ended = ended or one
         before = kept.get(one.where)
         kept[one.where] = replace(before, count=before.count + one.count) if before else one
     return list(kept.values())

@@ -113,6 +113,39 @@ class KernelText:
         of = self.function(first)
         return of is not None and any(begin <= first and last <= end for begin, end in of.statements())
 
+    def leaves(self, first: int, last: int) -> int:
+        """The line of the innermost loop that contains these lines of a function, and that threads of a block leave at
+        different times, because that depends on values in memory; 0: there is none, as far as can be told."""
+        of = self.function(first)
+        loops = [one for one in (of.statements() if of else []) if one[0] <= first and last <= one[1]]
+        return next((begin for begin, end in reversed(loops) if self._is_uneven(begin, end)), 0)
+
+    def _is_uneven(self, begin: int, end: int) -> bool:
+        text = " ".join(self.lines[begin - 1 : end + 1])
+        head = re.search(r"\b(?:for|while)\s*\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)", text)
+        tests = head[1] if head else ""
+        if re.fullmatch(r"\s*(?:true|1|;\s*;)\s*", tests) and re.search(r"\b(?:return|break)\b", text):
+            tests = " ".join(re.findall(r"\bif\s*\(((?:[^()]|\([^()]*\))*)\)", text))
+        terms = self.terms(tests)
+        return bool(re.search(r"threadIdx|thread_rank", terms) and re.search(r"\[(?!\s*\d+\s*\])|atomic", terms))
+
+    def terms(self, text: str) -> str:
+        """The same text, and the values of the variables in it, and of those in these; of the first ones, if there are
+        many."""
+        values: dict[str, str] = {}
+        new = re.findall(r"\b[A-Za-z_]\w*", text)
+        for word in new:  # which grows
+            if word not in values and len(values) < 50:
+                values[word] = self.definition(word)
+                new += re.findall(r"\b[A-Za-z_]\w*", values[word])
+        return " ".join([text, *values.values()])
+
+    def grid_sync(self) -> str:
+        """How the kernel waits for all blocks; "": it does not."""
+        if grid := re.search(r"(\w+)\s*=[^;=]*\bthis_grid\(|\bgrid_group\s+(\w+)", self.text):
+            return f"{grid[1] or grid[2]}.sync()"
+        return "cooperative_groups::this_grid().sync()" if "this_grid(" in self.text else ""
+
     def barriers(self, first: int, last: int) -> list[tuple[int, str, str]]:
         """Line, text and kind ("block", "warp", "tile", "") of the barriers between two lines."""
         found = []

@@ -90,7 +90,18 @@ def _without_value(text: str, body: list[Token]) -> Iterator[Remark]:
             zero = "{}" if is_array else "0"
             message = f"{name} is read without a value: neither its declaration nor an assignment before gives it one"
             whole = re.sub(r"\s+", " ", f"{declarator} = {zero};")
-            yield Remark("uninitialised", first, name, message, f"Begin with a value, such as {whole}")
+            best = _best(text, first, name, declarator)
+            yield Remark("uninitialised", first, name, message, f"Begin with a value, such as {best or whole}")
+
+
+def _best(text: str, first: int, name: str, declarator: str) -> str:
+    """With what a maximum or a minimum begins, if the statement that first reads the variable makes it one."""
+    begin = 1 + max(text.rfind(mark, 0, first) for mark in ";{}")
+    call = re.search(rf"\b{name}\s*=\s*(?:\w*::)*f?(max|min)f?\s*\(", text[begin : text.find(";", first)])
+    if not call:
+        return ""
+    infinity = f" or {'-' * (call[1] == 'max')}INFINITY" * bool(re.match("float|double", declarator))
+    return f"the first element{infinity}."
 
 
 def _declarators(body: list[Token]) -> Iterator[tuple[int, int, str]]:
