@@ -519,7 +519,10 @@ def counters():
         figures = [
             (kernel, name, mine, value)
             for kernel, row in measured_rows.items()
-            for name, mine, value in zip(metrics, traced_rows[kernel], row, strict=True)
+            if kernel in traced_rows
+            for name, value in zip(metrics, row, strict=True)
+            if name in ours["metrics"]
+            for mine in (traced_rows[kernel][ours["metrics"].index(name)],)
             if mine or value
         ]
         rows = [
@@ -529,7 +532,7 @@ def counters():
         ]
         near = sum(abs(mine - value) <= max(mine, value) / 20 for *_, mine, value in figures)
         shares = (f"{some:,} ({some / len(figures):.1%})" for some in (len(figures) - len(rows), near))
-        totals.append([group, f"{len(measured_rows)}", f"{len(figures):,}", *shares])
+        totals.append([group, f"{len(measured_rows.keys() & traced_rows.keys())}", f"{len(figures):,}", *shares])
         lines += ["", f"## {group}", "", markdown(["kernel", "figure", "trace", "Nsight", "why"], rows, "").rstrip()]
     if "caches" in theirs[0] and "caches" in ours:
         both = {
