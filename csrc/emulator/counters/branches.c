@@ -15,9 +15,9 @@
 #include "counters.h"
 
 enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, WAYS = 2 };
-enum { ROOM = 1 << 11, LESS_ROOM = 1 << 7, GAP = 8 }; // of a path; GAP: or else all would want one part of a cache
-enum { FEW = 8 };                                     // blocks that are compared without a call of memcmp
-#define END          UINT64_MAX                       // of a thread's path
+enum { ROOM = 1 << 11, MORE_ROOM = 1 << 13, GAP = 8 }; // of a path; GAP: or else all would want one part of a cache
+enum { FEW = 8 };                                      // blocks that are compared without a call of memcmp
+#define END          UINT64_MAX                        // of a thread's path
 #define STACK        ((uintptr_t)1 << 19)
 #define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
 #define CALL_OF(key) ((key) >> EMU_CODE_BITS) // smaller in a deeper call
@@ -224,8 +224,10 @@ void branches_full(void) {
     const emu_path *const path = &now->paths[thread];
     replay(warp, 0);
     if (path->next != path->end) return;
-    emu_yield(); // the others come nearer
-    replay(warp, 0);
+    if (now->room == ROOM) { // (not of blocks that take turns: another one would come in between)
+        emu_yield();         // the others come nearer
+        replay(warp, 0);
+    }
     if (path->next == path->end) replay(warp, 1);
 }
 
@@ -247,7 +249,7 @@ void branches_converge_all(void) {
 }
 
 branches *branches_new(unsigned threads, int is_alone) {
-    const size_t room = is_alone ? ROOM : LESS_ROOM;
+    const size_t room = is_alone ? ROOM : MORE_ROOM;
     branches *of = malloc(sizeof *of + threads * (room + GAP) * sizeof *of->noted);
     if (!of) abort();
     of->threads = threads;

@@ -228,6 +228,7 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
 static void on_block_continue(void *tool, emu_block_event *event) {
     (void)tool;
     if (!event->own) return;
+    requests_converge_all(); // of the block that ran: all its threads wait
     direct = (emu_direct){emu_access, .pages = no_pages, .paths = branches_use(event->own), .full = branches_full};
     emu_threadIdx.direct = &direct;
 }
