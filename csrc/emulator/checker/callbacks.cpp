@@ -73,7 +73,7 @@ CALLBACK __tsan_init() {}
 CALLBACK __tsan_func_entry(const void *) {}
 CALLBACK __tsan_func_exit() {}
 
-// --- Basic blocks of code: -fsanitize-coverage=trace-pc, in mode "traced" --------------------------------------------
+// --- Basic blocks of code: -fsanitize-coverage=trace-pc, in mode "traced" ------------------------------------------
 // Called where each of them begins. (Frames are aligned to 16 bytes.)
 CALLBACK __sanitizer_cov_trace_pc() {
     const emu_direct *const direct = emu_threadIdx.direct;

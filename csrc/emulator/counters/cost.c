@@ -143,8 +143,8 @@ uintptr_t copy_address(uintptr_t shared, const void *from) {
     return shared | (from ? (uintptr_t)from / WORD % BANKS + 1 : 0) << FROM;
 }
 
-// Data takes its way from a bank of the first-level cache to one of shared memory: each can give, or take, one word at
-// a time. A word that goes to several places is given several times.
+// Data takes its way from a bank of the first-level cache to one of shared memory: each can give, or take, one word
+// at a time. A word that goes to several places is given several times.
 cost cost_of_copy(const request *of, unsigned bytes) {
     const unsigned words = (bytes + WORD - 1) / WORD, parts = words <= 1 ? 1 : words == 2 ? 2 : 4;
     request to = *of, from = {0};

@@ -3,7 +3,7 @@
 //   tool.c      loads and stores of threads --> requests.c   which lanes' accesses are one request of the warp?
 //          |                                        '------> cost.c     how many sectors or wavefronts does it take?
 //          |                                        '------> caches.c   which of the sectors do L1 and L2 have?
-//          '--> blocks of code that they enter --> branches.c   which lanes execute them together, and where do they part?
+//          '--> blocks of code that they enter --> branches.c   which lanes run together, and where do they part?
 //
 // A file uses only those whose section is above its own one.
 //

@@ -6,9 +6,9 @@
 __global__ void wrong(const int *x, int *out, int *taken) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (x[i] % 2 == 0) {
-        int at = *taken; //! race
+        int at = *taken;     //! race
         atomicAdd(taken, 1); //! race
-        out[at] = x[i]; //! race
+        out[at] = x[i];      //! race
     }
 }
 
