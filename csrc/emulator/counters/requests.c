@@ -239,9 +239,9 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
 //
 //   for (k = 0; k < 16; ++k) sum += tile[y][k] * ...;   nvcc unrolls the loop, and loads tile[y][k] to [k + 3] at once
 //
-// It does so wherever it knows that they are aligned, unless there is a store in the loop, too. It aligns shared arrays
-// itself. (So it does not know of an array that begins within another one at a place that only the launch tells.) The
-// first of such requests is held until the others have come.
+// It does so wherever it knows that they are aligned, unless there is a store in the loop, too. It aligns shared
+// arrays itself. (So it does not know of an array that begins within another one at a place that only the launch
+// tells.) The first of such requests is held until the others have come.
 
 static void count_group(row *in, group of) {
     const unsigned bytes = sites[in->site].bytes;

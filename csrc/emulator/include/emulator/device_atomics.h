@@ -2,8 +2,8 @@
 // barriers.
 //
 // An operation that changes nothing (a CAS that fails, an exchange for the same value, adding 0) may come from a
-// thread that waits for another one. It lets other threads run from time to time, so that locks between the threads of
-// a block work. It does so afterwards: what has been reported of it must still hold when it is carried out.
+// thread that waits for another one. It lets other threads run from time to time, so that locks between the threads
+// of a block work. It does so afterwards: what has been reported of it must still hold when it is carried out.
 #ifndef EMULATOR_DEVICE_ATOMICS_H
 #define EMULATOR_DEVICE_ATOMICS_H
 
