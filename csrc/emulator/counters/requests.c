@@ -237,7 +237,7 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
 
 // --- Neighbors that are joined -------------------------------------------------------------------------------------
 //
-//   for (k = 0; k < 16; ++k) sum += tile[y][k] * ...;   nvcc unrolls the loop, and loads tile[y][k] to [k + 3] at once
+//   for (k = 0; k < 16; ++k) sum += tile[y][k] * ...;   nvcc unrolls the loop, and loads tile[y][k] to [k + 3]
 //
 // It does so wherever it knows that they are aligned, unless there is a store in the loop, too. It aligns shared
 // arrays itself. (So it does not know of an array that begins within another one at a place that only the launch
