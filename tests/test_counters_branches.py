@@ -194,3 +194,23 @@ def test_the_figures_are_those_of_a_gpu(patterns, name):
     }
     differing = {key: (metrics[key], expected[key]) for key in names if metrics[key] != expected[key]}
     assert bool(differing) == (name in EXPLAINED), differing
+
+
+def test_a_loop_at_the_end_has_branches():
+    """The branch to the next round is none that only ends threads."""
+    program = ck.compile(
+        """
+        __global__ void grid_stride(const float *x, float *y, int n) {
+            for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = x[i];
+        }
+        __global__ void triangle(const int *x, int *y) {
+            int t = threadIdx.x;
+            for (int i = 0; i < x[t]; i++) y[t] = y[t] + i * x[t + 1];
+        }
+        """
+    )
+    x = np.zeros(1000, "f4")
+    (branch,) = ck.trace(program.grid_stride[2, 64], x, x.copy(), 1000).branches
+    assert (branch.warps, branch.divergent) == (32, 1)
+    (branch,) = ck.trace(program.triangle[1, 32], np.arange(33, dtype="i4"), np.zeros(33, "i4")).branches
+    assert (branch.warps, branch.divergent) == (31, 30)

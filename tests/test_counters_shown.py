@@ -172,3 +172,14 @@ def test_what_is_measured_is_not_counted():
     measured = ck.trace(lambda: ck.profile(ck.vector_add, x, x, variant="naive", repeat=1))
     assert "nothing was counted (profile, ladder, bench and lab" in measured.table().title
     assert "no kernel that accesses memory was launched" in ck.trace(lambda: None).table().title
+
+
+def test_compare_takes_a_trace(square):
+    with pytest.raises(TypeError, match="compare takes another trace, not 5"):
+        square.compare(5)
+
+
+def test_lines_are_never_cut(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = str(ck.trace(ck.matmul, np.ones((40, 40), "f4"), np.ones((40, 40), "f4"), variant="tiled"))
+    assert "05_tiled.cuh:35" in text

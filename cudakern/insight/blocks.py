@@ -135,7 +135,8 @@ class Blocks:
         place = self._places.get(block.branch + base)
         if not place or place.inlined or len(block.successors) < 2:
             return None
-        if any(one + base in ends and function.block(one).is_exit for one in block.successors):
+        is_exit = any(one + base in ends and function.block(one).is_exit for one in block.successors)
+        if is_exit and min(block.successors) > start:  # (a loop at the end has a branch to its next round)
             return None
         return place, function.join(start) is not None
 

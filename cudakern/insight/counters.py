@@ -99,6 +99,8 @@ class Counted(_display.Shown):
         """This trace and another one side by side: what changed, by figure, and by line where lines match."""
         from .compared import Compared
 
+        if not isinstance(other, Counted):
+            raise TypeError(f"compare takes another trace, not {other!r:.60}")
         return Compared(self, other)
 
     def by_line(self) -> _display.Table:
@@ -187,7 +189,7 @@ class Counted(_display.Shown):
             for figures in some
         ]
         names, rows = _used(["line", *columns], rows)
-        return _display.Table(self._title(), names, rows, right=names[2:])
+        return _display.Table(self._title(), names, rows, right=["line", *names[2:]])  # (which are never cut)
 
     def _title(self) -> str:
         if not self.instructions:
