@@ -825,3 +825,25 @@ def test_lines_belong_to_the_file_that_a_directive_names():
     assert lines_of("kernels.cu", "kernels.cu", text) == ["a"]
     assert lines_of("other.cu", "kernels.cu", text) == ["", "", "d", "", "", "", "b", "c"]
     assert lines_of("third.cu", "kernels.cu", text) == []
+
+
+def test_steps_of_one_warp_in_a_branch():
+    program = ck.compile(
+        """
+        __global__ void sum(const float *x, float *y) {
+            __shared__ float s[64];
+            int t = threadIdx.x;
+            s[t] = x[t];
+            __syncthreads();
+            if (t < 32) {
+                s[t] += s[t + 32];
+                s[t] += s[t + 16];
+                s[t] += s[t + 8];
+            }
+            if (t < 8) y[t] = s[t];
+        }
+        """
+    )
+    found = ck.check(program.sum[1, 64], np.ones(64, "f4"), np.zeros(8, "f4"))
+    assert len(found) == 2
+    assert all("__syncwarp() between lines" in one.advice and "in the if" in one.advice for one in found)

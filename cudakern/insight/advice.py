@@ -25,6 +25,10 @@ _ONE_STEP = "Reading and writing must be one step: use one atomic operation for 
 _INDEX = "blockIdx.x * blockDim.x + threadIdx.x"
 
 
+#: A condition for the threads of one warp.
+_ONE_WARP = re.compile(r"\bif\b.*<\s*(?:32|warpSize|WARP\w*)\b")
+
+
 class Race:
     """Two accesses of which nothing says which is first. ``source``: the lines of the file. ``type``: the elements'."""
 
@@ -426,6 +430,8 @@ class Race:
                 return f"{self._barrier()} {there}, if threads meet within one call; otherwise {others}."
             if branches and self.of.in_loop(first, last):
                 return f"{self._barrier()} between the rounds of the loop, outside of the if."
+            if self.in_warp and any(_ONE_WARP.search(self.of.lines[begin - 1]) for begin, *_ in branches):
+                return f"__syncwarp() {there}, in the if: after each step that other lanes read."
             outside = ", outside of the if: all threads must reach it" if branches else ""
             return f"{self._barrier()} {there}{outside}."
         of_block = any(kind == "block" for *_, kind in barriers)
