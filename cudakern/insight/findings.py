@@ -227,6 +227,7 @@ class _Words:
         self.kind = {"index": "bounds", "proxy": "asynchronous"}.get(self.what, self.what)
         known = 0 <= found.parameter < len(parameters)
         self.parameter = parameters[found.parameter] if known else None
+        self.tables = [one.name for one in parameters if one.type == "pointer"]
         variable = found.variable.decode(errors="replace")
         self.is_dynamic = variable == "dynamic shared memory"
         self.is_shared = found.space == checker.SHARED or self.is_dynamic
@@ -394,9 +395,10 @@ class _Words:
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:
                 return f"{self._does} through a null pointer", "Pass an array, or test the pointer first."
-            if self._is_table:
+            named = [name for name in self.tables if re.search(rf"\b{re.escape(name)}\s*\[", self._text)]
+            if table := self.array if self._is_table else next(iter(named), ""):
                 index = "the index behind it must stay below the length of that array"
-                return where, f"Each pointer in {self.array} must be that of an array on the device, and {index}."
+                return where, f"Each pointer in {table} must be that of an array on the device, and {index}."
             pointer = "The pointer may be one to the host's memory or to another thread's variable"
             return where, f"{pointer}, or the index is far too large or has no value."
         message, index = f"{self._does} {self.element}; {self._length()}", found.offset // self.size

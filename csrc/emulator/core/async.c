@@ -81,8 +81,7 @@ void emu_copy_async(void *shared, const void *global, int bytes, int read, const
     emu_async_copies *copies = own_copies();
     if (read < 0 || read > bytes)
         emu_block_fail(file, line, "cp.async of %d bytes can read 0 to %d bytes, not %d", bytes, bytes, read);
-    const uintptr_t reads = read ? (uintptr_t)global : 0; // where nothing is read, the address does not matter
-    if ((uintptr_t)shared % (unsigned)bytes || reads % (unsigned)bytes) {
+    if ((uintptr_t)shared % (unsigned)bytes || (uintptr_t)global % (unsigned)bytes) {
         tell_misaligned(shared, global, (unsigned)bytes, file, line);
         emu_block_fail_as(cudaErrorMisalignedAddress, file, line,
                           "cp.async of %d bytes requires addresses that are multiples of %d; shared %p, global %p",
