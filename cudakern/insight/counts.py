@@ -190,12 +190,16 @@ class Sources:
     def __init__(self) -> None:
         self._of: dict[str, list[str]] = {}
         self.constants: set[str] = set()  #: names of variables in constant memory
+        self._operations: set[str] = set()
 
     def add(self, source: Source) -> None:
         self._of[source.path.name] = source.splitlines()
         self.constants |= constants(source)
 
     def add_operation(self, name: str) -> None:
+        if name in self._operations:  # there may be many launches
+            return
+        self._operations.add(name)
         for path in (KERNELS / name).rglob("*.cu*"):
             self.constants |= constants(path.read_text(encoding="utf-8"))
 
@@ -235,8 +239,10 @@ def progress(library: Any) -> Iterator[None]:
 
     def watch() -> None:
         total, begin = ctypes.c_uint64(), time.monotonic()
+        if ended.wait(0.9):
+            return
         with _display.progress_line(None) as announce:
-            while not ended.wait(0.9):
+            while not ended.is_set():
                 done = library.counters_done(ctypes.byref(total))
                 seconds, all_blocks = time.monotonic() - begin, total.value
                 left = seconds * (all_blocks / done - 1) if done else math.inf
@@ -246,6 +252,7 @@ def progress(library: Any) -> Iterator[None]:
                         f"Counting: {done:,} of {all_blocks:,} blocks, {time_left}. A smaller array, or fewer rounds of"
                         " a loop, show the same sectors per request; sample=N counts N blocks."
                     )
+                ended.wait(0.9)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -362,9 +369,8 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     if what == "atomic":
         source = text[line - 1] if 0 < line <= len(text) else ""
         is_statement = _STATEMENT.search(source)
-        is_one_word = (
-            of.wavefronts == of.requests and of.serial == of.lanes
-        )  # of each request: nvcc adds up in the warp
+        # In each request: nvcc adds up in the warp.
+        is_one_word = of.wavefronts == of.requests and of.serial == of.lanes
         if space == "global" and is_statement:
             what = "reduction"
         elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):

@@ -62,7 +62,7 @@ def lines_of(file: str, name: str, text: str) -> list[str]:
 
 def place_of(offset: int, name: str, text: str) -> tuple[str, int]:
     """The file and the line of a place in a text of that name."""
-    *_, (file, line, _text) = _numbered(name, text[: text.find("\n", offset)])
+    *_, (file, line, _text) = _numbered(name, text[: offset + 1])
     return file, line
 
 

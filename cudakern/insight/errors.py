@@ -58,31 +58,30 @@ def of_error(error: CudaError, run: Observed) -> Finding:
     if "with mask" not in message:
         message = re.sub(r"Put only lanes .*", "Let all threads of the group call it", message)
         message = message.replace("all lanes in the mask", "all threads of the group")
-    said, _, advice = message.rpartition(". ")
-    said, advice = (said, advice) if said else (message, "")
+    before, _, advice = message.rpartition(". ")
+    message, advice = (before, advice) if before else (message, "")
     if not isinstance(run, Run):
-        advice = _better(advice, said, "".join(without_comments(source)[line - 1 : line]), math.prod(grid) == 1)
+        advice = _better(advice, message, "".join(without_comments(source)[line - 1 : line]), math.prod(grid) == 1)
     if who:
-        said = said.replace("this thread", who) if "this thread" in said else f"{who}: {said}"
+        message = message.replace("this thread", who) if "this thread" in message else f"{who}: {message}"
     places = Place(file, line, block, thread), Place(file, other, block, (0, 0, 0)) if other else None
     advice = f"{advice}." if advice else ""
-    return Finding(kind, of.get("kernel", ""), places[0], said, advice, other=places[1], source=source)
+    return Finding(kind, of.get("kernel", ""), places[0], message, advice, other=places[1], source=source)
 
 
-def _better(advice: str, said: str, line: str, is_one_block: bool) -> str:
+def _better(advice: str, message: str, line: str, is_one_block: bool) -> str:
     """The advice of an error, as far as the line and the launch tell more than the emulator knows."""
-    if "waits for ever" in said:
+    if "waits for ever" in message:
         if re.search(r"\batomic(?:CAS|Exch)|compare_exchange|exchange\(", line):
             lock = "If it is a lock, its holder must release it before it waits at a barrier, and before it ends"
             return lock if is_one_block else f"{lock}. {advice}"
         waits = "No other thread of the block changes it: the one that should may have ended, or wait at a barrier"
         return waits if is_one_block else advice
-    if "must contain the calling lane" in said:
+    if "must contain the calling lane" in message:
         return "Add this lane to the mask, or let only the lanes of the mask call it"
-    if re.search(r"(?:__shfl_sync|\.shfl|->shfl)\(\)", said):  # which has no offset
-        lane = (
-            "from a lane of the mask, such as __ffs(mask) - 1" if "is not in the mask" in said else "from another lane"
-        )
+    if re.search(r"(?:__shfl_sync|\.shfl|->shfl)\(\)", message):  # which has no offset
+        of_mask = "from a lane of the mask, such as __ffs(mask) - 1"
+        lane = of_mask if "is not in the mask" in message else "from another lane"
         return advice.replace("or reduce the width or the offset", f"or read {lane}")
     return advice
 

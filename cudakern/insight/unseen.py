@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..own.cuda_source import Token, contents, tokens
+from ..own.cuda_source import Token, closing, contents, tokens
 from .declared import BYTES, constants
 
 
@@ -33,12 +33,12 @@ def remarks(text: str, kernel: str) -> list[Remark]:
     name = kernel.partition("<")[0]
     if not (own := next((one for one in contents(text).kernels if one.name == name), None)):
         return []
-    functions: dict[str, list[Token]] = {}
-    for called, body in _functions(tokens(text)):
+    all_tokens, functions = tokens(text), dict[str, list[Token]]()
+    for called, body in _functions(all_tokens):
         functions.setdefault(called, body)
     functions.pop(name.split("::")[-1], None)
     begin = text.index(own.code)
-    bodies = [[one for one in tokens(text) if begin <= one.start < begin + len(own.code)]]
+    bodies = [[one for one in all_tokens if begin <= one.start < begin + len(own.code)]]
     for body in bodies:  # (which grows)
         bodies += [functions.pop(one.text) for one in body if one.text in functions]
     found = [one for body in bodies for find in _FINDERS for one in find(text, body)]
@@ -50,23 +50,13 @@ def _functions(all_tokens: list[Token]) -> Iterator[tuple[str, list[Token]]]:
     i = 0
     while i < len(all_tokens):
         if all_tokens[i].text == "(" and i and all_tokens[i - 1].text.isidentifier():
-            end = _closing(all_tokens, i)
+            end = closing(all_tokens, i)
             if end < len(all_tokens) and all_tokens[end].text == "{":
-                after = _closing(all_tokens, end)
+                after = closing(all_tokens, end)
                 yield all_tokens[i - 1].text, all_tokens[i:after]
                 i = after
                 continue
         i += 1
-
-
-def _closing(some: list[Token], at: int) -> int:
-    """After what closes the parenthesis, bracket or brace there."""
-    depth = 0
-    for i in range(at, len(some)):
-        depth += (some[i].text in "([{") - (some[i].text in ")]}")
-        if not depth:
-            return i + 1
-    return len(some)
 
 
 # --- variables without a value ----------------------------------------------------------------------------------------
@@ -117,12 +107,12 @@ def _declarators(body: list[Token]) -> Iterator[tuple[int, int, str]]:
         while type and at < i and body[at].text.isidentifier():
             end = at + 1
             while end < i and body[end].text == "[":
-                end = _closing(body, end)
+                end = closing(body, end)
             if end == i or body[end].text == ",":
                 lengths = "".join(one.text for one in body[at + 1 : end])
                 yield at, i, f"{type} {body[at].text}{lengths}"
             while end < i and body[end].text != ",":
-                end = _closing(body, end) if body[end].text in "([{" else end + 1
+                end = closing(body, end) if body[end].text in "([{" else end + 1
             at = end + 1
         start = i + 1
 
@@ -147,7 +137,7 @@ def _first_read(text: str, scope: list[Token], name: str, is_array: bool) -> int
             continue
         after = i + 1
         while after < len(scope) and scope[after].text == "[":
-            after = _closing(scope, after)
+            after = closing(scope, after)
         if (is_array and after == i + 1) or (i and scope[i - 1].text in _TYPES):
             return None  # passed on as a pointer; another variable of that name
         while after + 1 < len(scope) and scope[after].text == ".":
@@ -200,7 +190,7 @@ def _opening(some: list[Token], at: int) -> int:
 
 def _end_of_value(scope: list[Token], at: int) -> int:
     while at < len(scope) and scope[at].text not in (";", ",", ")", "}"):
-        at = _closing(scope, at) if scope[at].text in "([{" else at + 1
+        at = closing(scope, at) if scope[at].text in "([{" else at + 1
     return at
 
 
@@ -229,7 +219,7 @@ def _waiting(text: str, body: list[Token]) -> Iterator[Remark]:
     for i, token in enumerate(body):
         if token.text != "while":
             continue
-        end = _closing(body, i + 1)
+        end = closing(body, i + 1)
         condition = body[i + 2 : end - 1]
         is_empty = "".join(one.text for one in body[end : end + 2]).startswith((";", "{}"))
         if not is_empty or _ends_a_loop(body, i) or not (name := _read_plainly(text, body, condition)):
@@ -285,7 +275,7 @@ def _written_constants(text: str, body: list[Token]) -> Iterator[Remark]:
             continue
         after = i + 1
         while after + 1 < len(body) and body[after].text in ("[", "."):
-            after = _closing(body, after) if body[after].text == "[" else after + 2
+            after = closing(body, after) if body[after].text == "[" else after + 2
         before = text[body[max(i - 4, 0)].start : token.start]
         is_changed = _CHANGES.match(text, body[after].start) if after < len(body) else None
         if is_changed or re.search(r"(?:\+\+|--)\s*$|\batomic\w+\s*\(\s*&\s*$", before):

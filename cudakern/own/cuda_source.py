@@ -80,6 +80,16 @@ def split(section: Iterable[Token], *separators: str, opening: str = _OPEN, clos
     return parts
 
 
+def closing(some: list[Token], at: int) -> int:
+    """After what closes the parenthesis, bracket or brace there."""
+    depth = 0
+    for i in range(at, len(some)):
+        depth += (some[i].text in _OPEN) - (some[i].text in _CLOSE)
+        if not depth:
+            return i + 1
+    return len(some)
+
+
 def contents(text: str) -> Contents:
     """The kernels and variables of all namespaces, in the order of the source."""
     kernels: dict[str, KernelText] = {}
@@ -234,10 +244,7 @@ def _aligned(text: str, statement: list[Token]) -> Iterator[tuple[int, int, str]
     at = words.index("__shared__")
     if words[at + 1 : at + 3] != ["alignas", "("]:
         return
-    depth, end = 1, at + 3
-    while end < len(words) and depth:
-        depth += (words[end] in _OPEN) - (words[end] in _CLOSE)
-        end += 1
+    end = closing(statement, at + 2)
     alignment = text[statement[at + 1].start : statement[end - 1].end]
     yield statement[at].start, statement[end - 1].end, f"{alignment} __shared__"
 

@@ -35,8 +35,8 @@ def nvcc() -> Path | None:
 
 @functools.cache
 def _nvcc_version() -> str:
-    said = subprocess.run([str(nvcc()), "--version"], capture_output=True, text=True).stdout
-    return f"nvcc {''.join(re.findall(r'V([0-9.]+)', said)[:1])}"
+    output = subprocess.run([str(nvcc()), "--version"], capture_output=True, text=True).stdout
+    return f"nvcc {''.join(re.findall(r'V([0-9.]+)', output)[:1])}"
 
 
 def of_program(unit: Unit, names: Names) -> Report:

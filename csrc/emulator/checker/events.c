@@ -73,6 +73,10 @@ static struct {
     unsigned places, count, same; // same: how often all values were as before
 } waiting;
 
+static void nobody_waits(void) {
+    waiting.places = waiting.count = waiting.same = 0;
+}
+
 static void thread_begin(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
@@ -82,7 +86,7 @@ static void thread_end(void *tool, const emu_where *at) {
     (void)tool;
     block_state *const block = at->block->own;
     block->live[at->thread / 32] &= ~(1u << at->thread % 32);
-    waiting.places = waiting.count = waiting.same = 0;
+    nobody_waits();
     rules_thread_ends(block, at->thread);
 }
 
@@ -106,7 +110,7 @@ static void give_way(const emu_where *at, const emu_access_event *event) {
     unsigned i = 0;
     while (i < waiting.places && waiting.of[i].address != event->address) ++i;
     if (!(event->kind & EMU_READS) || i == MOST_WATCHED || event->bytes > sizeof waiting.of[i].value) {
-        waiting.places = waiting.count = waiting.same = 0;
+        nobody_waits();
         return;
     }
     if (i == waiting.places) {
@@ -119,7 +123,7 @@ static void give_way(const emu_where *at, const emu_access_event *event) {
     waiting.same = has_news() ? 0 : waiting.same + 1;
     if (waiting.same == FOR_EVER / PATIENCE) {
         emu_line line = {0};
-        waiting.places = waiting.count = waiting.same = 0;
+        nobody_waits();
         emu_source_lines(&at->code, 1, &line);
         emu_fail("a thread waits for ever for another value here. The blocks of a launch run in any order, not "
                  "at the same time, unless it is a cooperative one",
@@ -166,7 +170,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     (void)tool;
     block_state *const block = at->block->own;
     if (!block) return;
-    waiting.places = waiting.count = waiting.same = 0;
+    nobody_waits();
     const int arrives = event->stage == EMU_BARRIER_ARRIVES, leaves = event->stage == EMU_BARRIER_LEAVES;
     const uint64_t all = UINT64_MAX, part = 1ull << 62 | block->number << 8 | (unsigned)event->number;
     const uint64_t cluster = 1ull << 63 | (block->number - (uint64_t)block->event->rank);
@@ -203,7 +207,7 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
     block_state *const block = at->block->own;
-    waiting.places = waiting.count = waiting.same = 0;
+    nobody_waits();
     if (block && event->kind == EMU_SYNCWARP) rules_warp_barrier(block, at->thread / 32, event->lanes);
 }
 

@@ -158,8 +158,8 @@ cost cost_of_copy(const request *of, unsigned bytes) {
     for (unsigned part = 0; part < parts; ++part) {
         const uint32_t lanes = parts == 1 ? UINT32_MAX : ((1u << LANES / parts) - 1) << part * LANES / parts;
         if (!(lanes & of->lanes)) continue;
-        const unsigned taken = passes(&to, lanes, words), given = turns(&from, lanes, words);
-        result.wavefronts += taken > given ? taken : given;
+        const unsigned writes = passes(&to, lanes, words), reads = turns(&from, lanes, words);
+        result.wavefronts += writes > reads ? writes : reads;
         ++result.ideal;
     }
     return result;

@@ -116,7 +116,7 @@ static struct {
     uint64_t more_than, threads; // larger launches are sampled, by blocks of so many threads together; 0: none is
     uint64_t blocks;             // or all launches, by so many blocks; 0: see above
     uint64_t period, length;     // of this launch; period 0: all blocks are counted
-    uint64_t run, costs[RUNS + 1], before;
+    uint64_t run, costs[RUNS], before;
     int leaves_out; // the block that runs now
     volatile uint64_t done;
 } sample;
@@ -135,16 +135,18 @@ static void sample_start(const emu_launch_event *launch, counted_launch *to, uns
 }
 
 static int sample_takes(uint64_t block) {
-    sample.leaves_out = sample.period && block % sample.period >= sample.length;
-    sample.run = sample.period ? block / sample.period : 0;
-    sample.leaves_out |= sample.period && sample.run >= RUNS; // (what is left of the division)
+    sample.leaves_out = 0;
+    if (!sample.period) return 1;
+    sample.run = block / sample.period;
+    sample.leaves_out = sample.run >= RUNS || block % sample.period >= sample.length; // (first: what is left over)
     return !sample.leaves_out;
 }
 
 static void sample_block_ends(counted_launch *in) {
-    const uint64_t now_all = requests_costs();
     ++in->counted;
-    sample.costs[sample.run < RUNS ? sample.run : 0] += now_all - sample.before;
+    if (!sample.period) return;
+    const uint64_t now_all = requests_costs();
+    sample.costs[sample.run] += now_all - sample.before;
     sample.before = now_all;
 }
 
