@@ -15,18 +15,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _display, _driver
-from .._installed import KERNELS, LIBRARY, SOURCES
+from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, host_source, nvrtc
+from . import cache, dependencies, nvrtc, translate
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
-RESULT, READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
+#: A compiler's program, the preprocessed source, and the list of the files that were read.
+RESULT, TEXT, READ = "cudakern_program", "cudakern_text", "cudakern_read"
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 #: Errors are limited because each shows its line, and a line may be long.
-_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', "-D__CUDACC__", "-D__NVCC__", "-g1"]
-_FLAGS += ["-fdiagnostics-color=never", "-fmax-errors=100"]
+_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', "-D__CUDACC__", "-D__NVCC__"]
+_MESSAGES = ["-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
 #: The line of an error in the list, and its text: g++'s and clang's form, and NVRTC's.
 _ERROR_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
@@ -42,14 +43,6 @@ _START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
 _END = re.compile(
     r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
     r"\d+ (?:catastrophic )?errors? (?:detected|generated)|__nv_)",
-    re.M,
-)
-#: A line of C++ that stands for an asm or an array of dynamic shared memory, after the error's head; compilers mark
-#: places in it on the next lines.
-_REWRITTEN = re.compile(
-    r"^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?"
-    r'(?:_Pragma\("GCC error|emu_ptx|\bemu_\d|emu_dynamic|EMU_DYNAMIC).*\n'
-    r"(?: *(?:\|.*|[\^~ ]+)\n)*",
     re.M,
 )
 #: An emulator's header that refuses to be included: by which line, and why. All other errors follow from that.
@@ -183,24 +176,22 @@ def reporting(cxx: list[str], mode: str) -> list[str]:
 def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: str = "plain") -> Set:
     """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
     cxx = compiler()
-    command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     defined, flags = macros(unit.flags)
-    text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
-    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY, mode), "-x", "none", *flags, *more]
+    before = [*_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
+    after = ["-x", "none", *flags, *(["-include", _MACROS] if defined else [])]
+    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY, mode), *_MESSAGES, *after]
     options += reporting(cxx, mode)
-    if defined:
-        files[_MACROS] = defined
-        options += ["-include", _MACROS]
+    files = {_MACROS: defined} if defined else {}
     kernels = "static const ck_set_kernel ck_kernels_of_the_set[] = {", "CK_KERNEL({}),"
     variables = "static const ck_set_variable ck_variables_of_the_set[] = {", "CK_VARIABLE({}),"
     ours = [unit.folder] if unit.folder else []
     may_read = functools.partial(dependencies.reachable, unit.text, unit.flags, ours)
     while True:
-        files[unit.name] = names.listed(text, kernels, variables, "CK_SET_TABLE")
-        line = [*command, "-x", "c++", unit.name, "-o", RESULT, *options, "-MD", "-MF", READ]
-        key = cache.key(line, files, identity(cxx), dependencies.environment())
+        files[unit.name] = names.listed(unit.text, kernels, variables, "CK_SET_TABLE")
+        job = Job(cxx, mode, unit.name, before, options)
+        key = cache.key(job, files, identity(cxx), dependencies.environment(), translate.VERSION)
         try:
-            path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, unit.name, mode, line, dict(files)))
+            path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, job, dict(files)))
         except _RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
@@ -214,6 +205,47 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
                 raise
             path.unlink(missing_ok=True)
             raise CompileError(_undefined(unit, symbol[1])) from None
+
+
+class Job(NamedTuple):
+    """What is preprocessed, translated and compiled."""
+
+    cxx: list[str]
+    mode: str
+    source: str  #: the file's name
+    before: list[str]  #: options for the preprocessor alone
+    options: list[str]
+    launches: bool | None = None  #: see translate.translated
+
+    def run(self, files: dict[str, str], folder: Path, reachable: dependencies.Reachable, kind: bytes = LIBRARY_KIND) -> cache.Built:
+        """Compiles it in that folder, in which these files are to be."""
+        read: tuple[str, ...] = ()
+        more: list[str] = []
+        while True:
+            line = [*self.cxx, *self.before, *more, "-DEMULATOR_TRANSLATED", "-E", "-x", "c++", self.source]
+            line += [*_for_preprocessor(self.options), "-o", TEXT, "-MD", "-MF", READ]
+            log = execute(line, files, folder)
+            if not (folder / TEXT).is_file():
+                return _result(line, log, folder, kind)
+            text = (folder / TEXT).read_text(encoding="utf-8", errors="surrogateescape")
+            translated = translate.translated(text, self.mode, str(HEADERS), self.launches)
+            if more or not translated.has_ptx:
+                break
+            more = ["-include", "emulator/device_ptx.h"] + ["-DEMULATOR_PTX_HALF"] * translated.has_half
+        (folder / TEXT).write_text(translated.text, encoding="utf-8", errors="surrogateescape")
+        line = [*self.cxx, "-x", "c++-cpp-output", TEXT, "-o", RESULT, *_without_includes(self.options)]
+        return _result(line, execute(line, {}, folder), folder, kind)
+
+
+def _for_preprocessor(options: list[str]) -> list[str]:
+    """Without the objects and libraries for the linker."""
+    return [option for option in options if not option.startswith(("-Wl,", "-l", "-L")) and not option.endswith(".o")]
+
+
+def _without_includes(options: list[str]) -> list[str]:
+    """Without the files that the preprocessor has included."""
+    pairs = zip(options, ["", *options], strict=False)
+    return [option for option, before in pairs if "-include" not in (option, before)]
 
 
 def _undefined(unit: Unit, symbol: str) -> str:
@@ -305,6 +337,11 @@ def run(
     line: list[str], files: dict[str, str], folder: Path, _: dependencies.Reachable, kind: bytes = LIBRARY_KIND
 ) -> cache.Built:
     """Runs a compiler on these files."""
+    return _result(line, execute(line, files, folder), folder, kind)
+
+
+def execute(line: list[str], files: dict[str, str], folder: Path) -> str:
+    """Runs a compiler in that folder, in which these files are to be: its messages."""
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
     try:
@@ -316,23 +353,26 @@ def run(
             raise OSError(0, full[0])
         log = _cut(ran.stderr + ran.stdout, _LOG_WIDTH)
         raise _RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
+    return ran.stdout + ran.stderr
+
+
+def _result(line: list[str], log: str, folder: Path, kind: bytes) -> cache.Built:
+    """What a compiler wrote, and the files that it read."""
     library = (folder / RESULT).read_bytes() if (folder / RESULT).is_file() else b""
     if library[:4] != b"\x7fELF" or library[16:17] != kind:
         advice = (
             "If a flag lets it do something else, as -E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out"
         )
         message = f"{line[0]} ended without an error, but wrote no shared library. {advice}"
-        raise CompileError(message, ran.stdout + ran.stderr)
+        raise CompileError(message, log)
     return library, dependencies.listed(folder / READ)
 
 
-def _run_shown(
-    name: str, mode: str, line: list[str], files: dict[str, str], folder: Path, reachable: dependencies.Reachable
-) -> cache.Built:
-    """The same, with a line of progress for a first check or picture."""
-    with _display.progress_line(None if mode in _driver.REPORTING else False, after=0) as announce:
-        announce(f"Compiling {name} so that it reports its accesses ...")
-        return run(line, files, folder, reachable)
+def _run_shown(job: Job, files: dict[str, str], folder: Path, reachable: dependencies.Reachable) -> cache.Built:
+    """Compiles, with a line of progress for a first check or picture."""
+    with _display.progress_line(None if job.mode in _driver.REPORTING else False, after=0) as announce:
+        announce(f"Compiling {job.source} so that it reports its accesses ...")
+        return job.run(files, folder, reachable)
 
 
 def _run_nvrtc(
@@ -354,8 +394,7 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
-    lines = unit.text.splitlines()  # instead of rewritten ones
-    log = _REWRITTEN.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
+    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

@@ -74,6 +74,12 @@ def follow(files: list[Header], folders: Folders, every: bool = False) -> list[H
     return files
 
 
+def quoting(folder: Path | None) -> list[Path]:
+    """The folders in which a source of that folder includes files in quotes, as far as its flags do not name others."""
+    named = [Path(path) for path in os.environ.get("CPATH", "").split(os.pathsep) if path]
+    return [*([folder] if folder else []), *named]
+
+
 def _whole_lines(text: str) -> str:
     """Without the ends of lines that a backslash continues."""
     return re.sub(r"\\[ \t]*\r?\n", "", text)
