@@ -72,7 +72,7 @@ class CompileError(RuntimeError):
         return [f"{type(self).__name__}: {self}"]
 
 
-class _RejectedError(Exception):
+class RejectedError(Exception):
     """A compiler rejected a source: its output."""
 
 
@@ -192,7 +192,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
         key = cache.key(job, files, identity(cxx), dependencies.environment(), translate.VERSION)
         try:
             path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, job, dict(files)))
-        except _RejectedError as rejected:
+        except RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
         try:
@@ -217,24 +217,30 @@ class Job(NamedTuple):
     options: list[str]
     launches: bool | None = None  #: see translate.translated
 
-    def run(self, files: dict[str, str], folder: Path, reachable: dependencies.Reachable, kind: bytes = LIBRARY_KIND) -> cache.Built:
+    def run(self, files: dict[str, str], folder: Path, kind: bytes = LIBRARY_KIND) -> cache.Built:
         """Compiles it in that folder, in which these files are to be."""
-        read: tuple[str, ...] = ()
+        line, log = self.compile(files, folder)
+        return result(line, log, folder, kind)
+
+    def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
+        """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
         more: list[str] = []
+        text_file, log = folder / TEXT, ""
         while True:
             line = [*self.cxx, *self.before, *more, "-DEMULATOR_TRANSLATED", "-E", "-x", "c++", self.source]
-            line += [*_for_preprocessor(self.options), "-o", TEXT, "-MD", "-MF", READ]
-            log = execute(line, files, folder)
-            if not (folder / TEXT).is_file():
-                return _result(line, log, folder, kind)
-            text = (folder / TEXT).read_text(encoding="utf-8", errors="surrogateescape")
+            line += [*_for_preprocessor(self.options), "-o", str(text_file), "-MD", "-MF", str(folder / READ)]
+            log = execute(line, files, folder, here)
+            if not text_file.is_file():
+                return line, log
+            text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
             translated = translate.translated(text, self.mode, str(HEADERS), self.launches)
             if more or not translated.has_ptx:
                 break
             more = ["-include", "emulator/device_ptx.h"] + ["-DEMULATOR_PTX_HALF"] * translated.has_half
-        (folder / TEXT).write_text(translated.text, encoding="utf-8", errors="surrogateescape")
-        line = [*self.cxx, "-x", "c++-cpp-output", TEXT, "-o", RESULT, *_without_includes(self.options)]
-        return _result(line, execute(line, {}, folder), folder, kind)
+        text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
+        line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
+        line += _without_includes(self.options)
+        return line, log + execute(line, {}, folder, here)
 
 
 def _for_preprocessor(options: list[str]) -> list[str]:
@@ -295,7 +301,7 @@ def _by_nvrtc(unit: Unit, names: Names, more: list[str], suffix: str, what: str)
         try:
             run = functools.partial(_run_nvrtc, whole, unit.name, options, names, what)
             path, content = kept(key, suffix, may_read, run)
-        except _RejectedError as rejected:
+        except RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
         return names, path, content
@@ -337,27 +343,27 @@ def run(
     line: list[str], files: dict[str, str], folder: Path, _: dependencies.Reachable, kind: bytes = LIBRARY_KIND
 ) -> cache.Built:
     """Runs a compiler on these files."""
-    return _result(line, execute(line, files, folder), folder, kind)
+    return result(line, execute(line, files, folder), folder, kind)
 
 
-def execute(line: list[str], files: dict[str, str], folder: Path) -> str:
-    """Runs a compiler in that folder, in which these files are to be: its messages."""
+def execute(line: list[str], files: dict[str, str], folder: Path, here: Path | None = None) -> str:
+    """Runs a compiler in that folder, in which these files are to be, or ``here``: its messages."""
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
     try:
-        ran = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
+        ran = subprocess.run(line, cwd=here or folder, capture_output=True, text=True, errors="replace")
     except OSError as error:
         raise CompileError(f"the C++ compiler {line[0]!r} cannot be run: {error.strerror or error}") from None
     if ran.returncode:
         if full := re.search("No space left on device|Disk quota exceeded", ran.stderr):
             raise OSError(0, full[0])
         log = _cut(ran.stderr + ran.stdout, _LOG_WIDTH)
-        raise _RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
+        raise RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
     return ran.stdout + ran.stderr
 
 
-def _result(line: list[str], log: str, folder: Path, kind: bytes) -> cache.Built:
-    """What a compiler wrote, and the files that it read."""
+def result(line: list[str], log: str, folder: Path, kind: bytes, here: Path | None = None) -> cache.Built:
+    """What a compiler wrote in that folder, and the files that it read from ``here``."""
     library = (folder / RESULT).read_bytes() if (folder / RESULT).is_file() else b""
     if library[:4] != b"\x7fELF" or library[16:17] != kind:
         advice = (
@@ -365,14 +371,14 @@ def _result(line: list[str], log: str, folder: Path, kind: bytes) -> cache.Built
         )
         message = f"{line[0]} ended without an error, but wrote no shared library. {advice}"
         raise CompileError(message, log)
-    return library, dependencies.listed(folder / READ)
+    return library, dependencies.listed(folder / READ, here)
 
 
-def _run_shown(job: Job, files: dict[str, str], folder: Path, reachable: dependencies.Reachable) -> cache.Built:
+def _run_shown(job: Job, files: dict[str, str], folder: Path, _: dependencies.Reachable) -> cache.Built:
     """Compiles, with a line of progress for a first check or picture."""
     with _display.progress_line(None if job.mode in _driver.REPORTING else False, after=0) as announce:
         announce(f"Compiling {job.source} so that it reports its accesses ...")
-        return job.run(files, folder, reachable)
+        return job.run(files, folder)
 
 
 def _run_nvrtc(
@@ -381,7 +387,7 @@ def _run_nvrtc(
     """The linker's names as a line of JSON, and the code or the compiler's output."""
     linkers, image, log = nvrtc.compile(text, name, options, names.kernels, names.variables)
     if image is None:
-        raise _RejectedError(log)
+        raise RejectedError(log)
     content = log.encode() if what == "log" else image
     return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 

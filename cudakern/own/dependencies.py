@@ -119,12 +119,13 @@ def reachable(
     return Reachable(list(paths), any(_COMPUTED.search(_whole_lines(header.text)) for header in headers))
 
 
-def listed(rule: Path) -> list[str] | None:
-    """The files in a rule that a compiler wrote by `-MD`, without those beside the rule; None if there is no rule."""
+def listed(rule: Path, here: Path | None = None) -> list[str] | None:
+    """The files in a rule that a compiler, which ran ``here`` or in the rule's folder, wrote by `-MD`; without those in
+    that folder. None if there is no rule."""
     try:
         text = rule.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
         return None
     ours = os.path.join(rule.parent, "")
-    paths = [os.path.join(ours, name) for name in _driver.listed(text)]
+    paths = [os.path.join(here or ours, name) for name in _driver.listed(text)]
     return [path for path in paths if not os.path.normpath(path).startswith(ours)]
