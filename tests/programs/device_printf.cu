@@ -17,7 +17,6 @@ __global__ void formats(Point p, const char *text)
     printf("%lld %llu %ld %hd\n", -5000000000ll, 18446744073709551615ull, 7l, (short)-1);
     printf("%f %.2f %8.3f|%e %g %G\n", p.x, p.y, 3.14159, 12345.678, 0.0001, 1e20);
     printf("%s, %10s, %-6s|, %s\n", "text", "right", "left", names[2]);
-    printf("%*d %.*f\n", 6, 7, 2, 2.0);
     int written = printf("no end of line");
     printf(" [%d]\n", written);
     printf("%s\n", text == nullptr ? "null" : "set");
