@@ -7,7 +7,7 @@ kernel that a macro declares and a header in any folder need no special care, an
 What changes:
 
     k<<<grid, block, bytes, stream>>>(x, n)    (::emu::configure(grid, block, bytes, stream), k(x, n))
-    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (a launch is pending) { launch k; return; }
+    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_pending) { ::emu::launch<k>(x, n); return; }
     extern __shared__ T t[]; __shared__ T s;   thread-local variables: see device_dynamic.h and device_qualifiers.h
     asm("PTX" ...)                             statements that do the same: ptx.py
 
@@ -32,9 +32,7 @@ from .cuda_source import Token, closing, split, tokens
 _MARKER = re.compile(r'^# \d+ "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
 _WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm)\b")
-#: In a declaration, with spaces between words: an alignment or what says where it is stored; an array without a length.
-_PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_STORAGE = re.compile(rf"\b(?:(?:alignas|__attribute__) {_PARENTHESES}|(?:extern|__shared__|static)\b) ?")
+#: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 #: Types of one or several words, which cannot be names of parameters.
 _TYPE_WORDS = {
@@ -108,7 +106,9 @@ class _Translation:
         self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
         #: A lambda that copies cannot copy an array without a length.
         copies = any(token.text == "[" and source[i + 1].text == "=" for i, token in enumerate(source[:-1]))
-        self.dynamic = "auto *const {name} = emu_dynamic<{type}>()" if copies else "auto &{name} = emu_dynamic<{type}>()"
+        self.dynamic = (
+            "auto *const {name} = emu_dynamic<{type}>()" if copies else "auto &{name} = emu_dynamic<{type}>()"
+        )
         self.edits: list[Edit] = []
         self.has_ptx = self.has_half = False
 
@@ -189,10 +189,12 @@ class _Translation:
             last = _after_angle(source, start + 1) - 1
             arguments = self.named(source[start + 2 : last], source[last], "emu_t")
             name += f"<{', '.join(arguments)}>" if arguments else ""
-        parameters = self.named(source[opening + 1 : closing(source, opening) - 1], source[closing(source, opening) - 1], "emu_p")
-        types = ", ".join(f"decltype({name.removesuffix('...')}){name[-3:] if name.endswith('...') else ''}" for name in parameters)
-        call = ", ".join([f"static_cast<void (*)({types})>({name})", *parameters])
-        self.edits.append((source[end].end, source[end].end, f" if (::emu_pending) {{ ::emu::launch({call}); return; }}"))
+        parameters = self.named(
+            source[opening + 1 : closing(source, opening) - 1], source[closing(source, opening) - 1], "emu_p"
+        )
+        types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
+        call = f"::emu::launch<(static_cast<void (*)({types})>({name}))>({', '.join(parameters)})"
+        self.edits.append((source[end].end, source[end].end, f" if (::emu_pending) {{ {call}; return; }}"))
 
     def named(self, section: list[Token], end: Token, prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""
@@ -217,7 +219,7 @@ class _Translation:
         """A declaration with ``__shared__``, between these tokens."""
         statement = self.source[start:end]
         words = [token.text for token in statement]
-        declared = _dynamic(words) if self.source[end].text == ";" else None
+        declared = _dynamic(statement) if self.source[end].text == ";" else None
         if declared:
             first, parts = declared
             form = self.dynamic if inside else "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC"
@@ -380,12 +382,20 @@ def _declared_name(words: list[str]) -> str:
     return name
 
 
-def _dynamic(words: list[str]) -> tuple[int, dict[str, str]] | None:
+def _dynamic(statement: list[Token]) -> tuple[int, dict[str, str]] | None:
     """Where an ``extern __shared__ T name[]`` begins in a statement, and its parts; None if that is something else."""
+    words = [token.text for token in statement]
     if "extern" not in words:
         return None
-    first = min(words.index("extern"), words.index("__shared__"))
+    i = first = min(words.index("extern"), words.index("__shared__"))
     while first and words[first - 1] in ("const", "volatile"):
         first -= 1
-    declared = _ARRAY.fullmatch(_STORAGE.sub("", " ".join(words[first:])).strip())
-    return declared and (first, declared.groupdict() | {"type": declared["element"] + declared["lengths"]})
+    declared = words[first:i]
+    while i < len(words):
+        if words[i] in ("alignas", "__attribute__"):
+            i = closing(statement, i + 1)
+            continue
+        declared += [words[i]] * (words[i] not in ("extern", "__shared__", "static"))
+        i += 1
+    parts = _ARRAY.fullmatch(" ".join(declared))
+    return parts and (first, parts.groupdict() | {"type": parts["element"] + parts["lengths"]})

@@ -1,6 +1,6 @@
 """Compiles and links whole programs.
 
-    request --> each source: translated and compiled, an object in the cache --> linked with the core --> a program
+request --> each source: translated and compiled, an object in the cache --> linked with the core --> a program
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
         try:
-            line, log = job.compile({}, folder, here) if request.language_of(file) == "cu" else _plain(job, folder, here)
+            line, log = (
+                job.compile({}, folder, here) if request.language_of(file) == "cu" else _plain(job, folder, here)
+            )
         except RejectedError as rejected:
             raise CompileError(f"{file} was not compiled", _readable(str(rejected))) from None
         sys.stderr.write(_readable(log))
@@ -83,7 +85,9 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
     cxx, here = compilers.compiler(), Path.cwd()
     interpreter = "" if request.kind == "shared" else _interpreter(shlex.join(cxx))
     files = [*map(str, objects), *(_start(cxx, interpreter) if interpreter else [])]
-    of_host = [option for option in request.host if option.startswith(("-f", "-g", "-m", "-O", "-pthread", "-static-lib"))]
+    of_host = [
+        option for option in request.host if option.startswith(("-f", "-g", "-m", "-O", "-pthread", "-static-lib"))
+    ]
     line = [*cxx, "-o", compilers.RESULT, *files, *of_host, *request.linker]
     line += [*_driver.program_link(interpreter, LIBRARY, mode), *compilers.reporting(cxx, mode)]
     contents = [_driver_digest(path) for path in objects]
@@ -120,7 +124,9 @@ def _start(cxx: list[str], interpreter: str) -> list[str]:
 @functools.cache
 def _interpreter(command: str) -> str:
     """The loader of programs, as the compiler's own programs name it."""
-    said = subprocess.run([*shlex.split(command), "-###", "-x", "c", "/dev/null"], capture_output=True, text=True).stderr
+    said = subprocess.run(
+        [*shlex.split(command), "-###", "-x", "c", "/dev/null"], capture_output=True, text=True
+    ).stderr
     match = re.search(r"-dynamic-linker\"? \"?([^\s\"]+)", said)
     named = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
     return match[1] if match else named[platform.machine()]

@@ -109,7 +109,9 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         elif _OF_HOST.fullmatch(word) or forwards:
             yield word, "", "host"
         else:
-            raise OptionError(f"unknown option {word}: did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler")
+            raise OptionError(
+                f"unknown option {word}: did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
+            )
 
 
 def _take(request: Request, name: str, value: str, meaning: str) -> None:
@@ -137,7 +139,9 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
     elif meaning == "libraries":
         for library in value.split(","):
             if library in _ABSENT:
-                raise OptionError(f"-l{library}: the emulator does not have this library; docs/programs.md lists what it has")
+                raise OptionError(
+                    f"-l{library}: the emulator does not have this library; docs/programs.md lists what it has"
+                )
             if library not in _OWN:
                 request.linker.append(f"-l{library}")
     elif meaning == "arch":

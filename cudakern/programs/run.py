@@ -110,7 +110,11 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
         return list(words[:at]), list(words[at + 1 :])
     kinds = options.CUDA | options.CXX | options.C
     for i, word in enumerate(words):
-        if Path(word).suffix in kinds and not word.startswith("-") and (i == 0 or words[i - 1] not in ("-o", "-include")):
+        if (
+            Path(word).suffix in kinds
+            and not word.startswith("-")
+            and (i == 0 or words[i - 1] not in ("-o", "-include"))
+        ):
             return list(words[: i + 1]), list(words[i + 1 :])
     return list(words), []
 

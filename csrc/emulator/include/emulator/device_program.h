@@ -1,7 +1,7 @@
 // What translated sources call: launches as `kernel<<<grid, block>>>(arguments)` makes them.
 //
 //     k<<<g, b, bytes, stream>>>(x, n)         (emu::configure(g, b, bytes, stream), k(x, n))
-//     __global__ void k(float *x, int n) {     void k(float *x, int n) { if (emu_pending) { emu::launch(k, x, n); return; }
+//     __global__ void k(float *x, int n) {     void k(float *x, int n) { if (emu_pending) { emu::launch<k>(x, n); return; }
 //
 // So the C++ compiler finds the kernel and converts the arguments. The configurations of launches whose arguments are
 // still being computed form a stack, because these may call functions that launch kernels, too.
@@ -28,13 +28,20 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     emu_pending = new emu_configuration{grid, block, shared, stream, emu_pending};
 }
 
-// The arguments are the kernel's own parameters.
-template <typename... P, typename... Arguments> static void launch(void (*kernel)(P...), Arguments &...arguments) {
+template <auto KERNEL> struct of_program {
+    static registered kernel;
+};
+template <auto KERNEL> registered of_program<KERNEL>::kernel{KERNEL};
+
+// The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
+// their address.
+template <auto KERNEL, typename... Arguments> static void launch(Arguments &...arguments) {
     const emu_configuration now = *emu_pending;
     delete emu_pending;
     emu_pending = now.before;
+    (void)&of_program<KERNEL>::kernel;
     void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
-    (void)cudaLaunchKernel(known(kernel), now.grid, now.block, pointers, now.shared, now.stream);
+    (void)cudaLaunchKernel(known(KERNEL), now.grid, now.block, pointers, now.shared, now.stream);
 }
 
 } // namespace emu
