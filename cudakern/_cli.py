@@ -1,5 +1,6 @@
-"""The command line: ``cudakern run | cc | info | query | ladder | occupancy | resources | lab | variants | source | verify |
-check``, each with ``--json``. The exit status is 2 for an invalid argument, 1 for a failed ladder, verify or check."""
+"""The command line: ``cudakern run | cc | info | query | ladder | occupancy | resources | lab | variants | source |
+verify | check``, each with ``--json`` but the first two. The exit status is 2 for an invalid argument, 1 for a failed
+ladder, verify or check."""
 
 from __future__ import annotations
 

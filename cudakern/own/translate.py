@@ -7,7 +7,7 @@ kernel that a macro declares and a header in any folder need no special care, an
 What changes:
 
     k<<<grid, block, bytes, stream>>>(x, n)    (::emu::configure(grid, block, bytes, stream), k(x, n))
-    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_pending) { ::emu::launch<k>(x, n); return; }
+    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_pending) return emu::launch<k>(x, n);
     extern __shared__ T t[]; __shared__ T s;   thread-local variables: see device_dynamic.h and device_qualifiers.h
     asm("PTX" ...)                             statements that do the same: ptx.py
 
@@ -187,16 +187,15 @@ class _Translation:
             start += 2
         if source[start].text == "template" and ">" not in name:
             last = _after_angle(source, start + 1) - 1
-            arguments = self.named(source[start + 2 : last], source[last], "emu_t")
+            arguments = self.named(source[start + 2 : last], "emu_t")
             name += f"<{', '.join(arguments)}>" if arguments else ""
-        parameters = self.named(
-            source[opening + 1 : closing(source, opening) - 1], source[closing(source, opening) - 1], "emu_p"
-        )
+        last = closing(source, opening) - 1
+        parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
         call = f"::emu::launch<(static_cast<void (*)({types})>({name}))>({', '.join(parameters)})"
-        self.edits.append((source[end].end, source[end].end, f" if (::emu_pending) {{ {call}; return; }}"))
+        self.edits.append((source[end].end, source[end].end, f" if (::emu_pending) return {call};"))
 
-    def named(self, section: list[Token], end: Token, prefix: str) -> list[str]:
+    def named(self, section: list[Token], prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""
         names = []
         parts = split(section, ",", opening="([{<", closing=")]}>")
@@ -208,7 +207,7 @@ class _Translation:
             name = _declared_name(words)
             if not name:
                 name = f"{prefix}{number}"
-                stars = [i for i, (a, b) in enumerate(zip(words, words[1:], strict=False)) if (a, b) == ("*", ")")]
+                stars = [i for i, (a, b) in enumerate(pairwise(words)) if (a, b) == ("*", ")")]
                 place = declared[stars[0] if stars else -1].end
                 self.edits.append((place, place, f" {name}"))
             names.append(name + "..." * ("." in words))

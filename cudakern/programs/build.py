@@ -41,7 +41,7 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         raise FileNotFoundError(f"{file}: no such file")
     text = read(file)
     job = _job(cxx, request, file, mode)
-    seen = [str(here), str(file), text, identity(cxx), dependencies.environment(), translate.VERSION, job]
+    seen = [str(here), str(file), text, compilers.identity(cxx), dependencies.environment(), translate.VERSION, job]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
@@ -55,9 +55,6 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         return compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
 
     return compilers.kept(cache.key(*seen), ".o", may_read, build)[0]
-
-
-identity = compilers.identity
 
 
 def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
@@ -101,7 +98,7 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
             raise CompileError("the program was not linked", _readable(str(rejected))) from None
         return compilers.result(line, log, folder, compilers.LIBRARY_KIND)[0], ()
 
-    key = cache.key(line, contents, str(here), identity(cxx))
+    key = cache.key(line, contents, str(here), compilers.identity(cxx))
     return compilers.kept(key, ".so", lambda: dependencies.NO_FILES, build)[0]
 
 
@@ -116,7 +113,7 @@ def _start(cxx: list[str], interpreter: str) -> list[str]:
     options = [*_driver.unit_options(shlex.join(cxx), SOURCES), f'-DEMULATOR_INTERPRETER="{interpreter}"']
     line = [*cxx, *options, "-c", str(SOURCES / "emulator/program/start.cpp"), "-o", compilers.RESULT]
     line += ["-MD", "-MF", compilers.READ]
-    key = cache.key(line, identity(cxx), dependencies.environment())
+    key = cache.key(line, compilers.identity(cxx), dependencies.environment())
     build = functools.partial(compilers.run, line, {}, kind=compilers.OBJECT_KIND)
     return [begin, str(compilers.kept(key, ".o", lambda: dependencies.NO_FILES, build)[0])]
 

@@ -58,7 +58,7 @@ class Request:
 @functools.cache
 def _table() -> dict[str, tuple[str, bool, str]]:
     """By each form of an option's name: its usual form, whether it has a value, and what becomes of it."""
-    table = {}
+    table: dict[str, tuple[str, bool, str]] = {}
     for line in Path(__file__).with_name("options.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             long, short, *rest = line.split()
@@ -109,9 +109,8 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         elif _OF_HOST.fullmatch(word) or forwards:
             yield word, "", "host"
         else:
-            raise OptionError(
-                f"unknown option {word}: did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
-            )
+            advice = f"did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
+            raise OptionError(f"unknown option {word}: {advice}")
 
 
 def _take(request: Request, name: str, value: str, meaning: str) -> None:

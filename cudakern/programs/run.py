@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._backend import backend
+from ..own.compilers import compiler
 from . import build, options
 from .options import Request
 
@@ -156,7 +156,7 @@ def _object(request: Request, file: Path) -> None:
 
 def _empty_object(request: Request) -> int:
     """What nvcc links device code into: there is none."""
-    line = [*build.compilers.compiler(), "-x", "c++", "-c", "/dev/null", "-o", str(request.output or "a_dlink.o")]
+    line = [*compiler(), "-x", "c++", "-c", "/dev/null", "-o", str(request.output or "a_dlink.o")]
     return subprocess.run(line).returncode
 
 

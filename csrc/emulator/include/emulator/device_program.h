@@ -1,7 +1,7 @@
 // What translated sources call: launches as `kernel<<<grid, block>>>(arguments)` makes them.
 //
 //     k<<<g, b, bytes, stream>>>(x, n)         (emu::configure(g, b, bytes, stream), k(x, n))
-//     __global__ void k(float *x, int n) {     void k(float *x, int n) { if (emu_pending) { emu::launch<k>(x, n); return; }
+//     __global__ void k(float *x, int n) {     void k(float *x, int n) { if (emu_pending) return emu::launch<k>(x, n);
 //
 // So the C++ compiler finds the kernel and converts the arguments. The configurations of launches whose arguments are
 // still being computed form a stack, because these may call functions that launch kernels, too.
