@@ -131,6 +131,9 @@ EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_de
 // is registered already).
 EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
                             int to_symbol, void *stream, int async);
+// Elements of `unit` bytes, `width` of them per row.
+EMU_API int emu_set_elements(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height,
+                             void *stream, int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
 
 // Arrays and textures. Positions, extents and descriptors are those of CUDA.
@@ -169,6 +172,37 @@ EMU_API int emu_event_record(void *event, void *stream);
 EMU_API int emu_event_query(void *event);
 EMU_API int emu_event_wait(void *event, emu_interrupted interrupted, void *argument);
 EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
+
+// Graphs, their nodes, and graphs that can be launched ("exec"): opaque pointers. What a node does is a
+// struct cudaGraphNodeParams.
+EMU_API int emu_graph_create(void **graph, unsigned flags);
+EMU_API int emu_graph_destroy(void *graph);
+EMU_API int emu_graph_clone(void **copy, void *graph);
+EMU_API int emu_graph_find_in_clone(void **node, void *original, void *clone);
+EMU_API int emu_graph_add(void **node, void *graph, void *const *before, size_t count, void *what);
+EMU_API int emu_graph_node(void *node, void *what, int set);
+EMU_API int emu_graph_node_type(void *node, int *type);
+EMU_API int emu_graph_kernel_attribute(void *node, int id, void *value, int set);
+EMU_API int emu_graph_remove_node(void *node);
+EMU_API int emu_graph_depend(void *graph, void *const *from, void *const *to, size_t count, int add);
+EMU_API int emu_graph_nodes(void *graph, void **nodes, size_t *count, int roots);
+EMU_API int emu_graph_edges(void *graph, void **from, void **to, size_t *count);
+EMU_API int emu_graph_neighbours(void *node, void **nodes, size_t *count, int after);
+EMU_API int emu_graph_print(void *graph, const char *path);
+EMU_API int emu_graph_instantiate(void **exec, void *graph, unsigned long long flags);
+EMU_API int emu_exec_launch(void *exec, void *stream);
+EMU_API int emu_exec_set(void *exec, void *node, void *what);
+EMU_API int emu_exec_enable(void *exec, void *node, unsigned *enabled, int set); // set -1: only finds `exec`
+EMU_API int emu_exec_update(void *exec, void *graph, void *information);
+EMU_API int emu_exec_flags(void *exec, unsigned long long *flags);
+EMU_API int emu_exec_destroy(void *exec);
+// Captures of streams. `graph` NULL: a new one.
+EMU_API int emu_capture_begin(void *stream, int mode, void *graph, void *const *before, size_t count);
+EMU_API int emu_capture_end(void *stream, void **graph);
+EMU_API int emu_capture_info(void *stream, int *status, unsigned long long *id, void **graph, void *const **before,
+                             size_t *count);
+EMU_API int emu_capture_depend(void *stream, void *const *before, size_t count, unsigned flags);
+EMU_API int emu_capture_mode(int *mode);
 
 // Kernels. `function` is a kernel's address or its handle, which all libraries of the process can use until the
 // process ends. emu_get_kernel creates a handle from a signature; if the signature is NULL, it finds an existing
