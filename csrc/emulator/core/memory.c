@@ -541,6 +541,15 @@ int emu_find_allocation(const void *pointer, emu_allocation *match) {
     return b != NULL;
 }
 
+int emu_address_range(void **begin, size_t *bytes, const void *pointer) {
+    emu_allocation match;
+    if (!emu_find_allocation(pointer, &match) || match.dying)
+        return emu_error(cudaErrorInvalidValue, "cuMemGetAddressRange: nothing is allocated at %p", pointer);
+    if (begin) *begin = (void *)match.base;
+    if (bytes) *bytes = match.bytes;
+    return cudaSuccess;
+}
+
 int emu_check_shareable(const void *pointer) {
     emu_allocation match;
     if (emu_find_allocation(pointer, &match) && match.base == (uintptr_t)pointer && !match.dying && match.device >= 0)

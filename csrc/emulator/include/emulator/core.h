@@ -77,6 +77,7 @@ EMU_API int emu_configure(const char *key, const char *value);
 
 // Devices
 EMU_API int emu_device_count(int *count);
+EMU_API int emu_device_exists(int device); // cudaSuccess, or an error
 EMU_API int emu_get_device(int *device);
 EMU_API int emu_set_device(int device);
 EMU_API int emu_device_properties(void *properties, size_t size, int device); // struct cudaDeviceProp
@@ -89,6 +90,13 @@ EMU_API int emu_device_settle(void); // an extension to CUDA: waits, and leaves 
 EMU_API int emu_device_peers(int *can, int device, int peer);             // whether `device` can access `peer`
 EMU_API int emu_device_enable_peer(int peer, unsigned flags, int enable); // from the current device
 EMU_API int emu_device_reset(void);
+// Contexts of the driver API
+EMU_API int emu_context_of(void **context, int device);
+EMU_API int emu_context_push(void *context);
+EMU_API int emu_context_pop(void **context);
+EMU_API int emu_context_set(void *context);
+EMU_API int emu_context_current(void **context);
+EMU_API int emu_context_destroy(void *context);
 EMU_API int emu_limit(int which, size_t *value, int set); // cudaLimit
 EMU_API int emu_versions(int *driver, int *runtime);
 
@@ -115,6 +123,7 @@ EMU_API int emu_prefetch(const void *pointer, size_t bytes, int location, void *
 EMU_API int emu_attach(const void *pointer, unsigned flags, void *stream);
 EMU_API int emu_range_attribute(void *data, size_t size, int attribute, const void *pointer, size_t bytes);
 EMU_API int emu_device_pool(void **pool, int device); // *pool NULL: stores the pool of cudaMallocAsync; else sets it
+EMU_API int emu_address_range(void **begin, size_t *bytes, const void *pointer); // of its allocation
 EMU_API int emu_check_shareable(const void *pointer); // whether it is the beginning of device memory
 EMU_API int emu_default_pool(void **pool, int device);
 EMU_API int emu_pool_create(void **pool, int device);
