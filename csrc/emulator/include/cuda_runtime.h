@@ -30,6 +30,9 @@
 #include "emulator/device_assert.h"
 #include "emulator/device_print.h"
 #include "emulator/device_launch.h"
+#ifdef EMULATOR_TRANSLATED
+#include "emulator/device_program.h"
+#endif
 #include "emulator/api_typed.h"
 #include "emulator/device_symbols.h"
 #include "emulator/device_texture.h"
