@@ -10,7 +10,6 @@
 #define CURAND_KERNEL_H_
 
 #include <cstring>
-#include <memory>
 
 #include "cuda_runtime.h"
 
@@ -40,7 +39,7 @@ struct xorwow_powers {
             return y;
         }
     };
-    std::unique_ptr<matrix[]> power{new matrix[POWERS]};
+    matrix power[POWERS];
     xorwow_powers() {
         for (int bit = 0; bit < 160; ++bit) {
             vector x = {};

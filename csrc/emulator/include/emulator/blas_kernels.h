@@ -1,5 +1,6 @@
 // The kernels of cuBLAS's functions. A block has one thread and computes a piece of the result, so that the blocks'
-// worker threads share the work and the compiler vectorizes the loops.
+// worker threads share the work and the compiler vectorizes the loops. (A kernel is any function that is exported; the
+// translator of programs needs the word __global__ for itself.)
 #ifndef EMULATOR_BLAS_KERNELS_H
 #define EMULATOR_BLAS_KERNELS_H
 
@@ -76,7 +77,7 @@ template <typename In, typename Out, typename Sum> struct product {
     int triangle; // 0: all of C; 1, 2: only its lower or upper triangle is written
 };
 
-template <typename In, typename Out, typename Sum> EMU_FAST __global__ void gemm(product<In, Out, Sum> p) {
+template <typename In, typename Out, typename Sum> EMU_FAST EMU_VISIBLE void gemm(product<In, Out, Sum> p) {
     const int i0 = static_cast<int>(blockIdx.x) * TILE_ROWS, j0 = static_cast<int>(blockIdx.y) * TILE_COLUMNS;
     const int rows = p.m - i0 < TILE_ROWS ? p.m - i0 : TILE_ROWS;
     const int columns = p.n - j0 < TILE_COLUMNS ? p.n - j0 : TILE_COLUMNS, batch = static_cast<int>(blockIdx.z);
@@ -124,8 +125,8 @@ template <typename T> struct strided {
     T *at(long long i, long long n) const { return data + (step < 0 ? (i - n + 1) * step : i * step); }
 };
 template <typename T>
-EMU_FAST __global__ void gemv(int m, int n, scalar<T> alpha, matrix<T> a, strided<const T> x, scalar<T> beta,
-                              strided<T> y) {
+EMU_FAST EMU_VISIBLE void gemv(int m, int n, scalar<T> alpha, matrix<T> a, strided<const T> x, scalar<T> beta,
+                               strided<T> y) {
     const int length = a.operation ? n : m, terms = a.operation ? m : n;
     const T factor = alpha.get(), old = beta.get();
     for (int i = static_cast<int>(blockIdx.x) * 64, end = i + 64; i < end && i < length; ++i) {
@@ -140,8 +141,8 @@ EMU_FAST __global__ void gemv(int m, int n, scalar<T> alpha, matrix<T> a, stride
 }
 
 template <typename T>
-__global__ void ger(int m, scalar<T> alpha, strided<const T> x, strided<const T> y, int n, T *a, long long ld,
-                    int conjugated) {
+EMU_VISIBLE void ger(int m, scalar<T> alpha, strided<const T> x, strided<const T> y, int n, T *a, long long ld,
+                     int conjugated) {
     const long long j = blockIdx.x;
     const T other = conjugated ? conjugate(*y.at(j, n)) : *y.at(j, n), factor = alpha.get() * other;
     for (long long i = 0; i < m; ++i) a[i + j * ld] += factor * *x.at(i, m);
@@ -159,7 +160,7 @@ template <typename T> struct triangle {
     bool is_upper() const { return (upper != 0) != (operation != 0); }
 };
 template <typename T>
-__global__ void trsm(triangle<T> a, scalar<T> alpha, T *b, long long step, long long next, int from_right) {
+EMU_VISIBLE void trsm(triangle<T> a, scalar<T> alpha, T *b, long long step, long long next, int from_right) {
     T *const x = b + blockIdx.x * next;
     // From the right, it is the transposed system.
     const bool backwards = from_right ? !a.is_upper() : a.is_upper();
@@ -175,8 +176,8 @@ __global__ void trsm(triangle<T> a, scalar<T> alpha, T *b, long long step, long 
 }
 // B = alpha * op(A) * B or alpha * B * op(A), likewise. `c` gets the result.
 template <typename T>
-__global__ void trmm(triangle<T> a, scalar<T> alpha, const T *b, long long step, long long next, T *c,
-                     long long c_step, long long c_next, int from_right) {
+EMU_VISIBLE void trmm(triangle<T> a, scalar<T> alpha, const T *b, long long step, long long next, T *c,
+                      long long c_step, long long c_next, int from_right) {
     const T *const x = b + blockIdx.x * next;
     T *const y = c + blockIdx.x * c_next;
     const bool upper = from_right ? !a.is_upper() : a.is_upper();
@@ -191,7 +192,7 @@ __global__ void trmm(triangle<T> a, scalar<T> alpha, const T *b, long long step,
 
 // C = alpha * op(A) + beta * op(B); C = A * diag(x) or diag(x) * A: one block for one column.
 template <typename T>
-__global__ void geam(int m, scalar<T> alpha, matrix<T> a, scalar<T> beta, matrix<T> b, T *c, long long ld) {
+EMU_VISIBLE void geam(int m, scalar<T> alpha, matrix<T> a, scalar<T> beta, matrix<T> b, T *c, long long ld) {
     const long long j = blockIdx.x;
     const T first = alpha.get(), second = beta.get();
     for (long long i = 0; i < m; ++i) {
@@ -202,7 +203,7 @@ __global__ void geam(int m, scalar<T> alpha, matrix<T> a, scalar<T> beta, matrix
     }
 }
 template <typename T>
-__global__ void dgmm(int m, int n, int from_left, matrix<T> a, strided<const T> x, T *c, long long ld) {
+EMU_VISIBLE void dgmm(int m, int n, int from_left, matrix<T> a, strided<const T> x, T *c, long long ld) {
     const long long j = blockIdx.x;
     for (long long i = 0; i < m; ++i) c[i + j * ld] = a.data[i + j * a.ld] * *(from_left ? x.at(i, m) : x.at(j, n));
 }
@@ -211,26 +212,26 @@ __global__ void dgmm(int m, int n, int from_left, matrix<T> a, strided<const T> 
 enum { PIECE = 1 << 14 };
 #define EMU_PIECE(i)                                                                                                 \
     for (long long i = blockIdx.x * static_cast<long long>(PIECE), end = i + PIECE < n ? i + PIECE : n; i < end; ++i)
-template <typename T> EMU_FAST __global__ void axpy(long long n, scalar<T> alpha, strided<const T> x, strided<T> y) {
+template <typename T> EMU_FAST EMU_VISIBLE void axpy(long long n, scalar<T> alpha, strided<const T> x, strided<T> y) {
     const T factor = alpha.get();
     EMU_PIECE(i) * y.at(i, n) += factor * *x.at(i, n);
 }
 template <typename T, typename Factor>
-EMU_FAST __global__ void scal(long long n, scalar<Factor> alpha, strided<T> x) {
+EMU_FAST EMU_VISIBLE void scal(long long n, scalar<Factor> alpha, strided<T> x) {
     const Factor factor = alpha.get();
     EMU_PIECE(i) * x.at(i, n) *= factor;
 }
-template <typename T> __global__ void copy(long long n, strided<const T> x, strided<T> y) {
+template <typename T> EMU_VISIBLE void copy(long long n, strided<const T> x, strided<T> y) {
     EMU_PIECE(i) * y.at(i, n) = *x.at(i, n);
 }
-template <typename T> __global__ void swap(long long n, strided<T> x, strided<T> y) {
+template <typename T> EMU_VISIBLE void swap(long long n, strided<T> x, strided<T> y) {
     EMU_PIECE(i) {
         const T old = *x.at(i, n);
         *x.at(i, n) = *y.at(i, n);
         *y.at(i, n) = old;
     }
 }
-template <typename T> __global__ void rot(long long n, strided<T> x, strided<T> y, scalar<T> c, scalar<T> s) {
+template <typename T> EMU_VISIBLE void rot(long long n, strided<T> x, strided<T> y, scalar<T> c, scalar<T> s) {
     EMU_PIECE(i) {
         const T a = *x.at(i, n), b = *y.at(i, n);
         *x.at(i, n) = c.get() * a + s.get() * b;
@@ -242,7 +243,7 @@ template <typename T> __global__ void rot(long long n, strided<T> x, strided<T> 
 template <typename T> struct wide { using type = double; };
 template <typename T> struct wide<std::complex<T>> { using type = std::complex<double>; };
 template <typename T>
-__global__ void dot(long long n, strided<const T> x, strided<const T> y, int conjugated, T *result) {
+EMU_VISIBLE void dot(long long n, strided<const T> x, strided<const T> y, int conjugated, T *result) {
     typename wide<T>::type sum = 0;
     for (long long i = 0; i < n; ++i) {
         const T left = conjugated ? conjugate(*x.at(i, n)) : *x.at(i, n);
@@ -251,12 +252,12 @@ __global__ void dot(long long n, strided<const T> x, strided<const T> y, int con
     *result = static_cast<T>(sum);
 }
 template <typename T, typename Real>
-__global__ void size_sum(long long n, strided<const T> x, int euclidean, Real *result) {
+EMU_VISIBLE void size_sum(long long n, strided<const T> x, int euclidean, Real *result) {
     double sum = 0;
     for (long long i = 0; i < n; ++i) sum += euclidean ? square_of(*x.at(i, n)) : size_of(*x.at(i, n));
     *result = static_cast<Real>(euclidean ? std::sqrt(sum) : sum);
 }
-template <typename T> __global__ void extreme(long long n, strided<const T> x, int smallest, int *result) {
+template <typename T> EMU_VISIBLE void extreme(long long n, strided<const T> x, int smallest, int *result) {
     int best = 0; // counted from 1; 0: there is no element
     for (long long i = 0; i < n; ++i) {
         const double size = size_of(*x.at(i, n)), kept = best ? size_of(*x.at(best - 1, n)) : 0;

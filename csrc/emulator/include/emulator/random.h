@@ -73,7 +73,7 @@ template <typename State> void fill(const request &r, unsigned block) {
             }
     }
 }
-template <typename State> __global__ void fill_kernel(request r) {
+template <typename State> EMU_VISIBLE void fill_kernel(request r) {
     fill<State>(r, blockIdx.x);
 }
 
