@@ -4,6 +4,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 namespace cg = cooperative_groups;
+#pragma nv_diag_suppress static_var_with_dynamic_init
 
 constexpr int kBlock = 128;
 

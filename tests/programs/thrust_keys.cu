@@ -13,7 +13,7 @@
 #include <thrust/unique.h>
 
 struct Negative { __host__ __device__ bool operator()(int v) const { return v < 0; } };
-struct First { template <class T> __host__ __device__ bool operator()(const T &a, const T &b) const {
+struct First { template <class T, class U> __host__ __device__ bool operator()(const T &a, const U &b) const {
     return thrust::get<0>(a) < thrust::get<0>(b) || (thrust::get<0>(a) == thrust::get<0>(b) && thrust::get<1>(a) < thrust::get<1>(b)); } };
 
 int main() {
