@@ -1,5 +1,6 @@
-"""The command line: ``cudakern info | query | ladder | occupancy | resources | lab | variants | source | verify |
-check``, each with ``--json``. The exit status is 2 for an invalid argument, 1 for a failed ladder, verify or check."""
+"""The command line: ``cudakern run | cc | info | query | ladder | occupancy | resources | lab | variants | source |
+verify | check``, each with ``--json`` but the first two. The exit status is 2 for an invalid argument, 1 for a failed
+ladder, verify or check."""
 
 from __future__ import annotations
 
@@ -28,6 +29,11 @@ from .operations.registry import headlines, names, note_on_skipped, operation
 from .operations.source import source
 from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
+from .own.compilers import CompileError
+from .programs import run as programs
+
+#: Commands whose words are those of other programs.
+_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -42,7 +48,10 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     parser, common, commands = _parsers()
+    if arguments and arguments[0] in _PROGRAMS and not {"-h", "--help"} & {*arguments[1:2]}:  # words of other programs
+        return _guarded(parser, arguments[0], None, lambda: _PROGRAMS[arguments[0]](arguments[1:]))
     options, words = common.parse_known_args(arguments, argparse.Namespace(json=False, backend=None))
     command = next((word for word in words if not word.startswith("-")), None)
     if command is None:
@@ -58,11 +67,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rest:
         hint = "; write parameters as NAME=VALUE" if hasattr(options, "words") else ""
         parser.error(f"{command} does not take {rest[0]!r}: its options are {', '.join(nearest(rest[0], known))}{hint}")
+    return _guarded(parser, command, options.backend, lambda: options.run(options))
+
+
+def _guarded(parser: _Parser, command: str, backend: str | None, run: Callable[[], Any]) -> int:
+    """Runs a command: the exit status. Errors are printed."""
     try:
-        with use_backend(options.backend) if options.backend else contextlib.nullcontext():
-            return int(options.run(options) or 0)
+        with use_backend(backend) if backend else contextlib.nullcontext():
+            return int(run() or 0)
     except argparse.ArgumentTypeError as error:
         parser.error(f"{command}: {error}")
+    except CompileError as error:
+        print(f"{error.log}cudakern: {error}" if error.log else f"cudakern: {error}", file=sys.stderr)
+        return 1
     except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -104,6 +121,8 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
         return options
 
     known = f"operations: {', '.join(names())}"
+    command(_run, "[nvcc's options] PROGRAM.cu [ARGUMENTS]", "the source, and the program's own arguments")
+    command(_cc, "[nvcc's options] FILES -o PROGRAM", "sources and objects")
     command(_info)
     options = command(_query)
     options.add_argument("--device", type=int, help="its number; default: the current one")
@@ -222,6 +241,14 @@ def _show(options: argparse.Namespace, result: Any, show: Callable[[], object] |
 
 
 # --- the commands, with their descriptions: True if a step or a check failed ------------------------------------------
+def _run(options: argparse.Namespace) -> None:
+    """Compile a CUDA program (main, <<<>>>), and run it: on a GPU, or without one on the emulator."""
+
+
+def _cc(options: argparse.Namespace) -> None:
+    """Compile CUDA programs for the emulator, with nvcc's options, in nvcc's place."""
+
+
 def _info(options: argparse.Namespace) -> None:
     """Show the backend in use and why, its device, and versions."""
     here = backend()

@@ -95,11 +95,22 @@ def options(compiler: str, mode: str = "plain") -> list[str]:
 
 def users_options(compiler: str, sources: Path, library: Path, mode: str = "plain") -> list[str]:
     """The same for a shared library of a user's kernels, with the headers, and with the core that it is linked to."""
+    return [*unit_options(compiler, sources, mode), "-shared", _wrapped(_HEAP), *core(library), *libraries(mode)]
+
+
+def unit_options(compiler: str, sources: Path, mode: str = "plain") -> list[str]:
+    """The options for a user's source, with the headers."""
     # malloc and new in kernels: see device_memory.h. new may return NULL there.
-    heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new", _wrapped(_HEAP)]
+    heap = ["-DEMULATOR_HEAP", "-fno-builtin-malloc", "-fno-builtin-free", "-fcheck-new"]
     # -fstack-clash-protection: a large frame must not leap over the guard page of its stack.
-    link = [*headers(sources), *heap, *core(library), *libraries(mode)]
-    return [*options(compiler, mode), "-shared", "-fstack-clash-protection", *link]
+    return [*options(compiler, mode), "-fstack-clash-protection", *headers(sources), *heap]
+
+
+def program_link(interpreter: str, library: Path, mode: str = "plain") -> list[str]:
+    """The options that link a whole program with the core. It is a shared library that can be run: in one that cannot,
+    the linker would replace the calls by which the core places a block's variables (device_memory.h)."""
+    start = ["-Wl,-e,_start"] if interpreter else []
+    return ["-shared", "-Wl,-z,defs", *start, "-pthread", _wrapped(_HEAP), *core(library), *libraries(mode), "-lm"]
 
 
 def libraries(mode: str) -> list[str]:

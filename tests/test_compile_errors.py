@@ -51,10 +51,6 @@ def test_errors_have_the_sources_lines():
             "__global__ void f(int *x) {}\n__global__ void f(float *x) {}",
             r"kernels\.cu: f stands for several kernels: give each a name of its own",
         ),
-        (
-            "__global__ void f() {}\nint main() {\n    f<<<1, 2>>>();\n}",
-            r"kernels\.cu:3: kernels are launched from Python, not with <<<...>>>: write program.f\[grid, block\]",
-        ),
     ],
 )
 def test_sources_that_do_not_compile(source, words):

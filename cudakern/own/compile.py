@@ -28,11 +28,11 @@ from ..calls.observer import Observer, observer
 from ..calls.table import Variant
 from ..chips.chip import MULTIPROCESSORS
 from ..operations.source import Source
-from . import compilers, host_source, reports
+from . import compilers, reports
 from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError
-from .cuda_source import KernelText, contents, read, tokens
-from .dependencies import Header, follow
+from .cuda_source import KernelText, contents, read
+from .dependencies import Header, follow, quoting
 
 #: Blocks along x. No length of a grid or block may be greater.
 _MOST = 2**31 - 1
@@ -82,7 +82,7 @@ class Program(_display.Shown):
         self.source, self._checked = source, checked
         self._name, self._folder, self._flags, self._arch = name, folder, tuple(flags), arch
         headers = [Header("", str(folder) if folder else None, source, {})]
-        texts = [header.text for header in follow(headers, (host_source.folders(folder)[1], ()))]
+        texts = [header.text for header in follow(headers, (quoting(folder), ()))]
         parts = [contents(text) for text in (*texts[1:], source)]
         unclosed = parts[-1].unclosed
         if unclosed and not re.search(r"^\s*#\s*(?:if|else)", source, re.M):  # which may hide a brace
@@ -144,23 +144,8 @@ class Program(_display.Shown):
 
     def _compiled(self, here: Backend, instances: tuple[str, ...], mode: str) -> _Built:
         unit, names = self._unit(here, instances)
-        try:
-            compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device, mode)
-        except CompileError as error:
-            if hint := self._launch_in_source():
-                raise CompileError(f"{hint}\n{error}", error.log) from None
-            raise
+        compiled = compilers.COMPILERS[here.name](here.native, unit, names, here.device, mode)
         return _Built(here.native, compiled, mode)
-
-    def _launch_in_source(self) -> str:
-        """A hint, if the source launches a kernel as nvcc's programs do."""
-        source = tokens(self.source)
-        for i, token in enumerate(source[1:], 1):
-            if "".join(t.text for t in source[i : i + 3]) == "<<<" and source[i + 2].start == token.start + 2:
-                line, kernel = self.source.count("\n", 0, token.start) + 1, source[i - 1].text
-                there = f"write program.{kernel}[grid, block](arguments) there, and leave the launch out here."
-                return f"{self._name}:{line}: kernels are launched from Python, not with <<<...>>>: {there}"
-        return ""
 
     def __getitem__(self, name: str) -> Kernel:
         if not isinstance(name, str):

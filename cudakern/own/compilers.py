@@ -15,18 +15,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _display, _driver
-from .._installed import KERNELS, LIBRARY, SOURCES
+from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, host_source, nvrtc
+from . import cache, dependencies, nvrtc, translate
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
-RESULT, READ = "cudakern_program", "cudakern_read"  #: a compiler's program, and its list of the files that it read
+#: A compiler's program, the preprocessed source, and the list of the files that were read.
+RESULT, TEXT, READ = "cudakern_program", "cudakern_text", "cudakern_read"
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 #: Errors are limited because each shows its line, and a line may be long.
-_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', "-D__CUDACC__", "-D__NVCC__", "-g1"]
-_FLAGS += ["-fdiagnostics-color=never", "-fmax-errors=100"]
+_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', "-D__CUDACC__", "-D__NVCC__"]
+_MESSAGES = ["-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
 #: The line of an error in the list, and its text: g++'s and clang's form, and NVRTC's.
 _ERROR_IN_LIST = re.compile(rf"^{_LIST}[:(](\d+)[:)][\d: ]*(?:fatal )?error: (.*)", re.M)
@@ -42,14 +43,6 @@ _START = re.compile(r"^(?=\S[^\n]*?: (?:fatal |catastrophic )?error: )", re.M)
 _END = re.compile(
     r"^(?=\S[^\n]*: (?:note|warning)\b|In file included|compilation terminated|Remark: |"
     r"\d+ (?:catastrophic )?errors? (?:detected|generated)|__nv_)",
-    re.M,
-)
-#: A line of C++ that stands for an asm or an array of dynamic shared memory, after the error's head; compilers mark
-#: places in it on the next lines.
-_REWRITTEN = re.compile(
-    r"^(\S+?:(\d+):\d+: (?:fatal )?error: .*\n(?: *\d+ \| )?) *(?:\S.*)?"
-    r'(?:_Pragma\("GCC error|emu_ptx|\bemu_\d|emu_dynamic|EMU_DYNAMIC).*\n'
-    r"(?: *(?:\|.*|[\^~ ]+)\n)*",
     re.M,
 )
 #: An emulator's header that refuses to be included: by which line, and why. All other errors follow from that.
@@ -79,7 +72,7 @@ class CompileError(RuntimeError):
         return [f"{type(self).__name__}: {self}"]
 
 
-class _RejectedError(Exception):
+class RejectedError(Exception):
     """A compiler rejected a source: its output."""
 
 
@@ -183,25 +176,23 @@ def reporting(cxx: list[str], mode: str) -> list[str]:
 def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: str = "plain") -> Set:
     """The set of these kernels and variables, compiled by the host's compiler into a shared library."""
     cxx = compiler()
-    command = [*cxx, *_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
     defined, flags = macros(unit.flags)
-    text, files, more = host_source.rewritten(unit.text, unit.folder, unit.flags)
-    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY, mode), "-x", "none", *flags, *more]
+    before = [*_FLAGS, f"-D__CUDA_ARCH__={unit.arch}", *([f"-I{unit.folder}"] if unit.folder else [])]
+    after = ["-x", "none", *flags, *(["-include", _MACROS] if defined else [])]
+    options = [*_driver.users_options(shlex.join(cxx), SOURCES, LIBRARY, mode), *_MESSAGES, *after]
     options += reporting(cxx, mode)
-    if defined:
-        files[_MACROS] = defined
-        options += ["-include", _MACROS]
+    files = {_MACROS: defined} if defined else {}
     kernels = "static const ck_set_kernel ck_kernels_of_the_set[] = {", "CK_KERNEL({}),"
     variables = "static const ck_set_variable ck_variables_of_the_set[] = {", "CK_VARIABLE({}),"
     ours = [unit.folder] if unit.folder else []
     may_read = functools.partial(dependencies.reachable, unit.text, unit.flags, ours)
     while True:
-        files[unit.name] = names.listed(text, kernels, variables, "CK_SET_TABLE")
-        line = [*command, "-x", "c++", unit.name, "-o", RESULT, *options, "-MD", "-MF", READ]
-        key = cache.key(line, files, identity(cxx), dependencies.environment())
+        files[unit.name] = names.listed(unit.text, kernels, variables, "CK_SET_TABLE")
+        job = Job(cxx, mode, unit.name, before, options)
+        key = cache.key(job, files, identity(cxx), dependencies.environment(), translate.VERSION)
         try:
-            path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, unit.name, mode, line, dict(files)))
-        except _RejectedError as rejected:
+            path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, job, dict(files)))
+        except RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
         try:
@@ -214,6 +205,53 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
                 raise
             path.unlink(missing_ok=True)
             raise CompileError(_undefined(unit, symbol[1])) from None
+
+
+class Job(NamedTuple):
+    """What is preprocessed, translated and compiled."""
+
+    cxx: list[str]
+    mode: str
+    source: str  #: the file's name
+    before: list[str]  #: options for the preprocessor alone
+    options: list[str]
+    launches: bool | None = None  #: see translate.translated
+
+    def run(self, files: dict[str, str], folder: Path, kind: bytes = LIBRARY_KIND) -> cache.Built:
+        """Compiles it in that folder, in which these files are to be."""
+        line, log = self.compile(files, folder)
+        return result(line, log, folder, kind)
+
+    def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
+        """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
+        more: list[str] = []
+        text_file, log = folder / TEXT, ""
+        while True:
+            line = [*self.cxx, *self.before, *more, "-DEMULATOR_TRANSLATED", "-E", "-x", "c++", self.source]
+            line += [*_for_preprocessor(self.options), "-o", str(text_file), "-MD", "-MF", str(folder / READ)]
+            log = execute(line, files, folder, here)
+            if not text_file.is_file():
+                return line, log
+            text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
+            translated = translate.translated(text, self.mode, str(HEADERS), self.launches)
+            if more or not translated.has_ptx:
+                break
+            more = ["-include", "emulator/device_ptx.h"] + ["-DEMULATOR_PTX_HALF"] * translated.has_half
+        text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
+        line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
+        line += _without_includes(self.options)
+        return line, log + execute(line, {}, folder, here)
+
+
+def _for_preprocessor(options: list[str]) -> list[str]:
+    """Without the objects and libraries for the linker."""
+    return [option for option in options if not option.startswith(("-Wl,", "-l", "-L")) and not option.endswith(".o")]
+
+
+def _without_includes(options: list[str]) -> list[str]:
+    """Without the files that the preprocessor has included."""
+    pairs = zip(options, ["", *options], strict=False)
+    return [option for option, before in pairs if "-include" not in (option, before)]
 
 
 def _undefined(unit: Unit, symbol: str) -> str:
@@ -263,7 +301,7 @@ def _by_nvrtc(unit: Unit, names: Names, more: list[str], suffix: str, what: str)
         try:
             run = functools.partial(_run_nvrtc, whole, unit.name, options, names, what)
             path, content = kept(key, suffix, may_read, run)
-        except _RejectedError as rejected:
+        except RejectedError as rejected:
             names = names.without_unknown(unit, str(rejected))
             continue
         return names, path, content
@@ -305,34 +343,42 @@ def run(
     line: list[str], files: dict[str, str], folder: Path, _: dependencies.Reachable, kind: bytes = LIBRARY_KIND
 ) -> cache.Built:
     """Runs a compiler on these files."""
+    return result(line, execute(line, files, folder), folder, kind)
+
+
+def execute(line: list[str], files: dict[str, str], folder: Path, here: Path | None = None) -> str:
+    """Runs a compiler in that folder, in which these files are to be, or ``here``: its messages."""
     for file, text in files.items():
         (folder / file).write_text(text, encoding="utf-8")
     try:
-        ran = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
+        ran = subprocess.run(line, cwd=here or folder, capture_output=True, text=True, errors="replace")
     except OSError as error:
         raise CompileError(f"the C++ compiler {line[0]!r} cannot be run: {error.strerror or error}") from None
     if ran.returncode:
         if full := re.search("No space left on device|Disk quota exceeded", ran.stderr):
             raise OSError(0, full[0])
         log = _cut(ran.stderr + ran.stdout, _LOG_WIDTH)
-        raise _RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
+        raise RejectedError(log or f"{line[0]} ended with status {ran.returncode}")
+    return ran.stdout + ran.stderr
+
+
+def result(line: list[str], log: str, folder: Path, kind: bytes, here: Path | None = None) -> cache.Built:
+    """What a compiler wrote in that folder, and the files that it read from ``here``."""
     library = (folder / RESULT).read_bytes() if (folder / RESULT).is_file() else b""
     if library[:4] != b"\x7fELF" or library[16:17] != kind:
         advice = (
             "If a flag lets it do something else, as -E, -c, -S, -M, -o, -fsyntax-only and --help do, leave that out"
         )
         message = f"{line[0]} ended without an error, but wrote no shared library. {advice}"
-        raise CompileError(message, ran.stdout + ran.stderr)
-    return library, dependencies.listed(folder / READ)
+        raise CompileError(message, log)
+    return library, dependencies.listed(folder / READ, here)
 
 
-def _run_shown(
-    name: str, mode: str, line: list[str], files: dict[str, str], folder: Path, reachable: dependencies.Reachable
-) -> cache.Built:
-    """The same, with a line of progress for a first check or picture."""
-    with _display.progress_line(None if mode in _driver.REPORTING else False, after=0) as announce:
-        announce(f"Compiling {name} so that it reports its accesses ...")
-        return run(line, files, folder, reachable)
+def _run_shown(job: Job, files: dict[str, str], folder: Path, _: dependencies.Reachable) -> cache.Built:
+    """Compiles, with a line of progress for a first check or picture."""
+    with _display.progress_line(None if job.mode in _driver.REPORTING else False, after=0) as announce:
+        announce(f"Compiling {job.source} so that it reports its accesses ...")
+        return job.run(files, folder)
 
 
 def _run_nvrtc(
@@ -341,7 +387,7 @@ def _run_nvrtc(
     """The linker's names as a line of JSON, and the code or the compiler's output."""
     linkers, image, log = nvrtc.compile(text, name, options, names.kernels, names.variables)
     if image is None:
-        raise _RejectedError(log)
+        raise RejectedError(log)
     content = log.encode() if what == "log" else image
     return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 
@@ -354,8 +400,7 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
-    lines = unit.text.splitlines()  # instead of rewritten ones
-    log = _REWRITTEN.sub(lambda m: f"{m[1]}{lines[int(m[2]) - 1]}\n" if m[0].startswith(f"{unit.name}:") else m[0], log)
+    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

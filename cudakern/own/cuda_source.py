@@ -1,9 +1,9 @@
-"""Reads CUDA C++: the kernels and variables that a source defines, and the arrays of dynamic shared memory in it."""
+"""Reads CUDA C++: the kernels and variables that a source defines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,12 +19,6 @@ _TOKEN = re.compile(
 _ATTRIBUTES = {"__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "__block_size__", "alignas"}
 _MEMORY = {"__device__", "__constant__", "__managed__"}
 _OPEN, _CLOSE = "([{", ")]}"
-#: In a declaration, with spaces between words: an alignment or what says where it is stored; an array without a length.
-_PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_STORAGE = re.compile(
-    rf"\b(?:(?:__align__|alignas|__attribute__) {_PARENTHESES}|(?:extern|__shared__|__device__|static)\b) ?"
-)
-_ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 
 
 class Token(NamedTuple):
@@ -60,9 +54,10 @@ def read(path: Path) -> str:
     return re.sub("\r\n?", "\n", text)
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
     """Words, strings and signs, without comments and directives."""
-    return [Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(text) if m.lastgroup != "skip"]
+    found = _TOKEN.finditer(text, start, len(text) if end is None else end)
+    return [Token(m[0], m.start(), m.end()) for m in found if m.lastgroup != "skip"]
 
 
 def split(section: Iterable[Token], *separators: str, opening: str = _OPEN, closing: str = _CLOSE) -> list[list[Token]]:
@@ -134,6 +129,8 @@ def _scope(words: list[str]) -> tuple[str, ...] | None:
 
 
 def _kernel(declaration: list[Token], prefix: list[str], text: str, end: int) -> KernelText | None:
+    while declaration[1].text == "(" and declaration[0].text not in _ATTRIBUTES:  # a macro, which needs no semicolon
+        declaration = declaration[closing(declaration, 1) :]
     is_template = declaration[0].text == "template"
     rest = declaration
     if is_template:
@@ -173,88 +170,3 @@ def _variables(declaration: list[Token]) -> list[str]:
                 name = word
         names.append(name)
     return [name for name in names if name]
-
-
-def replaced(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
-    """The text with others in place of these parts, (start, end, other). Lines keep their numbers."""
-    pieces, done = [], 0
-    for start, end, other in parts:
-        pieces += [text[done:start], other, "\n" * text.count("\n", start, end)]
-        done = end
-    return "".join([*pieces, text[done:]])
-
-
-def in_macros(text: str, rewritten: Callable[[str], str]) -> str:
-    """The source with the bodies of its macros rewritten. Lines keep their numbers."""
-
-    def macro(match: re.Match[str]) -> str:
-        body = rewritten(match[2].replace("\\\n", " \n"))
-        return match[1] + re.sub(r" ?\n", lambda _: "\\\n", body)
-
-    return re.sub(r"^([ \t]*#[ \t]*define\b)((?:\\\n|[^\n])*)", macro, text, flags=re.M)
-
-
-def with_shared_memory(text: str) -> str:
-    """The source with declarations of shared memory that are C++: see device_dynamic.h. Lines keep their numbers.
-
-    ``extern __shared__ T name[];`` becomes a reference to an array: at file scope a variable of its own, in a function
-    a local one, because several functions (or instances of one) may give it several types. In ``static __shared__``,
-    the second word includes the first.
-    """
-    if "__shared__" not in text:
-        return text
-    function = "auto &{name} = emu_dynamic<{type}>()"
-    if re.search(r"\[\s*=", text):  # a lambda that copies cannot copy an array without a length
-        function = "auto *const {name} = emu_dynamic<{type}>()"
-    text = in_macros(text, lambda body: replaced(body, _declarations(body, function, function, ends=True)))
-    elsewhere = "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC"
-    return replaced(text, _declarations(text, function, elsewhere))
-
-
-def _declarations(text: str, in_function: str, elsewhere: str, ends: bool = False) -> Iterator[tuple[int, int, str]]:
-    """These declarations, and what takes their place; ``ends``: the last one may have no semicolon."""
-    inside = 0  # braces of functions and structs
-    scopes: list[bool] = []  # of each open brace: whether it is a function's or a struct's
-    statement: list[Token] = []
-    for token in [*tokens(text), Token("", len(text), len(text))]:
-        if token.text not in ("{", "}", ";", ""):
-            statement.append(token)
-            continue
-        words = [t.text for t in statement]
-        if "__shared__" in words:
-            dynamic = _dynamic(words) if token.text == ";" or (ends and not token.text) else None
-            if dynamic:
-                first, declared = dynamic
-                form = in_function if inside else elsewhere
-                yield statement[first].start, statement[-1].end, form.format(**declared)
-            else:
-                yield from ((word.start, word.end, "      ") for word in statement if word.text == "static")
-                yield from _aligned(text, statement)
-        if token.text == "{":
-            scopes.append(_scope(words) is None)
-            inside += scopes[-1]
-        elif token.text == "}" and scopes:
-            inside -= scopes.pop()
-        statement = []
-
-
-def _aligned(text: str, statement: list[Token]) -> Iterator[tuple[int, int, str]]:
-    """``__shared__ alignas(16) T name[n];``: what says how it is aligned must come first in C++."""
-    words = [t.text for t in statement]
-    at = words.index("__shared__")
-    if words[at + 1 : at + 3] != ["alignas", "("]:
-        return
-    end = closing(statement, at + 2)
-    alignment = text[statement[at + 1].start : statement[end - 1].end]
-    yield statement[at].start, statement[end - 1].end, f"{alignment} __shared__"
-
-
-def _dynamic(words: list[str]) -> tuple[int, dict[str, str]] | None:
-    """Where an ``extern __shared__ T name[]`` begins in a statement, and its parts; None if that is something else."""
-    if "extern" not in words:
-        return None
-    first = min(words.index("extern"), words.index("__shared__"))
-    while first and words[first - 1] in ("const", "volatile"):
-        first -= 1
-    declared = _ARRAY.fullmatch(_STORAGE.sub("", " ".join(words[first:])).strip())
-    return declared and (first, declared.groupdict() | {"type": declared["element"] + declared["lengths"]})

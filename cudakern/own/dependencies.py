@@ -74,6 +74,12 @@ def follow(files: list[Header], folders: Folders, every: bool = False) -> list[H
     return files
 
 
+def quoting(folder: Path | None) -> list[Path]:
+    """The folders in which a source of that folder includes files in quotes, as far as its flags do not name others."""
+    named = [Path(path) for path in os.environ.get("CPATH", "").split(os.pathsep) if path]
+    return [*([folder] if folder else []), *named]
+
+
 def _whole_lines(text: str) -> str:
     """Without the ends of lines that a backslash continues."""
     return re.sub(r"\\[ \t]*\r?\n", "", text)
@@ -113,12 +119,13 @@ def reachable(
     return Reachable(list(paths), any(_COMPUTED.search(_whole_lines(header.text)) for header in headers))
 
 
-def listed(rule: Path) -> list[str] | None:
-    """The files in a rule that a compiler wrote by `-MD`, without those beside the rule; None if there is no rule."""
+def listed(rule: Path, here: Path | None = None) -> list[str] | None:
+    """The files in a rule that a compiler, which ran ``here`` or in the rule's folder, wrote by `-MD`; without those in
+    that folder. None if there is no rule."""
     try:
         text = rule.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
         return None
     ours = os.path.join(rule.parent, "")
-    paths = [os.path.join(ours, name) for name in _driver.listed(text)]
+    paths = [os.path.join(here or ours, name) for name in _driver.listed(text)]
     return [path for path in paths if not os.path.normpath(path).startswith(ours)]

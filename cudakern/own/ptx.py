@@ -1,8 +1,7 @@
-"""Inline PTX on the emulator: replaces each ``asm`` of a source by C++ statements that do the same.
+"""Inline PTX on the emulator: C++ statements that do the same as an ``asm``.
 
 An instruction is looked up by its opcode in the table ptx.txt, or in ``_HANDLERS``, which has those with operands of
-other forms. What both lack becomes an error of the C++ compiler, with the source's line, unless the preprocessor
-removes it.
+other forms. What both lack becomes an error of the C++ compiler, with the source's line, if the code is used.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from .cuda_source import Token, in_macros, replaced, split, tokens
+from .cuda_source import Token, split
 
 #: Types of PTX in C++.
 _TYPES = {
@@ -79,45 +78,25 @@ def _table() -> tuple[list[_Row], dict[str, str]]:
 
 
 # --- the source ------------------------------------------------------------------------------------------------------
-_ASM = {"asm", "__asm__", "__asm"}
-_QUALIFIERS = {"volatile", "__volatile__", "__volatile", "inline", "__inline__"}
+ASM = {"asm", "__asm__", "__asm"}
+QUALIFIERS = {"volatile", "__volatile__", "__volatile", "inline", "__inline__"}  #: between asm and its parenthesis
+BEFORE = {";", "{", "}", ")", ":", "else", "do"}  #: an asm that is a statement
+#: What the text of an instruction of another machine does not look like.
+_PTX = re.compile(r"\w\.\w|\bbra\b|@|%\w")
 
 
-def has_asm(text: str) -> bool:
-    return re.search(r"\b(?:asm|__asm__|__asm)\b", text) is not None
-
-
-def translated(text: str) -> str:
-    """The source with C++ for each asm, also in the bodies of macros. Lines keep their numbers."""
-    return _without_asm(in_macros(text, _without_asm)) if has_asm(text) else text
-
-
-def _without_asm(text: str) -> str:
-    return replaced(text, _statements_of_asm(text))
-
-
-def _statements_of_asm(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each asm, and the C++ that takes its place."""
-    end = Token("", len(text), len(text))
-    source = [*tokens(text), end, end]
-    closing = 0
-    for i, token in enumerate(source):
-        if i < closing or token.text not in _ASM:
-            continue
-        opening = i + 1
-        while source[opening].text in _QUALIFIERS:
-            opening += 1
-        if source[opening].text != "(":
-            continue
-        parts = split(source[k] for k in range(opening + 1, len(source) - 2))[0]
-        closing = opening + 1 + len(parts)
-        last = source[closing + (source[closing + 1].text == ";")]
-        try:
-            code = _Asm(text, parts).code()
-        except UnknownError as error:
-            words = re.sub(r"[^\w .,:;%@!+=<>(){}\[\]/-]", "'", str(error))
-            code = f'_Pragma("GCC error \\"{words}\\"");'
-        yield token.start, last.end, code
+def translated(text: str, parts: list[Token]) -> str | None:
+    """The C++ for an asm, of which these tokens stand in the parentheses; None if it is none for a GPU: empty, or with
+    the instructions or constraints of another machine. What the emulator lacks becomes an error where it is called."""
+    try:
+        asm = _Asm(text, parts)
+        return asm.code() if asm.ptx.strip() else None
+    except UnknownError as error:
+        if not _PTX.search("".join(token.text for token in parts if '"' in token.text)):
+            return None
+        words = re.sub(r"[^\w .,:;%@!+=<>(){}\[\]/-]", "'", str(error))
+        function = f"emu_unknown_{parts[0].start if parts else 0}"
+        return f'{{ __attribute__((error("{words}"))) void {function}(); {function}(); }}'
 
 
 class _Asm:

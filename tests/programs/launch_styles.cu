@@ -39,5 +39,5 @@ int main(void)
     (*add)<<<1, 1>>>(x, 1000000);
     { add<<<1, 1>>>(x, 1000000); } ::add<<<1, 1>>>(x, 1000000); add<<<1, 1>>>(x, 1000000);
     cudaMemcpy(&h, x, sizeof(int), cudaMemcpyDeviceToHost); printf("%d\n", h);
-    cudaFree(x); return h != 6327148;
+    cudaFree(x); return h != 6327168;
 }

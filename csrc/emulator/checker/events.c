@@ -301,7 +301,7 @@ static void on_release(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
-    if (event->kind == EMU_MEMORY_DEVICE && event->bytes) {
+    if ((event->kind == EMU_MEMORY_DEVICE || event->kind == EMU_MEMORY_MANAGED) && event->bytes) {
         shadow_set(event->address, event->bytes, 1);
         interval_add_freed(event->address, event->address + event->bytes);
     }

@@ -33,6 +33,7 @@ const emu_limits EMU_LIMITS = {
 };
 
 static _Thread_local int current_device;
+static atomic_uint device_flags[EMU_MAX_DEVICES];            // cudaSetDeviceFlags: stored without effect
 static atomic_uchar peers[EMU_MAX_DEVICES][EMU_MAX_DEVICES]; // [from][to]: whether access is enabled
 
 const emu_chip *emu_chip_now(void) {
@@ -132,7 +133,7 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->memoryBusWidth = chip->bus_bits;
     p->l2CacheSize = (int)chip->l2;
     p->maxThreadsPerMultiProcessor = each->warps * EMU_LIMITS.warp;
-    p->streamPrioritiesSupported = 0; // priorities are accepted but have no effect
+    p->streamPrioritiesSupported = 1; // (they have no effect)
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->sharedMemPerMultiprocessor = each->shared;
     p->computePreemptionSupported = 1;
@@ -145,6 +146,36 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->memoryPoolsSupported = 1;
     p->clusterLaunch = each->capability >= 90;
     p->unifiedFunctionPointers = 0;
+    p->managedMemory = p->concurrentManagedAccess = 1;
+    p->clockRate = chip->clock_khz;
+    p->memoryClockRate = chip->memory_clock_khz;
+    p->deviceOverlap = 1;
+    p->computeMode = cudaComputeModeDefault;
+    p->singleToDoublePrecisionPerfRatio = each->double_rate ? each->float_rate / each->double_rate : 0;
+    if (each->capability >= 80) { // hints about the L2 cache are accepted but have no effect
+        p->persistingL2CacheMaxSize = (int)(chip->l2 / 4 * 3);
+        p->accessPolicyMaxWindowSize = 128 << 20;
+    }
+    // The guide's table of technical specifications; the linear ones are those of texture.c.
+    p->maxTexture1DMipmap = 32768;
+    p->maxTexture1DLinear = 1 << 28;
+    p->maxTexture2DMipmap[0] = p->maxTexture2DMipmap[1] = 32768;
+    p->maxTexture2DLinear[0] = EMU_LIMITS.texture_1d;
+    p->maxTexture2DLinear[1] = 65000;
+    p->maxTexture2DLinear[2] = 2097120;
+    p->maxTexture2DGather[0] = p->maxTexture2DGather[1] = 32768;
+    p->maxTexture3DAlt[0] = p->maxTexture3DAlt[1] = 8192;
+    p->maxTexture3DAlt[2] = 32768;
+    p->maxTextureCubemap = p->maxTextureCubemapLayered[0] = 32768;
+    p->maxTextureCubemapLayered[1] = 2046;
+    p->maxSurface1D = 32768;
+    memcpy(p->maxSurface2D, EMU_LIMITS.texture_2d, sizeof p->maxSurface2D);
+    memcpy(p->maxSurface3D, EMU_LIMITS.texture_3d, sizeof p->maxSurface3D);
+    memcpy(p->maxSurface1DLayered, EMU_LIMITS.texture_1d_layered, sizeof p->maxSurface1DLayered);
+    memcpy(p->maxSurface2DLayered, EMU_LIMITS.texture_2d_layered, sizeof p->maxSurface2DLayered);
+    p->maxSurfaceCubemap = p->maxSurfaceCubemapLayered[0] = 32768;
+    p->maxSurfaceCubemapLayered[1] = 2046;
+    p->hostRegisterReadOnlySupported = 1;
 }
 
 int emu_device_properties(void *properties, size_t size, int device) {
@@ -164,7 +195,6 @@ int emu_device_attribute(int *value, int attribute, int device) {
     if (!value) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: the pointer for the result is NULL");
     struct cudaDeviceProp p;
     fill(&p, device);
-    const emu_chip *chip = emu_chip_now();
     long long answer = 0;
     switch ((enum cudaDeviceAttr)attribute) {
     case cudaDevAttrMaxThreadsPerBlock: answer = p.maxThreadsPerBlock; break;
@@ -179,7 +209,7 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrWarpSize: answer = p.warpSize; break;
     case cudaDevAttrMaxPitch: answer = (long long)p.memPitch; break;
     case cudaDevAttrMaxRegistersPerBlock: answer = p.regsPerBlock; break;
-    case cudaDevAttrClockRate: answer = chip->clock_khz; break;
+    case cudaDevAttrClockRate: answer = p.clockRate; break;
     case cudaDevAttrMaxTexture1DWidth: answer = p.maxTexture1D; break;
     case cudaDevAttrMaxTexture2DWidth: answer = p.maxTexture2D[0]; break;
     case cudaDevAttrMaxTexture2DHeight: answer = p.maxTexture2D[1]; break;
@@ -193,18 +223,18 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrMaxTexture2DLayeredLayers: answer = p.maxTexture2DLayered[2]; break;
     case cudaDevAttrSurfaceAlignment: answer = (long long)p.surfaceAlignment; break;
     case cudaDevAttrTextureAlignment: answer = (long long)p.textureAlignment; break;
-    case cudaDevAttrGpuOverlap: answer = 1; break;
+    case cudaDevAttrGpuOverlap: answer = p.deviceOverlap; break;
     case cudaDevAttrMultiProcessorCount: answer = p.multiProcessorCount; break;
-    case cudaDevAttrKernelExecTimeout: answer = 0; break;
+    case cudaDevAttrKernelExecTimeout: answer = p.kernelExecTimeoutEnabled; break;
     case cudaDevAttrIntegrated: answer = p.integrated; break;
     case cudaDevAttrCanMapHostMemory: answer = p.canMapHostMemory; break;
-    case cudaDevAttrComputeMode: answer = cudaComputeModeDefault; break;
+    case cudaDevAttrComputeMode: answer = p.computeMode; break;
     case cudaDevAttrConcurrentKernels: answer = p.concurrentKernels; break;
     case cudaDevAttrEccEnabled: answer = p.ECCEnabled; break;
     case cudaDevAttrPciBusId: answer = p.pciBusID; break;
     case cudaDevAttrPciDeviceId: answer = p.pciDeviceID; break;
     case cudaDevAttrTccDriver: answer = p.tccDriver; break;
-    case cudaDevAttrMemoryClockRate: answer = chip->memory_clock_khz; break;
+    case cudaDevAttrMemoryClockRate: answer = p.memoryClockRate; break;
     case cudaDevAttrGlobalMemoryBusWidth: answer = p.memoryBusWidth; break;
     case cudaDevAttrL2CacheSize: answer = p.l2CacheSize; break;
     case cudaDevAttrMaxThreadsPerMultiProcessor: answer = p.maxThreadsPerMultiProcessor; break;
@@ -223,9 +253,7 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrIsMultiGpuBoard: answer = p.isMultiGpuBoard; break;
     case cudaDevAttrMultiGpuBoardGroupID: answer = device; break;
     case cudaDevAttrHostNativeAtomicSupported: answer = p.hostNativeAtomicSupported; break;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-        answer = chip->each->float_rate / chip->each->double_rate;
-        break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: answer = p.singleToDoublePrecisionPerfRatio; break;
     case cudaDevAttrPageableMemoryAccess: answer = p.pageableMemoryAccess; break;
     case cudaDevAttrConcurrentManagedAccess: answer = p.concurrentManagedAccess; break;
     case cudaDevAttrComputePreemptionSupported: answer = p.computePreemptionSupported; break;
@@ -241,6 +269,27 @@ int emu_device_attribute(int *value, int attribute, int device) {
     case cudaDevAttrReservedSharedMemoryPerBlock: answer = (long long)p.reservedSharedMemPerBlock; break;
     case cudaDevAttrMemoryPoolsSupported: answer = p.memoryPoolsSupported; break;
     case cudaDevAttrClusterLaunch: answer = p.clusterLaunch; break;
+    case cudaDevAttrMaxTexture1DLinearWidth: answer = p.maxTexture1DLinear; break;
+    case cudaDevAttrMaxTexture2DLinearWidth: answer = p.maxTexture2DLinear[0]; break;
+    case cudaDevAttrMaxTexture2DLinearHeight: answer = p.maxTexture2DLinear[1]; break;
+    case cudaDevAttrMaxTexture2DLinearPitch: answer = p.maxTexture2DLinear[2]; break;
+    case cudaDevAttrMaxTextureCubemapWidth: answer = p.maxTextureCubemap; break;
+    case cudaDevAttrMaxTextureCubemapLayeredWidth: answer = p.maxTextureCubemapLayered[0]; break;
+    case cudaDevAttrMaxTextureCubemapLayeredLayers: answer = p.maxTextureCubemapLayered[1]; break;
+    case cudaDevAttrMaxSurface1DWidth: answer = p.maxSurface1D; break;
+    case cudaDevAttrMaxSurface2DWidth: answer = p.maxSurface2D[0]; break;
+    case cudaDevAttrMaxSurface2DHeight: answer = p.maxSurface2D[1]; break;
+    case cudaDevAttrHostRegisterReadOnlySupported: answer = p.hostRegisterReadOnlySupported; break;
+    case cudaDevAttrCooperativeMultiDeviceLaunch:
+    case cudaDevAttrCanFlushRemoteWrites:
+    case cudaDevAttrSparseCudaArraySupported:
+    case cudaDevAttrDeferredMappingCudaArraySupported:
+    case cudaDevAttrTimelineSemaphoreInteropSupported:
+    case cudaDevAttrGPUDirectRDMASupported:
+    case cudaDevAttrGPUDirectRDMAFlushWritesOptions:
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+    case cudaDevAttrIpcEventSupport:
+    case cudaDevAttrMpsEnabled: answer = 0; break; // what the emulator does not have
     default:
         return emu_error(cudaErrorInvalidValue, "cudaDeviceGetAttribute: the emulator does not support attribute %d",
                          attribute);
@@ -255,6 +304,36 @@ int emu_device_bus_id(char *text, int size, int device) {
     if (!text || size < 13)
         return emu_error(cudaErrorInvalidValue, "cudaDeviceGetPCIBusId: the text needs a buffer of 13 bytes");
     snprintf(text, (size_t)size, "0000:%02X:00.0", (unsigned)(device + 1) & 0xff);
+    return cudaSuccess;
+}
+
+int emu_device_by_bus_id(int *device, const char *text) {
+    const char *call = "cudaDeviceGetByPCIBusId";
+    unsigned domain = 0, bus, slot, function = 0;
+    if (!device || !text) return emu_error(cudaErrorInvalidValue, "%s: a pointer is NULL", call);
+    int ok = sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4;
+    if (!ok) domain = 0, ok = sscanf(text, "%x:%x.%x", &bus, &slot, &function) == 3;
+    if (!ok) return emu_error(cudaErrorInvalidValue, "%s: \"%s\" is not an address such as 0000:01:00.0", call, text);
+    int code = domain || slot || function || !bus
+                   ? emu_error(cudaErrorInvalidDevice, "%s: no device at %s", call, text)
+                   : emu_check_device((int)bus - 1, call);
+    if (!code) *device = (int)bus - 1;
+    return code;
+}
+
+// Of the current device. What they ask for concerns how a thread waits, so they have no effect here.
+int emu_device_flags(unsigned *flags, int set) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    const unsigned schedule = flags ? *flags & cudaDeviceScheduleMask : 0;
+    if (!flags || (set && (*flags & ~(unsigned)cudaDeviceMask || (schedule & (schedule - 1)))))
+        return emu_error(cudaErrorInvalidValue, "cudaSetDeviceFlags: %s",
+                         flags ? "there are flags that do not exist, or more than one cudaDeviceSchedule*"
+                               : "the pointer for the result is NULL");
+    if (set)
+        atomic_store(&device_flags[device], *flags);
+    else
+        *flags = atomic_load(&device_flags[device]);
     return cudaSuccess;
 }
 

@@ -12,6 +12,7 @@
 
 // EMU_GRAIN: the alignment of device memory; sizes are rounded up to a multiple of it.
 enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 };
+enum { EMU_PRIORITY_GREATEST = -5 }; // of streams, down from 0; it has no effect
 
 // The three calls around fork(): lock before it, unlock after it in the parent and in the child.
 typedef enum emu_fork { EMU_FORK_PREPARE, EMU_FORK_PARENT, EMU_FORK_CHILD } emu_fork;

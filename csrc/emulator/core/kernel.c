@@ -10,7 +10,7 @@
 //
 // Invariant: a kernel stays in the table until the process ends, and its library stays loaded, so no address in the
 // table can be reused for something else. A kernel that is known only by its address has no signature yet: its
-// attributes can be set, but it can be launched only after a call that knows its type.
+// attributes can be set, but it can be launched only after a call that knows its type, or if it was announced.
 #define _GNU_SOURCE
 #include "host.h"
 
@@ -32,7 +32,8 @@ typedef struct table {
 } table;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(table *) newest; // changed under the lock
+static _Atomic(table *) newest;  // changed under the lock
+static emu_announced *announced; // used under the lock
 
 void emu_kernel_fork(emu_fork stage) {
     emu_fork_lock(stage, &lock);
@@ -104,6 +105,25 @@ static emu_kernel *learn(const void *function, const emu_signature *signature) {
     return kernel;
 }
 
+void emu_announce(emu_announced *kernel, int add) {
+    pthread_mutex_lock(&lock);
+    emu_announced **at = &announced;
+    while (!add && *at && *at != kernel) at = &(*at)->next;
+    if (add)
+        kernel->next = announced, announced = kernel;
+    else if (*at)
+        *at = kernel->next;
+    pthread_mutex_unlock(&lock);
+}
+
+static const emu_signature *announced_signature(const void *function) {
+    pthread_mutex_lock(&lock);
+    const emu_announced *a = announced;
+    while (a && a->function != function) a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a ? a->signature : NULL;
+}
+
 // --- Finding a kernel by its handle or its host function ----------------------------------------------------------
 
 int emu_check_version(uint32_t version) {
@@ -137,6 +157,8 @@ int emu_find_typed_kernel(const void *function, const char *call, emu_kernel **r
     if (*result && emu_kernel_signature(*result)) return cudaSuccess;
     Dl_info where;
     if (*result) function = (*result)->function;
+    const emu_signature *signature = announced_signature(function);
+    if (signature) return emu_get_kernel((void **)result, function, signature);
     if (!function || !dladdr(function, &where)) return no_kernel(function, call);
     char name[256];
     emu_kernel_name(function, name, sizeof name);
@@ -177,6 +199,7 @@ int emu_function_set(const void *function, int attribute, int value) {
     if (!code) code = emu_find_kernel(function, call, &kernel);
     if (code) return code;
     if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess; // a hint
+    if (attribute == cudaFuncAttributeNonPortableClusterSizeAllowed) return cudaSuccess; // launches check the size
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return emu_error(cudaErrorInvalidValue, "%s: the emulator does not support attribute %d", call, attribute);
     size_t limit = emu_chip_now()->each->shared_per_block;

@@ -74,6 +74,42 @@ int emu_occupancy_block(int *grid, int *block, const void *function, size_t dyna
     return cudaSuccess;
 }
 
+static int read_attributes(emu_grid_launch *to, const cudaLaunchAttribute *attributes, unsigned count) {
+    if (count && !attributes)
+        return emu_error(cudaErrorInvalidValue, "the launch has %u attributes, but the pointer to them is NULL",
+                         count);
+    for (unsigned i = 0; i < count; i++) {
+        const cudaLaunchAttribute *a = &attributes[i];
+        if (a->id == cudaLaunchAttributeCooperative) to->cooperative = a->val.cooperative != 0;
+        if (a->id == cudaLaunchAttributeClusterDimension)
+            to->cluster = (emu_dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
+    }
+    return cudaSuccess;
+}
+
+// Clusters of the configuration's size that run at once; the largest portable size. (All multiprocessors are alike.)
+int emu_occupancy_clusters(int *clusters, int *size, const void *function, const void *configuration) {
+    const char *call = size ? "cudaOccupancyMaxPotentialClusterSize" : "cudaOccupancyMaxActiveClusters";
+    const cudaLaunchConfig_t *config = configuration;
+    if (!(size || (clusters && config))) return emu_error(cudaErrorInvalidValue, "%s: a pointer is NULL", call);
+    const int has_clusters = emu_chip_now()->each->capability >= 90;
+    if (size) {
+        emu_kernel *kernel;
+        *size = has_clusters ? EMU_MAX_CLUSTER : 1;
+        return emu_find_kernel(function, call, &kernel);
+    }
+    emu_grid_launch launch = {.cluster = {1, 1, 1}};
+    int blocks, code = read_attributes(&launch, config->attrs, config->numAttrs);
+    const unsigned threads = config->blockDim.x * config->blockDim.y * config->blockDim.z;
+    if (!code) code = emu_occupancy(&blocks, function, (int)threads, config->dynamicSmemBytes);
+    const unsigned each = launch.cluster.x * launch.cluster.y * launch.cluster.z;
+    if (!code && (!each || each > EMU_MAX_CLUSTER || !has_clusters))
+        code = emu_error(cudaErrorInvalidClusterSize, "%s: clusters of %u blocks; 1 to %d are allowed", call, each,
+                         has_clusters ? EMU_MAX_CLUSTER : 1);
+    if (!code) *clusters = blocks * emu_chip_now()->multiprocessors / (int)each;
+    return code;
+}
+
 int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size) {
     const char *call = "cudaOccupancyAvailableDynamicSMemPerBlock";
     emu_kernel *kernel;
@@ -154,19 +190,6 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
     }
     return cudaSuccess;
 #undef REFUSE
-}
-
-static int read_attributes(emu_grid_launch *to, const cudaLaunchAttribute *attributes, unsigned count) {
-    if (count && !attributes)
-        return emu_error(cudaErrorInvalidValue, "the launch has %u attributes, but the pointer to them is NULL",
-                         count);
-    for (unsigned i = 0; i < count; i++) {
-        const cudaLaunchAttribute *a = &attributes[i];
-        if (a->id == cudaLaunchAttributeCooperative) to->cooperative = a->val.cooperative != 0;
-        if (a->id == cudaLaunchAttributeClusterDimension)
-            to->cluster = (emu_dim3){a->val.clusterDim.x, a->val.clusterDim.y, a->val.clusterDim.z};
-    }
-    return cudaSuccess;
 }
 
 static int copy_arguments(char *to, const emu_signature *signature, void *const *arguments, const void *function) {

@@ -47,6 +47,11 @@ int emu_limit(int which, size_t *value, int set) {
         if (set) return emu_heap_set_limit(*value);
         *value = emu_heap_limit();
         return cudaSuccess;
+    case cudaLimitPersistingL2CacheSize: // hints about the cache, which have no effect
+    case cudaLimitMaxL2FetchGranularity:
+    case cudaLimitDevRuntimePendingLaunchCount:
+        if (!set) *value = which == cudaLimitMaxL2FetchGranularity ? 64 : 0;
+        return cudaSuccess;
     default: return emu_error(cudaErrorUnsupportedLimit, "cudaDeviceSetLimit: the emulator has no limit %d", which);
     }
 }

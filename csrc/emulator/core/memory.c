@@ -12,12 +12,15 @@
 #include "host.h"
 #include "table.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PITCH = 512 };
 static const size_t FILL = (size_t)32 << 20;
+#define NO_ADVICE                                                                                                    \
+    { 0, cudaInvalidDeviceId, cudaInvalidDeviceId, cudaInvalidDeviceId }
 
 typedef struct pool {
     int live, device;
@@ -28,7 +31,7 @@ typedef struct pool {
 } pool;
 
 static size_t used[EMU_MAX_DEVICES];
-static pool default_pools[EMU_MAX_DEVICES];
+static pool default_pools[EMU_MAX_DEVICES], *pools_in_use[EMU_MAX_DEVICES]; // in use: NULL is the default one
 static pool *pools;
 
 // --- changes of the table (lock held) -----------------------------------------------------------------------------
@@ -44,7 +47,7 @@ static emu_entry *beginning(const void *pointer, unsigned kinds) {
 
 static void account(const emu_entry *b, int sign) {
     size_t bytes = rounded(b->bytes);
-    if (b->kind != DEVICE) return;
+    if (!emu_entry_is_device(b)) return;
     used[b->device] += sign > 0 ? bytes : (size_t)0 - bytes;
     pool *from = b->pool;
     if (!from) return;
@@ -101,14 +104,14 @@ static void fill_new(char *memory, size_t bytes) {
     }
 }
 
-static int allocate(void **pointer, size_t bytes, int device, pool *from, const char *call) {
+static int allocate(void **pointer, size_t bytes, int device, pool *from, emu_entry_kind kind, const char *call) {
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     if (emu_allocation_should_fail())
         return emu_error(cudaErrorMemoryAllocation, "%s: %s; the setting fail_allocation made this call fail", call,
                          ck_size_in_words(bytes).text);
-    emu_entry fresh = {.bytes = bytes, .kind = DEVICE, .device = device, .pool = from};
+    emu_entry fresh = {.bytes = bytes, .kind = kind, .device = device, .pool = from, .advice = NO_ADVICE};
     size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
     // If it does not fit, try again after the streams have executed pending frees.
@@ -151,7 +154,19 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, const 
 
 int emu_malloc(void **pointer, size_t bytes) {
     int device, code = emu_enter(&device);
-    return code ? code : allocate(pointer, bytes, device, NULL, "cudaMalloc");
+    return code ? code : allocate(pointer, bytes, device, NULL, DEVICE, "cudaMalloc");
+}
+
+// The host may use managed memory at any time, because it is host memory like all device memory here.
+int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags) {
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!bytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+        return emu_error(cudaErrorInvalidValue,
+                         "cudaMallocManaged: %zu bytes, flags %u; it needs at least 1 byte, and the flags must be "
+                         "cudaMemAttachGlobal (1) or cudaMemAttachHost (2)",
+                         bytes, flags);
+    return allocate(pointer, bytes, device, NULL, MANAGED, "cudaMallocManaged");
 }
 
 int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
@@ -163,7 +178,7 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes exceed the address space",
                          height, width);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
-    return allocate(pointer, bytes, device, NULL, "cudaMallocPitch");
+    return allocate(pointer, bytes, device, NULL, DEVICE, "cudaMallocPitch");
 }
 
 static void release(void *data) { // frees a block marked as dying
@@ -178,7 +193,7 @@ static void release(void *data) { // frees a block marked as dying
     }
     pthread_mutex_unlock(&emu_table.lock);
     if (old.base) tell_old(&old);
-    if (old.base && old.kind == DEVICE)
+    if (old.base && emu_entry_is_device(&old))
         emu_region_destroy(&old.region);
     else if (old.kind == PINNED)
         free(memory);
@@ -217,7 +232,7 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
 int emu_free(void *pointer) {
     int device, code = emu_enter(&device);
     if (code || !pointer) return code;
-    code = condemn(pointer, 1u << DEVICE, 0, "cudaFree", &device);
+    code = condemn(pointer, 1u << DEVICE | 1u << MANAGED, 0, "cudaFree", &device);
     if (code) return code;
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
@@ -228,12 +243,12 @@ int emu_free(void *pointer) {
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
     int device, code = emu_stream_device(stream, &device);
     if (code) return code;
-    pool *from = handle ? handle : &default_pools[device];
     pthread_mutex_lock(&emu_table.lock);
-    int ok = !handle || check_pool(from);
+    pool *from = handle ? handle : pools_in_use[device] ? pools_in_use[device] : &default_pools[device];
+    int ok = from == &default_pools[device] || check_pool(from);
     pthread_mutex_unlock(&emu_table.lock);
     if (!ok) return bad_pool(handle);
-    return allocate(pointer, bytes, handle ? from->device : device, from, "cudaMallocAsync");
+    return allocate(pointer, bytes, handle ? from->device : device, from, DEVICE, "cudaMallocAsync");
 }
 
 int emu_free_async(void *pointer, void *stream) {
@@ -255,7 +270,8 @@ void emu_release_device(int device) {
     for (;;) {
         pthread_mutex_lock(&emu_table.lock);
         size_t i = emu_table.count;
-        while (i && (emu_table.entries[i - 1].kind != DEVICE || emu_table.entries[i - 1].device != device)) --i;
+        while (i && (!emu_entry_is_device(&emu_table.entries[i - 1]) || emu_table.entries[i - 1].device != device))
+            --i;
         const emu_entry old = i ? emu_table.entries[i - 1] : (emu_entry){.base = 0};
         if (i) drop(&emu_table.entries[i - 1]);
         pthread_mutex_unlock(&emu_table.lock);
@@ -313,8 +329,27 @@ int emu_pool_destroy(void *handle) {
     pthread_mutex_lock(&emu_table.lock);
     int ok = check_pool(p) && !(p >= default_pools && p < default_pools + EMU_MAX_DEVICES);
     if (ok) p->live = 0; // allocations from it stay valid until they are freed
+    for (int i = 0; ok && i < EMU_MAX_DEVICES; i++)
+        if (pools_in_use[i] == p) pools_in_use[i] = NULL;
     pthread_mutex_unlock(&emu_table.lock);
     return ok ? cudaSuccess : bad_pool(handle);
+}
+
+// The pool of cudaMallocAsync: sets it if `pool` points to one, else stores it there.
+int emu_device_pool(void **handle, int device) {
+    int code = emu_check_device(device, "cudaDeviceSetMemPool");
+    if (code) return code;
+    if (!handle) return emu_error(cudaErrorInvalidValue, "cudaDeviceGetMemPool: the pointer for the result is NULL");
+    pthread_mutex_lock(&emu_table.lock);
+    pool *wanted = *handle;
+    int ok = !wanted || (check_pool(wanted) && wanted->device == device);
+    if (ok && wanted) pools_in_use[device] = wanted;
+    void *in_use = pools_in_use[device];
+    pthread_mutex_unlock(&emu_table.lock);
+    if (!ok) return bad_pool(wanted);
+    if (wanted) return cudaSuccess;
+    *handle = in_use;
+    return in_use ? cudaSuccess : emu_default_pool(handle, device);
 }
 
 int emu_pool_trim(void *handle, size_t keep) {
@@ -388,7 +423,8 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
     if (bytes > SIZE_MAX / 2 || posix_memalign(&memory, 4096, bytes))
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %s; the host is out of memory",
                          ck_size_in_words(bytes).text);
-    const emu_entry fresh = {.base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device};
+    const emu_entry fresh = {
+        .base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device, .flags = flags};
     pthread_mutex_lock(&emu_table.lock);
     int ok = emu_table_insert(fresh);
     pthread_mutex_unlock(&emu_table.lock);
@@ -423,6 +459,17 @@ int emu_host_device_pointer(void **device, void *host, unsigned flags) {
                             : "this is not page-locked memory");
     *device = host;
     return cudaSuccess;
+}
+
+int emu_host_flags(unsigned *flags, void *host) {
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(host);
+    int ok = flags && match && !match->dying && (match->kind == PINNED || match->kind == REGISTERED);
+    if (ok) *flags = match->flags | cudaHostAllocMapped; // addresses are unified, so all such memory is mapped
+    pthread_mutex_unlock(&emu_table.lock);
+    if (ok) return cudaSuccess;
+    return emu_error(cudaErrorInvalidValue, "cudaHostGetFlags(%p): %s", host,
+                     flags ? "this is not page-locked memory" : "the pointer for the result is NULL");
 }
 
 // Registers host memory as pinned, or a __device__ variable as device memory.
@@ -470,9 +517,17 @@ int emu_find_allocation(const void *pointer, emu_allocation *match) {
                                   .bytes = b->bytes,
                                   .dying = b->dying,
                                   .is_symbol = b->kind == SYMBOL,
-                                  .device = b->kind == DEVICE || b->kind == SYMBOL ? b->device : -1};
+                                  .device = emu_entry_is_device(b) || b->kind == SYMBOL ? b->device : -1};
     pthread_mutex_unlock(&emu_table.lock);
     return b != NULL;
+}
+
+int emu_check_shareable(const void *pointer) {
+    emu_allocation match;
+    if (emu_find_allocation(pointer, &match) && match.base == (uintptr_t)pointer && !match.dying && match.device >= 0)
+        return cudaSuccess;
+    return emu_error(cudaErrorInvalidValue, "cudaIpcGetMemHandle(%p): this is not the beginning of device memory",
+                     pointer);
 }
 
 int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
@@ -485,13 +540,96 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     pthread_mutex_lock(&emu_table.lock);
     const emu_entry *match = emu_table_find(pointer);
     if (match && !match->dying) {
-        int on_device = match->kind == DEVICE || match->kind == SYMBOL;
-        a.type = on_device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
+        const int on_device = match->kind == DEVICE || match->kind == SYMBOL;
+        a.type = on_device                ? cudaMemoryTypeDevice
+                 : match->kind == MANAGED ? cudaMemoryTypeManaged
+                                          : cudaMemoryTypeHost;
         a.device = match->device;
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
     }
     pthread_mutex_unlock(&emu_table.lock);
     memcpy(attributes, &a, size < sizeof a ? size : sizeof a);
+    return cudaSuccess;
+}
+
+// --- managed memory: advice and prefetches are stored, for cudaMemRangeGetAttribute ---------------------------------
+// Checks a range. The table does not contain __managed__ variables: those are in a library or the program.
+static int check_managed(const char *call, const void *pointer, size_t bytes, int location) {
+    int code = location == cudaCpuDeviceId ? cudaSuccess : emu_check_device(location, call);
+    if (code) return code;
+    if (!pointer || !bytes)
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p are not a range of managed memory", call, bytes,
+                         pointer);
+    Dl_info where; // a variable of a library or of the program
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(pointer);
+    const int is_managed = match && !match->dying && match->kind == MANAGED;
+    const size_t left = match ? match->bytes - ((uintptr_t)pointer - match->base) : 0;
+    pthread_mutex_unlock(&emu_table.lock);
+    if (!match && dladdr(pointer, &where)) return cudaSuccess;
+    if (!is_managed)
+        return emu_error(cudaErrorInvalidValue, "%s: %p is not managed memory; cudaMallocManaged allocates it", call,
+                         pointer);
+    if (bytes > left)
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p; only %zu bytes of the allocation remain", call,
+                         bytes, pointer, left);
+    return cudaSuccess;
+}
+
+static void advise(const void *pointer, int attribute, int value) {
+    pthread_mutex_lock(&emu_table.lock);
+    emu_entry *match = emu_table_find(pointer);
+    if (match) match->advice[attribute - 1] = value;
+    pthread_mutex_unlock(&emu_table.lock);
+}
+
+int emu_advise(const void *pointer, size_t bytes, int advice, int location) {
+    const char *call = "cudaMemAdvise";
+    const int sets = advice % 2; // the odd ones set what the next one takes back
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return emu_error(cudaErrorInvalidValue, "%s: %d is not a cudaMemoryAdvise", call, advice);
+    if (advice <= cudaMemAdviseUnsetReadMostly || !sets) location = cudaCpuDeviceId; // it is not used
+    int code = check_managed(call, pointer, bytes, location);
+    if (code) return code;
+    if (advice <= cudaMemAdviseUnsetReadMostly)
+        advise(pointer, cudaMemRangeAttributeReadMostly, sets);
+    else
+        advise(pointer,
+               advice <= cudaMemAdviseUnsetPreferredLocation ? cudaMemRangeAttributePreferredLocation
+                                                             : cudaMemRangeAttributeAccessedBy,
+               sets ? location : cudaInvalidDeviceId);
+    return cudaSuccess;
+}
+
+int emu_prefetch(const void *pointer, size_t bytes, int location, void *stream) {
+    int device, code = emu_stream_device(stream, &device);
+    if (!code) code = check_managed("cudaMemPrefetchAsync", pointer, bytes, location);
+    if (!code) advise(pointer, cudaMemRangeAttributeLastPrefetchLocation, location);
+    return code;
+}
+
+int emu_attach(const void *pointer, unsigned flags, void *stream) {
+    const char *call = "cudaStreamAttachMemAsync";
+    int device, code = emu_stream_device(stream, &device);
+    if (code) return code;
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+        return emu_error(cudaErrorInvalidValue, "%s: flags %u; they must be 1, 2 or 4", call, flags);
+    return check_managed(call, pointer, 1, cudaCpuDeviceId);
+}
+
+int emu_range_attribute(void *data, size_t size, int attribute, const void *pointer, size_t bytes) {
+    const char *call = "cudaMemRangeGetAttribute";
+    int code = check_managed(call, pointer, bytes, cudaCpuDeviceId);
+    if (code) return code;
+    if (!data || size < sizeof(int) || size % sizeof(int) || attribute < cudaMemRangeAttributeReadMostly ||
+        attribute > cudaMemRangeAttributeLastPrefetchLocation)
+        return emu_error(cudaErrorInvalidValue, "%s: attribute %d, %zu bytes for the result", call, attribute, size);
+    static const int none[4] = NO_ADVICE;
+    pthread_mutex_lock(&emu_table.lock);
+    const emu_entry *match = emu_table_find(pointer);
+    int *to = data, value = (match ? match->advice : none)[attribute - 1];
+    pthread_mutex_unlock(&emu_table.lock);
+    for (size_t i = 0; i < size / sizeof(int); i++) to[i] = i ? cudaInvalidDeviceId : value;
     return cudaSuccess;
 }

@@ -416,6 +416,7 @@ int emu_stream_create(void **handle, unsigned flags, int priority) {
         return emu_error(cudaErrorInvalidValue, "cudaStreamCreateWithFlags: flags %u; only 0 and 1 are allowed",
                          flags);
     pthread_mutex_lock(&emu_queues.lock);
+    priority = priority < EMU_PRIORITY_GREATEST ? EMU_PRIORITY_GREATEST : priority > 0 ? 0 : priority;
     *handle = new_stream(device, flags, priority);
     pthread_mutex_unlock(&emu_queues.lock);
     return *handle ? cudaSuccess : emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream");
@@ -482,6 +483,24 @@ int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
     if (!function) return emu_error(cudaErrorInvalidValue, "cudaLaunchHostFunc: the function is NULL");
     host_call call = {function, argument};
     return emu_submit(stream, run_host_call, &call, sizeof call, EMU_LATER, 0);
+}
+
+typedef struct stream_callback {
+    cudaStreamCallback_t function;
+    void *stream, *argument;
+} stream_callback;
+
+static void run_stream_callback(void *data) {
+    const stream_callback *call = data;
+    call->function(call->stream, cudaSuccess, call->argument);
+}
+
+int emu_stream_callback(void *stream, void (*function)(void), void *argument, unsigned flags) {
+    const char *call = "cudaStreamAddCallback";
+    if (!function || flags)
+        return emu_error(cudaErrorInvalidValue, "%s: %s", call, flags ? "flags must be 0" : "the function is NULL");
+    const stream_callback data = {(cudaStreamCallback_t)function, stream, argument};
+    return emu_submit(stream, run_stream_callback, &data, sizeof data, EMU_LATER, 0);
 }
 
 // --- fork --------------------------------------------------------------------------------------------------------

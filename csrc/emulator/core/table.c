@@ -72,7 +72,7 @@ void emu_table_remove(emu_entry *entry) {
 static int is_damaged(const emu_entry *b, char *text, size_t size) {
     ptrdiff_t offset;
     size_t count;
-    if (b->kind != DEVICE || !emu_region_damage(&b->region, &offset, &count)) return 0;
+    if (!emu_entry_is_device(b) || !emu_region_damage(&b->region, &offset, &count)) return 0;
     const char *where = offset < 0 ? "before the beginning" : "beyond the end";
     snprintf(text, size, "wrote %s of an allocation of %zu bytes (bytes %td to %td have changed). %s", where,
              b->bytes, offset, offset + (ptrdiff_t)count - 1, offset < 0 ? BEFORE : BEYOND);
@@ -138,8 +138,8 @@ void emu_memory_explain(uintptr_t address, char *text, size_t size) {
     const size_t i = emu_table_after(address);
     const emu_entry *below = i ? &emu_table.entries[i - 1] : NULL,
                     *above = i < emu_table.count ? &emu_table.entries[i] : NULL;
-    const size_t beyond = below && below->kind == DEVICE ? address - below->base - below->bytes : SIZE_MAX;
-    const size_t before = above && above->kind == DEVICE ? above->base - address : SIZE_MAX;
+    const size_t beyond = below && emu_entry_is_device(below) ? address - below->base - below->bytes : SIZE_MAX;
+    const size_t before = above && emu_entry_is_device(above) ? above->base - address : SIZE_MAX;
     if (freed)
         snprintf(text, size, ", in an allocation of %zu bytes that has been freed", freed);
     else if (beyond < NEAR && beyond <= before)

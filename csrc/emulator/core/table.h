@@ -12,7 +12,8 @@ typedef enum emu_entry_kind {
     DEVICE = EMU_MEMORY_DEVICE,
     PINNED = EMU_MEMORY_PINNED,
     REGISTERED = EMU_MEMORY_REGISTERED,
-    SYMBOL = EMU_MEMORY_SYMBOL
+    SYMBOL = EMU_MEMORY_SYMBOL,
+    MANAGED = EMU_MEMORY_MANAGED
 } emu_entry_kind;
 
 typedef struct emu_entry {
@@ -20,9 +21,16 @@ typedef struct emu_entry {
     size_t bytes;
     emu_entry_kind kind;
     int device, dying;
+    unsigned flags;    // of PINNED: those of cudaHostAlloc
     void *pool;        // memory.c
-    emu_region region; // of DEVICE
+    emu_region region; // of DEVICE and MANAGED
+    // Of MANAGED: cudaMemAdvise's and cudaMemPrefetchAsync's, by cudaMemRangeAttribute - 1. They have no effect.
+    int advice[4];
 } emu_entry;
+
+static inline int emu_entry_is_device(const emu_entry *entry) { // its memory is that of a device, with canaries
+    return entry->kind == DEVICE || entry->kind == MANAGED;
+}
 
 extern struct emu_table {
     pthread_mutex_t lock;

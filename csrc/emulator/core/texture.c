@@ -216,20 +216,66 @@ int emu_array_copy(const void *parameters, void *stream, int async) {
     return cudaSuccess;
 }
 
-int emu_array_copy_2d(void *handle, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
-                      int kind, void *stream, int async) {
-    const char *call = async ? "cudaMemcpy2DToArrayAsync" : "cudaMemcpy2DToArray";
-    end to;
-    struct cudaPos at = {0, y, 0};
-    struct cudaExtent extent = {0, height, 1};
-    int code = array_end(call, handle, &at, &extent, &to);
+// The end of a copy of rows of an array, in bytes.
+static int rectangle_end(const char *call, const void *handle, size_t x, size_t y, size_t width, size_t height,
+                         end *end) {
+    const struct cudaPos at = {0, y, 0};
+    const struct cudaExtent extent = {0, height, 1};
+    int code = array_end(call, handle, &at, &extent, end);
     if (code) return code;
-    if (x > to.pitch || width > to.pitch - x || x % to.element || width % to.element)
+    if (x > end->pitch || width > end->pitch - x || x % end->element || width % end->element)
         return emu_error(cudaErrorInvalidValue,
                          "%s: %zu bytes from byte %zu on; a row has %zu bytes, and both must be multiples of an "
                          "element's %zu",
-                         call, width, x, to.pitch, to.element);
-    return emu_copy(to.data + x, to.pitch, from, pitch, width, height, kind, stream, async);
+                         call, width, x, end->pitch, end->element);
+    end->data += x;
+    return cudaSuccess;
+}
+
+int emu_array_copy_2d(void *handle, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+                      int kind, void *stream, int async) {
+    end to;
+    int code =
+        rectangle_end(async ? "cudaMemcpy2DToArrayAsync" : "cudaMemcpy2DToArray", handle, x, y, width, height, &to);
+    return code ? code : emu_copy(to.data, to.pitch, from, pitch, width, height, kind, stream, async);
+}
+
+int emu_array_copy_2d_back(void *to, size_t pitch, const void *handle, size_t x, size_t y, size_t width,
+                           size_t height, int kind, void *stream, int async) {
+    end from;
+    int code = rectangle_end(async ? "cudaMemcpy2DFromArrayAsync" : "cudaMemcpy2DFromArray", handle, x, y, width,
+                             height, &from);
+    return code ? code : emu_copy(to, pitch, from.data, from.pitch, width, height, kind, stream, async);
+}
+
+int emu_array_copy_between(void *to_handle, size_t to_x, size_t to_y, const void *from_handle, size_t from_x,
+                           size_t from_y, size_t width, size_t height, int kind) {
+    const char *call = "cudaMemcpy2DArrayToArray";
+    end to, from;
+    int code = rectangle_end(call, to_handle, to_x, to_y, width, height, &to);
+    if (!code) code = rectangle_end(call, from_handle, from_x, from_y, width, height, &from);
+    return code ? code : emu_copy(to.data, to.pitch, from.data, from.pitch, width, height, kind, NULL, 0);
+}
+
+// An array's rows are contiguous, so these bytes are one row of the copy.
+int emu_array_copy_bytes(const void *handle, size_t x, size_t y, void *other, size_t bytes, int kind, int to_array,
+                         void *stream, int async) {
+    const char *call = to_array ? "cudaMemcpyToArray" : "cudaMemcpyFromArray";
+    end end;
+    int code = rectangle_end(call, handle, x, y, 0, 0, &end);
+    if (code) return code;
+    array copy;
+    pthread_mutex_lock(&lock);
+    const array *a = find(handle);
+    if (a) copy = *a;
+    pthread_mutex_unlock(&lock);
+    if (!a) return no_array(call, handle);
+    const size_t all = copy.slice * (copy.extent.depth ? copy.extent.depth : 1);
+    const size_t left = all - (size_t)(end.data - (char *)copy.data);
+    if (bytes > left)
+        return emu_error(cudaErrorInvalidValue, "%s: %zu bytes; the array has %zu from there on", call, bytes, left);
+    return emu_copy(to_array ? (void *)end.data : other, bytes, to_array ? other : (void *)end.data, bytes, bytes, 1,
+                    kind, stream, async);
 }
 
 // --- textures ----------------------------------------------------------------------------------------------------

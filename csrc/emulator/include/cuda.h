@@ -1,7 +1,7 @@
 // For programs that include the driver API's header although they only use the runtime API. The emulator has no
 // driver API.
-#ifndef EMULATOR_CUDA_H
-#define EMULATOR_CUDA_H
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
 
 #include "cuda_runtime_api.h"
 

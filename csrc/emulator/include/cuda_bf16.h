@@ -1,6 +1,6 @@
 // CUDA's bfloat16: the upper half of a float, with 8 bits of exponent and 7 of fraction; and pairs of such numbers.
-#ifndef EMULATOR_CUDA_BF16_H
-#define EMULATOR_CUDA_BF16_H
+#ifndef __CUDA_BF16_H__
+#define __CUDA_BF16_H__
 
 typedef struct __attribute__((aligned(2))) __nv_bfloat16_raw {
     unsigned short x;

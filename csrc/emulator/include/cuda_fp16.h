@@ -1,6 +1,6 @@
 // CUDA's half precision: 5 bits of exponent, 10 of fraction; and pairs of such numbers.
-#ifndef EMULATOR_CUDA_FP16_H
-#define EMULATOR_CUDA_FP16_H
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
 
 typedef struct __attribute__((aligned(2))) __half_raw {
     unsigned short x;

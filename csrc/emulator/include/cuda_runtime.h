@@ -4,8 +4,8 @@
 //
 // (`#pragma unroll` triggers -Wunknown-pragmas. g++ before 13 ignores the pragma below that turns the warning off,
 // but not the flag.) In C, this header only includes cuda_runtime_api.h, as CUDA's own header does.
-#ifndef EMULATOR_CUDA_RUNTIME_H
-#define EMULATOR_CUDA_RUNTIME_H
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
 
 #include "cuda_runtime_api.h"
 #include "vector_types.h"
@@ -30,6 +30,10 @@
 #include "emulator/device_assert.h"
 #include "emulator/device_print.h"
 #include "emulator/device_launch.h"
+#ifdef EMULATOR_TRANSLATED
+#include "emulator/device_program.h"
+#endif
+#include "emulator/api_typed.h"
 #include "emulator/device_symbols.h"
 #include "emulator/device_texture.h"
 #endif

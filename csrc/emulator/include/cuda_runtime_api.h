@@ -4,8 +4,8 @@
 // this header neither exports nor imports cuda* symbols, so the same process can also use a real CUDA runtime.
 // Programs that use functions that are missing here fail to compile, which is better than failing later.
 // cuda_runtime.h adds the C++ part.
-#ifndef EMULATOR_CUDA_RUNTIME_API_H
-#define EMULATOR_CUDA_RUNTIME_API_H
+#ifndef __CUDA_RUNTIME_API_H__
+#define __CUDA_RUNTIME_API_H__
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,15 +61,36 @@ EMU_CUDA(cudaMalloc, (void **pointer, size_t bytes), emu_malloc(pointer, bytes))
 EMU_CUDA(cudaMallocPitch, (void **pointer, size_t *pitch, size_t width, size_t height),
          emu_malloc_pitch(pointer, pitch, width, height))
 EMU_CUDA(cudaFree, (void *pointer), emu_free(pointer))
+EMU_CUDA(cudaMallocManaged, (void **pointer, size_t bytes, unsigned flags EMU_OR(cudaMemAttachGlobal)),
+         emu_malloc_managed(pointer, bytes, flags))
 EMU_CUDA(cudaMallocHost, (void **pointer, size_t bytes), emu_malloc_host(pointer, bytes, cudaHostAllocDefault))
 EMU_CUDA(cudaHostAlloc, (void **pointer, size_t bytes, unsigned flags), emu_malloc_host(pointer, bytes, flags))
 EMU_CUDA(cudaFreeHost, (void *pointer), emu_free_host(pointer))
 EMU_CUDA(cudaHostRegister, (void *pointer, size_t bytes, unsigned flags),
          flags > 15 ? emu_note_error(cudaErrorInvalidValue, "cudaHostRegister: flags must be from 0 to 15")
                     : emu_register(pointer, bytes, 0))
+EMU_CUDA(cudaHostGetFlags, (unsigned *flags, void *host), emu_host_flags(flags, host))
 EMU_CUDA(cudaHostUnregister, (void *pointer), emu_unregister(pointer))
 EMU_CUDA(cudaHostGetDevicePointer, (void **device, void *host, unsigned flags),
          emu_host_device_pointer(device, host, flags))
+// Managed memory: advice and prefetches are stored and otherwise have no effect.
+static inline __attribute__((unused)) int emu_location(struct cudaMemLocation location) {
+    return location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+}
+EMU_CUDA(cudaMemAdvise,
+         (const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct cudaMemLocation location),
+         emu_advise(pointer, bytes, (int)advice, emu_location(location)))
+EMU_CUDA(cudaMemPrefetchAsync,
+         (const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned flags,
+          cudaStream_t stream EMU_OR(0)),
+         flags ? emu_note_error(cudaErrorInvalidValue, "cudaMemPrefetchAsync: flags must be 0")
+               : emu_prefetch(pointer, bytes, emu_location(location), stream))
+EMU_CUDA(cudaStreamAttachMemAsync,
+         (cudaStream_t stream, void *pointer, size_t bytes EMU_OR(0), unsigned flags EMU_OR(cudaMemAttachSingle)),
+         ((void)bytes, emu_attach(pointer, flags, stream)))
+EMU_CUDA(cudaMemRangeGetAttribute,
+         (void *data, size_t size, enum cudaMemRangeAttribute attribute, const void *pointer, size_t bytes),
+         emu_range_attribute(data, size, (int)attribute, pointer, bytes))
 EMU_CUDA(cudaMemGetInfo, (size_t * free_bytes, size_t *total), emu_memory_info(free_bytes, total))
 EMU_CUDA(cudaPointerGetAttributes, (struct cudaPointerAttributes * attributes, const void *pointer),
          emu_pointer_attributes(attributes, sizeof *attributes, pointer))
@@ -82,6 +103,11 @@ EMU_CUDA(cudaMallocFromPoolAsync, (void **pointer, size_t bytes, cudaMemPool_t p
                : emu_malloc_async(pointer, bytes, pool, stream))
 EMU_CUDA(cudaFreeAsync, (void *pointer, cudaStream_t stream), emu_free_async(pointer, stream))
 EMU_CUDA(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device), emu_default_pool((void **)pool, device))
+EMU_CUDA(cudaDeviceGetMemPool, (cudaMemPool_t * pool, int device),
+         (pool ? (void)(*pool = NULL) : (void)0, emu_device_pool((void **)pool, device)))
+EMU_CUDA(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool),
+         !pool ? emu_note_error(cudaErrorInvalidValue, "cudaDeviceSetMemPool: the pool is NULL")
+               : emu_device_pool((void **)&pool, device))
 EMU_CUDA(cudaMemPoolCreate, (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties),
          !properties || properties->location.type != cudaMemLocationTypeDevice
              ? emu_note_error(cudaErrorInvalidValue, "cudaMemPoolCreate: a pool's location must be a device")
@@ -203,10 +229,14 @@ EMU_CUDA(cudaStreamGetPriority, (cudaStream_t stream, int *priority), emu_stream
 EMU_CUDA(cudaStreamGetDevice, (cudaStream_t stream, int *device), emu_stream_info(stream, NULL, NULL, device))
 EMU_CUDA(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *argument),
          emu_stream_call(stream, function, argument))
+EMU_CUDA(cudaStreamAddCallback, (cudaStream_t stream, cudaStreamCallback_t function, void *argument, unsigned flags),
+         emu_stream_callback(stream, (void (*)(void))function, argument, flags))
 EMU_CUDA(cudaEventCreate, (cudaEvent_t * event), emu_event_create((void **)event, cudaEventDefault))
 EMU_CUDA(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), emu_event_create((void **)event, flags))
 EMU_CUDA(cudaEventDestroy, (cudaEvent_t event), emu_event_destroy(event))
 EMU_CUDA(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream EMU_OR(0)), emu_event_record(event, stream))
+EMU_CUDA(cudaEventRecordWithFlags, (cudaEvent_t event, cudaStream_t stream EMU_OR(0), unsigned flags EMU_OR(0)),
+         ((void)flags, emu_event_record(event, stream)))
 EMU_CUDA(cudaEventQuery, (cudaEvent_t event), emu_event_query(event))
 EMU_CUDA(cudaEventSynchronize, (cudaEvent_t event), emu_event_wait(event, NULL, NULL))
 EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEvent_t end),
@@ -264,6 +294,9 @@ EMU_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
 EMU_CUDA(cudaOccupancyAvailableDynamicSMemPerBlock,
          (size_t * bytes, const void *function, int blocks, int block_size),
          emu_occupancy_shared(bytes, function, blocks, block_size))
+
+#include "emulator/api_settings.h"
+#include "emulator/api_arrays.h"
 
 #ifdef __cplusplus
 }

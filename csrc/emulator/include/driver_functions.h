@@ -1,6 +1,6 @@
 // make_cudaExtent(width, height, depth) and similar functions. Also for C.
-#ifndef EMULATOR_DRIVER_FUNCTIONS_H
-#define EMULATOR_DRIVER_FUNCTIONS_H
+#ifndef __DRIVER_FUNCTIONS_H__
+#define __DRIVER_FUNCTIONS_H__
 
 #include "texture_types.h"
 

@@ -1,78 +1,21 @@
 // CUDA's host types: handles, enumerations with CUDA's numbers, structs with CUDA's fields.
 //
-// Types of features that the emulator lacks (graphs, virtual memory) are omitted, so code that uses them fails to
-// compile. Names and numbers are CUDA's, because programs depend on them. Layouts may differ from CUDA's, because all
+// Types of features that the emulator lacks (virtual memory, external memory) are omitted, so code that uses them fails
+// to compile. Names and numbers are CUDA's, because programs depend on them. Layouts may differ from CUDA's, because all
 // code that shares these structs is compiled with this file.
-#ifndef EMULATOR_DRIVER_TYPES_H
-#define EMULATOR_DRIVER_TYPES_H
+#ifndef __DRIVER_TYPES_H__ // CUDA's name, on which programs depend
+#define __DRIVER_TYPES_H__
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator/error_codes.h"
 #include "texture_types.h"
 #include "vector_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// The error codes in use: name, number, text. The enumeration and the core's tables are generated from this list.
-#define EMU_ERRORS(X)                                                                                                \
-    X(cudaSuccess, 0, "no error")                                                                                    \
-    X(cudaErrorInvalidValue, 1, "invalid argument")                                                                  \
-    X(cudaErrorMemoryAllocation, 2, "out of memory")                                                                 \
-    X(cudaErrorInitializationError, 3, "initialization error")                                                       \
-    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                            \
-    X(cudaErrorInvalidPitchValue, 12, "invalid pitch argument")                                                      \
-    X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                                                           \
-    X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                                   \
-    X(cudaErrorInvalidTexture, 18, "invalid texture reference")                                                      \
-    X(cudaErrorInvalidTextureBinding, 19, "texture is not bound to a pointer")                                       \
-    X(cudaErrorInvalidChannelDescriptor, 20, "invalid channel descriptor")                                           \
-    X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                      \
-    X(cudaErrorInvalidFilterSetting, 26, "linear filtering not supported for non-float type")                        \
-    X(cudaErrorInvalidNormSetting, 27, "read as normalized float not supported for 32-bit non float type")           \
-    X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")               \
-    X(cudaErrorCallRequiresNewerDriver, 36, "API call is not supported in the installed CUDA driver")                \
-    X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                          \
-    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                                 \
-    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                                  \
-    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                         \
-    X(cudaErrorInvalidKernelImage, 200, "device kernel image is invalid")                                            \
-    X(cudaErrorDeviceUninitialized, 201, "invalid device context")                                                   \
-    X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")              \
-    X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                         \
-    X(cudaErrorUnsupportedLimit, 215, "limit is not supported on this architecture")                                 \
-    X(cudaErrorPeerAccessUnsupported, 217, "peer access is not supported between these two devices")                 \
-    X(cudaErrorInvalidPtx, 218, "a PTX JIT compilation failed")                                                      \
-    X(cudaErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.")           \
-    X(cudaErrorOperatingSystem, 304, "OS call failed or operation not supported on this OS")                         \
-    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                                \
-    X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                          \
-    X(cudaErrorSymbolNotFound, 500, "named symbol not found")                                                        \
-    X(cudaErrorNotReady, 600, "device not ready")                                                                    \
-    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                      \
-    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                                 \
-    X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                        \
-    X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                                      \
-    X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                                        \
-    X(cudaErrorContextIsDestroyed, 709, "context is destroyed")                                                      \
-    X(cudaErrorAssert, 710, "device-side assert triggered")                                                          \
-    X(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")      \
-    X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")            \
-    X(cudaErrorHardwareStackError, 714, "hardware stack error")                                                      \
-    X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                                    \
-    X(cudaErrorMisalignedAddress, 716, "misaligned address")                                                         \
-    X(cudaErrorInvalidPc, 718, "invalid program counter")                                                            \
-    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                                     \
-    X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                              \
-    X(cudaErrorNotPermitted, 800, "operation not permitted")                                                         \
-    X(cudaErrorNotSupported, 801, "operation not supported")                                                         \
-    X(cudaErrorSystemNotReady, 802, "system not yet initialized")                                                    \
-    X(cudaErrorSystemDriverMismatch, 803, "system has unsupported display driver / cuda driver combination")         \
-    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                    \
-    X(cudaErrorInvalidClusterSize, 912, "a kernel launch error has occurred due to cluster misconfiguration")        \
-    X(cudaErrorUnknown, 999, "unknown error")
 
 #define EMU_ERROR_ENUM(name, number, text) name = number,
 enum cudaError { EMU_ERRORS(EMU_ERROR_ENUM) cudaErrorApiFailureBase = 10000 };
@@ -83,7 +26,11 @@ typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef struct CUmemPoolHandle_st *cudaMemPool_t;
 typedef struct CUkern_st *cudaKernel_t;
+typedef struct CUfunc_st *cudaFunction_t;
 typedef void (*cudaHostFn_t)(void *argument);
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *argument);
+#define CUDART_CB
+#define CUDARTAPI
 
 #define cudaStreamLegacy    ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
@@ -95,7 +42,10 @@ enum {
     cudaEventBlockingSync = 1,
     cudaEventDisableTiming = 2,
     cudaEventInterprocess = 4,
+    cudaEventRecordDefault = 0,
+    cudaEventRecordExternal = 1,
     cudaEventWaitDefault = 0,
+    cudaEventWaitExternal = 1,
     cudaHostAllocDefault = 0,
     cudaHostAllocPortable = 1,
     cudaHostAllocMapped = 2,
@@ -105,7 +55,28 @@ enum {
     cudaHostRegisterMapped = 2,
     cudaHostRegisterIoMemory = 4,
     cudaHostRegisterReadOnly = 8,
+    cudaMemAttachGlobal = 1,
+    cudaMemAttachHost = 2,
+    cudaMemAttachSingle = 4,
+    cudaPeerAccessDefault = 0,
+    cudaIpcMemLazyEnablePeerAccess = 1,
+    cudaDeviceScheduleAuto = 0,
+    cudaDeviceScheduleSpin = 1,
+    cudaDeviceScheduleYield = 2,
+    cudaDeviceScheduleBlockingSync = 4,
+    cudaDeviceBlockingSync = 4,
+    cudaDeviceScheduleMask = 7,
+    cudaDeviceMapHost = 8,
+    cudaDeviceLmemResizeToMax = 16,
+    cudaDeviceSyncMemops = 128,
+    cudaDeviceMask = 255,
+    cudaInitDeviceFlagsAreValid = 1,
+    cudaOccupancyDefault = 0,
+    cudaOccupancyDisableCachingOverride = 1,
 };
+// Macros, because programs test with #ifdef or compare as preprocessor constants.
+#define cudaCpuDeviceId     (-1)
+#define cudaInvalidDeviceId (-2)
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
@@ -127,6 +98,18 @@ struct cudaMemcpy3DParms {
     enum cudaMemcpyKind kind;
 };
 
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered = 0,
     cudaMemoryTypeHost = 1,
@@ -139,6 +122,45 @@ struct cudaPointerAttributes {
     int device;
     void *devicePointer;
     void *hostPointer;
+};
+
+enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseUnsetAccessedBy
+};
+enum cudaMemRangeAttribute {
+    cudaMemRangeAttributeReadMostly = 1,
+    cudaMemRangeAttributePreferredLocation,
+    cudaMemRangeAttributeAccessedBy,
+    cudaMemRangeAttributeLastPrefetchLocation,
+};
+
+typedef struct cudaIpcMemHandle_st {
+    char reserved[64];
+} cudaIpcMemHandle_t;
+typedef struct cudaIpcEventHandle_st {
+    char reserved[64];
+} cudaIpcEventHandle_t;
+
+enum cudaFuncCache {
+    cudaFuncCachePreferNone,
+    cudaFuncCachePreferShared,
+    cudaFuncCachePreferL1,
+    cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+    cudaSharedMemBankSizeDefault,
+    cudaSharedMemBankSizeFourByte,
+    cudaSharedMemBankSizeEightByte
+};
+enum cudaSharedCarveout {
+    cudaSharedmemCarveoutDefault = -1,
+    cudaSharedmemCarveoutMaxL1 = 0,
+    cudaSharedmemCarveoutMaxShared = 100
 };
 
 enum cudaComputeMode {
@@ -171,11 +193,13 @@ enum cudaMemPoolAttr {
     cudaMemPoolAttrUsedMemHigh = 8,
 };
 enum cudaMemAllocationType { cudaMemAllocationTypeInvalid = 0, cudaMemAllocationTypePinned = 1 };
-enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0, cudaMemHandleTypePosixFileDescriptor = 1 };
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid = 0,
     cudaMemLocationTypeDevice = 1,
-    cudaMemLocationTypeHost = 2
+    cudaMemLocationTypeHost = 2,
+    cudaMemLocationTypeHostNuma = 3,
+    cudaMemLocationTypeHostNumaCurrent = 4
 };
 struct cudaMemLocation {
     enum cudaMemLocationType type;
@@ -190,11 +214,21 @@ struct cudaMemPoolProps {
     unsigned short usage;
     unsigned char reserved[54];
 };
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone = 0,
+    cudaMemAccessFlagsProtRead = 1,
+    cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc {
+    struct cudaMemLocation location;
+    enum cudaMemAccessFlags flags;
+};
 
 // --- kernels -----------------------------------------------------------------------------------------------------
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+    cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
 };
 
 struct cudaFuncAttributes {
@@ -203,23 +237,67 @@ struct cudaFuncAttributes {
     int maxDynamicSharedSizeBytes, preferredShmemCarveout;
 };
 
+enum cudaAccessProperty {
+    cudaAccessPropertyNormal = 0,
+    cudaAccessPropertyStreaming = 1,
+    cudaAccessPropertyPersisting = 2
+};
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    enum cudaAccessProperty hitProp, missProp;
+};
+enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1,
+    cudaSyncPolicySpin = 2,
+    cudaSyncPolicyYield = 3,
+    cudaSyncPolicyBlockingSync = 4
+};
+enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault,
+    cudaClusterSchedulingPolicySpread,
+    cudaClusterSchedulingPolicyLoadBalancing
+};
+
+// Of a launch, a kernel in a graph, or a stream. What concerns only the speed is a hint, which has no effect here.
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeAccessPolicyWindow = 1, // a hint
     cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeSynchronizationPolicy = 3, // a hint
     cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeClusterSchedulingPolicyPreference = 5, // a hint
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
     cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributePreferredSharedMemoryCarveout = 14, // a hint
 } cudaLaunchAttributeID;
 
 typedef union cudaLaunchAttributeValue {
     char pad[64];
+    struct cudaAccessPolicyWindow accessPolicyWindow;
     int cooperative;
+    enum cudaSynchronizationPolicy syncPolicy;
     struct {
         unsigned x, y, z;
     } clusterDim;
+    enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed; // the emulator runs launches one after another all the same
     int priority;
+    unsigned sharedMemCarveout;
 } cudaLaunchAttributeValue;
+
+#define cudaStreamAttrID                          cudaLaunchAttributeID
+#define cudaStreamAttrValue                       cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow     cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy  cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority               cudaLaunchAttributePriority
+#define cudaKernelNodeAttrID                      cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue                   cudaLaunchAttributeValue
+#define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaKernelNodeAttributeCooperative        cudaLaunchAttributeCooperative
+#define cudaKernelNodeAttributeClusterDimension   cudaLaunchAttributeClusterDimension
+#define cudaKernelNodeAttributePriority           cudaLaunchAttributePriority
 
 typedef struct cudaLaunchAttribute_st {
     cudaLaunchAttributeID id;
@@ -280,10 +358,39 @@ enum cudaDeviceAttr {
     cudaDevAttrUnifiedAddressing = 41,
     cudaDevAttrMaxTexture1DLayeredWidth = 42,
     cudaDevAttrMaxTexture1DLayeredLayers = 43,
+    cudaDevAttrMaxTexture2DGatherWidth = 45,
+    cudaDevAttrMaxTexture2DGatherHeight = 46,
+    cudaDevAttrMaxTexture3DWidthAlt = 47,
+    cudaDevAttrMaxTexture3DHeightAlt = 48,
+    cudaDevAttrMaxTexture3DDepthAlt = 49,
     cudaDevAttrPciDomainId = 50,
     cudaDevAttrTexturePitchAlignment = 51,
+    cudaDevAttrMaxTextureCubemapWidth = 52,
+    cudaDevAttrMaxTextureCubemapLayeredWidth = 53,
+    cudaDevAttrMaxTextureCubemapLayeredLayers = 54,
+    cudaDevAttrMaxSurface1DWidth = 55,
+    cudaDevAttrMaxSurface2DWidth = 56,
+    cudaDevAttrMaxSurface2DHeight = 57,
+    cudaDevAttrMaxSurface3DWidth = 58,
+    cudaDevAttrMaxSurface3DHeight = 59,
+    cudaDevAttrMaxSurface3DDepth = 60,
+    cudaDevAttrMaxSurface1DLayeredWidth = 61,
+    cudaDevAttrMaxSurface1DLayeredLayers = 62,
+    cudaDevAttrMaxSurface2DLayeredWidth = 63,
+    cudaDevAttrMaxSurface2DLayeredHeight = 64,
+    cudaDevAttrMaxSurface2DLayeredLayers = 65,
+    cudaDevAttrMaxSurfaceCubemapWidth = 66,
+    cudaDevAttrMaxSurfaceCubemapLayeredWidth = 67,
+    cudaDevAttrMaxSurfaceCubemapLayeredLayers = 68,
+    cudaDevAttrMaxTexture1DLinearWidth = 69,
+    cudaDevAttrMaxTexture2DLinearWidth = 70,
+    cudaDevAttrMaxTexture2DLinearHeight = 71,
+    cudaDevAttrMaxTexture2DLinearPitch = 72,
+    cudaDevAttrMaxTexture2DMipmappedWidth = 73,
+    cudaDevAttrMaxTexture2DMipmappedHeight = 74,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
+    cudaDevAttrMaxTexture1DMipmappedWidth = 77,
     cudaDevAttrStreamPrioritiesSupported = 78,
     cudaDevAttrGlobalL1CacheSupported = 79,
     cudaDevAttrLocalL1CacheSupported = 80,
@@ -299,7 +406,9 @@ enum cudaDeviceAttr {
     cudaDevAttrComputePreemptionSupported = 90,
     cudaDevAttrCanUseHostPointerForRegisteredMem = 91,
     cudaDevAttrCooperativeLaunch = 95,
+    cudaDevAttrCooperativeMultiDeviceLaunch = 96,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+    cudaDevAttrCanFlushRemoteWrites = 98,
     cudaDevAttrHostRegisterSupported = 99,
     cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100,
     cudaDevAttrDirectManagedMemAccessFromHost = 101,
@@ -307,13 +416,43 @@ enum cudaDeviceAttr {
     cudaDevAttrMaxPersistingL2CacheSize = 108,
     cudaDevAttrMaxAccessPolicyWindowSize = 109,
     cudaDevAttrReservedSharedMemoryPerBlock = 111,
+    cudaDevAttrSparseCudaArraySupported = 112,
+    cudaDevAttrHostRegisterReadOnlySupported = 113,
+    cudaDevAttrTimelineSemaphoreInteropSupported = 114,
     cudaDevAttrMemoryPoolsSupported = 115,
+    cudaDevAttrGPUDirectRDMASupported = 116,
+    cudaDevAttrGPUDirectRDMAFlushWritesOptions = 117,
+    cudaDevAttrGPUDirectRDMAWritesOrdering = 118,
+    cudaDevAttrMemoryPoolSupportedHandleTypes = 119,
     cudaDevAttrClusterLaunch = 120,
+    cudaDevAttrDeferredMappingCudaArraySupported = 121,
+    cudaDevAttrIpcEventSupport = 125,
+    cudaDevAttrMemSyncDomainCount = 126,
+    cudaDevAttrNumaConfig = 130,
+    cudaDevAttrNumaId = 131,
+    cudaDevAttrMpsEnabled = 133,
+    cudaDevAttrHostNumaId = 134,
+    cudaDevAttrD3D12CigSupported = 135,
+    cudaDevAttrVulkanCigSupported = 138,
+    cudaDevAttrGpuPciDeviceId = 139,
+    cudaDevAttrGpuPciSubsystemId = 140,
+    cudaDevAttrHostNumaMemoryPoolsSupported = 142,
+    cudaDevAttrHostNumaMultinodeIpcSupported = 143,
+    cudaDevAttrHostMemoryPoolsSupported = 144,
+    cudaDevAttrOnlyPartialHostNativeAtomicSupported = 147,
 };
 
-typedef struct cudaUUID_t {
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank = 1,
+    cudaDevP2PAttrAccessSupported,
+    cudaDevP2PAttrNativeAtomicSupported,
+    cudaDevP2PAttrCudaArrayAccessSupported
+};
+
+typedef struct CUuuid_st {
     char bytes[16];
-} cudaUUID_t;
+} CUuuid;
+typedef struct CUuuid_st cudaUUID_t;
 
 struct cudaDeviceProp {
     char name[256];
@@ -340,6 +479,17 @@ struct cudaDeviceProp {
     int accessPolicyMaxWindowSize;
     size_t reservedSharedMemPerBlock;
     int hostRegisterSupported, memoryPoolsSupported, clusterLaunch, unifiedFunctionPointers;
+    // (New members come last: libraries that were built with an older, shorter struct still work.)
+    int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode; // until CUDA 12
+    int singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch;                   // likewise
+    char luid[8];
+    unsigned int luidDeviceNodeMask;
+    int maxTexture1DMipmap, maxTexture1DLinear, maxTexture2DMipmap[2], maxTexture2DLinear[3], maxTexture2DGather[2];
+    int maxTexture3DAlt[3], maxTextureCubemap, maxTextureCubemapLayered[2];
+    int maxSurface1D, maxSurface2D[2], maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3];
+    int maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+    int hostRegisterReadOnlySupported, timelineSemaphoreInteropSupported, gpuDirectRDMASupported;
+    int sparseCudaArraySupported, deferredMappingCudaArraySupported, ipcEventSupported;
 };
 
 #ifdef __cplusplus

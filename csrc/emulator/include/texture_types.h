@@ -1,6 +1,6 @@
 // Arrays and textures: CUDA's types, with CUDA's numbers. Also for C.
-#ifndef EMULATOR_TEXTURE_TYPES_H
-#define EMULATOR_TEXTURE_TYPES_H
+#ifndef __TEXTURE_TYPES_H__
+#define __TEXTURE_TYPES_H__
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // make_float4(x, y, z, w) and similar functions for every vector type. Also for C.
-#ifndef EMULATOR_VECTOR_FUNCTIONS_H
-#define EMULATOR_VECTOR_FUNCTIONS_H
+#ifndef __VECTOR_FUNCTIONS_H__
+#define __VECTOR_FUNCTIONS_H__
 
 #include "vector_types.h"
 

@@ -1,6 +1,6 @@
 // CUDA's vector types: two to four adjacent numbers, aligned so that 8 and 16 bytes are one access. Also for C.
-#ifndef EMULATOR_VECTOR_TYPES_H
-#define EMULATOR_VECTOR_TYPES_H
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
 
 // The alignments are CUDA's (vectors of 3 have their element's alignment). They determine the layout of structs.
 #define EMU_VECTORS(name, type, align1, align2, align4)                                                              \

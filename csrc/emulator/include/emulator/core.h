@@ -82,6 +82,8 @@ EMU_API int emu_set_device(int device);
 EMU_API int emu_device_properties(void *properties, size_t size, int device); // struct cudaDeviceProp
 EMU_API int emu_device_attribute(int *value, int attribute, int device);
 EMU_API int emu_device_bus_id(char *text, int size, int device);
+EMU_API int emu_device_by_bus_id(int *device, const char *text);
+EMU_API int emu_device_flags(unsigned *flags, int set);
 EMU_API int emu_device_wait(emu_interrupted interrupted, void *argument);
 EMU_API int emu_device_settle(void); // an extension to CUDA: waits, and leaves errors for a later call to report
 EMU_API int emu_device_peers(int *can, int device, int peer);             // whether `device` can access `peer`
@@ -92,6 +94,7 @@ EMU_API int emu_versions(int *driver, int *runtime);
 
 // Memory
 EMU_API int emu_malloc(void **pointer, size_t bytes);
+EMU_API int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
 EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream); // pool NULL: the default one
 EMU_API int emu_free(void *pointer);
@@ -99,12 +102,20 @@ EMU_API int emu_free_async(void *pointer, void *stream);
 EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_free_host(void *pointer);
 EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
+EMU_API int emu_host_flags(unsigned *flags, void *host);
 EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
                        size_t size); // address or bytes may be NULL
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
+// Managed memory. A location is a device's number, or cudaCpuDeviceId.
+EMU_API int emu_advise(const void *pointer, size_t bytes, int advice, int location);
+EMU_API int emu_prefetch(const void *pointer, size_t bytes, int location, void *stream);
+EMU_API int emu_attach(const void *pointer, unsigned flags, void *stream);
+EMU_API int emu_range_attribute(void *data, size_t size, int attribute, const void *pointer, size_t bytes);
+EMU_API int emu_device_pool(void **pool, int device); // *pool NULL: stores the pool of cudaMallocAsync; else sets it
+EMU_API int emu_check_shareable(const void *pointer); // whether it is the beginning of device memory
 EMU_API int emu_default_pool(void **pool, int device);
 EMU_API int emu_pool_create(void **pool, int device);
 EMU_API int emu_pool_destroy(void *pool);
@@ -130,6 +141,13 @@ EMU_API int emu_array_info(void *channels, void *extent, unsigned *flags, const 
 EMU_API int emu_array_copy(const void *parameters, void *stream, int async); // struct cudaMemcpy3DParms
 EMU_API int emu_array_copy_2d(void *array, size_t x, size_t y, const void *from, size_t pitch, size_t width,
                               size_t height, int kind, void *stream, int async); // width and x in bytes
+// The same copy in the other direction, and between arrays; a number of bytes, from row to row.
+EMU_API int emu_array_copy_2d_back(void *to, size_t pitch, const void *array, size_t x, size_t y, size_t width,
+                                   size_t height, int kind, void *stream, int async);
+EMU_API int emu_array_copy_between(void *to, size_t to_x, size_t to_y, const void *from, size_t from_x, size_t from_y,
+                                   size_t width, size_t height, int kind);
+EMU_API int emu_array_copy_bytes(const void *array, size_t x, size_t y, void *other, size_t bytes, int kind,
+                                 int to_array, void *stream, int async);
 EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
                                const void *view);
 EMU_API int emu_texture_destroy(uint64_t texture);
@@ -144,6 +162,7 @@ EMU_API int emu_stream_id(void *stream, unsigned long long *id);
 EMU_API int emu_stream_info(void *stream, unsigned *flags, int *priority, int *device);
 EMU_API int emu_stream_wait_event(void *stream, void *event);
 EMU_API int emu_stream_call(void *stream, void (*function)(void *), void *argument);
+EMU_API int emu_stream_callback(void *stream, void (*function)(void), void *argument, unsigned flags);
 EMU_API int emu_event_create(void **event, unsigned flags);
 EMU_API int emu_event_destroy(void *event);
 EMU_API int emu_event_record(void *event, void *stream);
@@ -155,6 +174,14 @@ EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
 // process ends. emu_get_kernel creates a handle from a signature; if the signature is NULL, it finds an existing
 // handle.
 EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signature *signature);
+// For programs, in which a kernel's address may be used before any call has seen its type: a list of signatures, in
+// which the core looks. It costs nothing until then. `add` 0: takes it from the list.
+typedef struct emu_announced {
+    const void *function;
+    const emu_signature *signature;
+    struct emu_announced *next;
+} emu_announced;
+EMU_API void emu_announce(emu_announced *kernel, int add);
 EMU_API int emu_launch_kernel(const emu_launch *launch);
 EMU_API int emu_function_set(const void *function, int attribute, int value);
 EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);
@@ -162,6 +189,7 @@ EMU_API int emu_function_name(const char **name, const void *function);
 EMU_API int emu_function_parameter(size_t *offset, size_t *size, const void *function, size_t index);
 EMU_API int emu_occupancy(int *blocks, const void *function, int block_size, size_t dynamic_shared);
 EMU_API int emu_occupancy_block(int *grid, int *block, const void *function, size_t dynamic_shared, int limit);
+EMU_API int emu_occupancy_clusters(int *clusters, int *size, const void *function, const void *config);
 EMU_API int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int block_size);
 
 #ifdef __cplusplus

@@ -89,6 +89,20 @@ inline const void *known(const void *kernel) {
 }
 } // namespace emu
 
+namespace emu {
+// As a static object: a kernel that can be launched by its address alone, without its type.
+struct registered {
+    emu_announced kernel;
+    template <typename... P>
+    explicit registered(void (*function)(P...))
+        : kernel{reinterpret_cast<const void *>(function), &signature<P...>, nullptr} {
+        emu_announce(&kernel, 1);
+    }
+    registered(const registered &) = delete;
+    ~registered() { emu_announce(&kernel, 0); } // before its library is unloaded
+};
+} // namespace emu
+
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
                                              Arguments &&...arguments) {
@@ -144,17 +158,72 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *blo
                                                              size_t shared = 0, int limit = 0) {
     return static_cast<cudaError_t>(emu_occupancy_block(grid, block, emu::known(function), shared, limit));
 }
-template <typename T> inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
-    return cudaMalloc(reinterpret_cast<void **>(pointer), bytes);
+// The same with a function of the block's size for its dynamic shared memory.
+template <typename Function, typename SharedOf>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, Function function,
+                                                                  SharedOf shared_of, int limit = 0) {
+    cudaDeviceProp properties;
+    int device, best = 0;
+    cudaError_t code = cudaGetDevice(&device);
+    if (code == cudaSuccess) code = cudaGetDeviceProperties(&properties, device);
+    if (code != cudaSuccess) return code;
+    if (!grid || !block)
+        return static_cast<cudaError_t>(
+            emu_note_error(cudaErrorInvalidValue,
+                           "cudaOccupancyMaxPotentialBlockSizeVariableSMem: a pointer for the results is NULL"));
+    *grid = *block = 0;
+    if (limit < 1 || limit > properties.maxThreadsPerBlock) limit = properties.maxThreadsPerBlock;
+    for (int aligned = (limit + 31) / 32 * 32; aligned > 0; aligned -= 32) {
+        const int threads = aligned < limit ? aligned : limit;
+        int blocks;
+        code = static_cast<cudaError_t>(emu_occupancy(&blocks, emu::known(function), threads, shared_of(threads)));
+        if (code != cudaSuccess) return code;
+        if (blocks * threads <= best) continue;
+        best = blocks * threads;
+        *block = threads;
+        *grid = blocks * properties.multiProcessorCount;
+    }
+    return cudaSuccess;
 }
-template <typename T> inline cudaError_t cudaMallocHost(T **pointer, size_t bytes) {
-    return cudaMallocHost(reinterpret_cast<void **>(pointer), bytes);
+template <typename Function, typename SharedOf>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int *grid, int *block, Function function,
+                                                                           SharedOf shared_of, int limit = 0,
+                                                                           unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, function, shared_of, limit);
 }
-template <typename T> inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
-    return cudaMallocAsync(reinterpret_cast<void **>(pointer), bytes, stream);
+template <typename Function>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, Function function,
+                                                                      size_t shared = 0, int limit = 0,
+                                                                      unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, block, function, shared, limit);
 }
-template <typename T> inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
-    return cudaMallocPitch(reinterpret_cast<void **>(pointer), pitch, width, height);
+template <typename... P>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, void (*kernel)(P...),
+                                                                                 int block_size, size_t shared,
+                                                                                 unsigned) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, block_size, shared);
+}
+template <typename... P>
+static inline cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, void (*kernel)(P...),
+                                                         const cudaLaunchConfig_t *config) {
+    return cudaOccupancyMaxActiveClusters(clusters, emu::known(kernel), config);
+}
+template <typename... P>
+static inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, void (*kernel)(P...),
+                                                               const cudaLaunchConfig_t *config) {
+    return cudaOccupancyMaxPotentialClusterSize(size, emu::known(kernel), config);
+}
+template <typename... P>
+static inline cudaError_t cudaFuncSetCacheConfig(void (*kernel)(P...), enum cudaFuncCache config) {
+    return cudaFuncSetCacheConfig(emu::known(kernel), config);
+}
+template <typename... P>
+static inline cudaError_t cudaFuncSetSharedMemConfig(void (*kernel)(P...), enum cudaSharedMemConfig config) {
+    return cudaFuncSetSharedMemConfig(emu::known(kernel), config);
+}
+template <typename... P>
+static inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, void (*kernel)(P...)) {
+    return cudaGetFuncBySymbol(function, emu::known(kernel));
 }
 
 #endif

@@ -4,10 +4,12 @@
 
 #define __host__
 #define __device__
-// Kernels are exported, whatever the library's default, because errors look up a kernel's name by its address.
-#define __global__ EMU_VISIBLE
 // Types are exported too, because a hidden type as a template argument hides the kernel.
 #define EMU_VISIBLE __attribute__((visibility("default")))
+// Sources that are compiled at run time keep these two words until cudakern/own/translate.py has read them.
+#ifndef EMULATOR_TRANSLATED
+// Kernels are exported, whatever the library's default, because errors look up a kernel's name by its address.
+#define __global__ EMU_VISIBLE
 // A block runs on one OS thread, so static thread-local variables are shared by exactly the threads of a block.
 // Compile with -fno-gnu-unique; otherwise libraries in one process share the variables of equal templates.
 // If a tool watches the code, there is a gap behind each variable, and also those that are only written remain.
@@ -15,6 +17,7 @@
 #define __shared__ static __thread __attribute__((used, aligned(65536)))
 #else
 #define __shared__ static __thread
+#endif
 #endif
 #define __constant__
 #define __managed__

@@ -186,6 +186,7 @@ typedef enum emu_memory_kind {
     EMU_MEMORY_REGISTERED, // host memory by cudaHostRegister
     EMU_MEMORY_SYMBOL,     // a __device__ or __constant__ variable, from its first use by the host on
     EMU_MEMORY_HEAP,       // malloc in a kernel
+    EMU_MEMORY_MANAGED,    // cudaMallocManaged: device memory that the host may use, too
     EMU_MEMORY_KINDS
 } emu_memory_kind;
 
@@ -193,7 +194,7 @@ typedef struct emu_memory_event {
     uintptr_t address;
     size_t bytes; // 0 if a kernel frees memory
     emu_memory_kind kind;
-    int device;          // of EMU_MEMORY_DEVICE
+    int device;          // of EMU_MEMORY_DEVICE and EMU_MEMORY_MANAGED
     const emu_where *at; // of EMU_MEMORY_HEAP: the thread; else NULL
 } emu_memory_event;
 

@@ -1,0 +1,2 @@
+// Refused by name: one error in place of hundreds.
+#error the emulator has no NPP (npp.h): run this program on a GPU

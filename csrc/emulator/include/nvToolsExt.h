@@ -1,0 +1,2 @@
+// The older name of this header.
+#include "nvtx3/nvToolsExt.h"

@@ -1,0 +1,2 @@
+// What CUDA declares here is a part of cuda_runtime.h.
+#include "cuda_runtime.h"

@@ -1,0 +1,400 @@
+"""CUDA C++ as a C++ compiler for the host takes it, in one pass over the tokens of a preprocessed source.
+
+    source --g++ -E, with the emulator's headers--> text --translated()--> C++ --g++--> object
+
+In preprocessed text there are no macros, and each part says from which file and line it is. So a launch in a macro, a
+kernel that a macro declares and a header in any folder need no special care, and messages have the source's own lines.
+What changes:
+
+    k<<<grid, block, bytes, stream>>>(x, n)    (::emu::configure(grid, block, bytes, stream), k(x, n))
+    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_pending) return emu::launch<k>(x, n);
+    extern __shared__ T t[]; __shared__ T s;   thread-local variables: see device_dynamic.h and device_qualifiers.h
+    asm("PTX" ...)                             statements that do the same: ptx.py
+
+A kernel's call is a launch if one is pending. So overloads, arguments of templates and conversions are found as C++
+does it, by the C++ compiler.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import _driver
+from . import ptx
+from .cuda_source import Token, closing, split, tokens
+
+#: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
+_MARKER = re.compile(r'^# \d+ "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
+#: What the translation looks for: a file without these words stays as it is.
+_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm)\b")
+#: An array without a length, with spaces between words.
+_ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
+#: Types of one or several words, which cannot be names of parameters.
+_TYPE_WORDS = {
+    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "wchar_t",
+    "char8_t", "char16_t", "char32_t", "__int128", "__signed__", "typename", "class",
+}  # fmt: skip
+_QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
+
+#: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
+_SHARED = "static __thread"
+_SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
+#: This file and those that it follows: what was made by others is not used again.
+VERSION = hashlib.sha256(
+    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "ptx.py", "ptx.txt"))
+).hexdigest()
+
+
+class Translated(NamedTuple):
+    text: str
+    has_ptx: bool  #: it needs device_ptx.h
+    has_half: bool  #: and that with 16-bit floating-point numbers
+    has_launch: bool
+
+
+Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
+
+
+def translated(text: str, mode: str, headers: str, launches: bool | None = None) -> Translated:
+    """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
+    ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
+    parts = list(_parts(text, headers))
+    source = [token for start, end in parts for token in tokens(text, start, end)]
+    has_launch = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
+    translation = _Translation(text, source, mode, has_launch if launches is None else launches)
+    translation.run()
+    return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_launch)
+
+
+def _parts(text: str, headers: str) -> Iterator[tuple[int, int]]:
+    """Where in a text the parts of files are that must be read as a whole."""
+    marks = [(m.start(), m.end(), m[1], m[2].split()) for m in _MARKER.finditer(text)]
+    # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
+    others = {file for *_, file, flags in marks if {"1", "3"} <= {*flags}}
+    marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
+    places = [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
+              if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
+    read = {file for start, end, file in places if _WORDS.search(text, start, end)}
+    yield from ((start, end) for start, end, file in places if file in read)
+
+
+def _edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with these edits. Lines keep their numbers."""
+    pieces, done = [], 0
+    for start, end, other in sorted(edits, key=lambda edit: edit[:2]):
+        pieces += [text[done:start], other, "\n" * (text.count("\n", start, end) - other.count("\n"))]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _is_launch(source: list[Token], i: int) -> bool:
+    """Whether `<<<` begins there: three signs, of which a formatter may have parted the last one."""
+    if i == 0 or [token.text for token in source[i : i + 3]] != ["<"] * 3:
+        return False
+    before = source[i - 1].text
+    return before in (">", ")", "]") or (before.isidentifier() and before != "operator")
+
+
+class _Translation:
+    def __init__(self, text: str, source: list[Token], mode: str, launches: bool) -> None:
+        self.text, self.source, self.launches = text, source, launches
+        self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
+        #: A lambda that copies cannot copy an array without a length.
+        copies = any(token.text == "[" and source[i + 1].text == "=" for i, token in enumerate(source[:-1]))
+        self.dynamic = (
+            "auto *const {name} = emu_dynamic<{type}>()" if copies else "auto &{name} = emu_dynamic<{type}>()"
+        )
+        self.edits: list[Edit] = []
+        self.has_ptx = self.has_half = False
+
+    def run(self) -> None:
+        source = self.source
+        scopes: list[bool] = []  # of each open brace: whether it is a function's or a type's
+        start = i = 0  # the statement's first token; this one
+        shared = False
+        while i < len(source):
+            sign = source[i].text
+            if sign in ptx.ASM:
+                i = self.asm(i)
+                continue
+            if sign == "__global__":
+                self.kernel(start, i)
+            elif sign == "__shared__":
+                shared = True
+            elif sign == "<" and _is_launch(source, i):
+                self.launch(i)
+                i += 2
+            elif sign in ("{", "}", ";"):
+                if shared:
+                    self.variable(start, i, any(scopes))
+                if sign == "{":
+                    scopes.append(not _opens_namespace(source, start, i))
+                elif sign == "}" and scopes:
+                    scopes.pop()
+                start, shared = i + 1, False
+            i += 1
+
+    # --- launches
+    def launch(self, at: int) -> None:
+        """``callee<<<configuration>>>(arguments)``, of which ``at`` is the first ``<``."""
+        source, depth, end = self.source, 0, at + 3
+        while end < len(source):  # to the `>>>(` outside of parentheses
+            sign = source[end].text
+            if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
+                break
+            depth += (sign in "([{") - (sign in ")]}")
+            if depth < 0 or sign == ";" or (sign == "<" and _is_launch(source, end)):
+                return  # no launch: the C++ compiler has its own words
+            end += 1
+        else:
+            return
+        first = _callee(source, at)
+        callee = self.text[source[first].start : source[at - 1].end]
+        last = source[closing(source, end + 3) - 1]
+        self.edits += [
+            (source[first].start, source[at + 2].end, "(::emu::configure("),
+            (source[end].start, source[end + 2].end, "), " + " ".join(callee.split())),
+            (last.end, last.end, ")"),
+        ]
+
+    # --- kernels
+    def kernel(self, start: int, at: int) -> None:
+        """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
+        source = self.source
+        self.edits.append((source[at].start, source[at].end, '__attribute__((visibility("default")))'))
+        opening = at + 1
+        while opening < len(source) and source[opening].text not in "({;":
+            opening += 1
+            if source[opening - 1].text == "<":
+                opening = _after_angle(source, opening - 1)
+            elif source[opening].text == "(" and source[opening - 1].text in ("__attribute__", "alignas", "decltype"):
+                opening = closing(source, opening)
+        if opening >= len(source) or source[opening].text != "(":
+            return
+        end = closing(source, opening)  # after the parameters
+        while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
+            end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
+        if not self.launches or end >= len(source) or source[end].text != "{":
+            return
+        first = _name_before(source, opening)
+        name = self.text[source[first].start : source[opening - 1].end]
+        while source[start].text == "extern" and source[start + 1].text.startswith('"'):
+            start += 2
+        if source[start].text == "template" and ">" not in name:
+            last = _after_angle(source, start + 1) - 1
+            arguments = self.named(source[start + 2 : last], "emu_t")
+            name += f"<{', '.join(arguments)}>" if arguments else ""
+        last = closing(source, opening) - 1
+        parameters = self.named(source[opening + 1 : last], "emu_p")
+        types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
+        call = f"::emu::launch<(static_cast<void (*)({types})>({name}))>({', '.join(parameters)})"
+        self.edits.append((source[end].end, source[end].end, f" if (::emu_pending) return {call};"))
+
+    def named(self, section: list[Token], prefix: str) -> list[str]:
+        """The names of a template's or a function's parameters, as arguments; those without a name get one."""
+        names = []
+        parts = split(section, ",", opening="([{<", closing=")]}>")
+        for number, part in enumerate(parts):
+            declared = split(part, "=", opening="([{<", closing=")]}>")[0]
+            words = [token.text for token in declared]
+            if not words or words == ["void"]:
+                continue
+            name = _declared_name(words)
+            if not name:
+                name = f"{prefix}{number}"
+                stars = [i for i, (a, b) in enumerate(pairwise(words)) if (a, b) == ("*", ")")]
+                place = declared[stars[0] if stars else -1].end
+                self.edits.append((place, place, f" {name}"))
+            names.append(name + "..." * ("." in words))
+        return names
+
+    # --- shared memory
+    def variable(self, start: int, end: int, inside: bool) -> None:
+        """A declaration with ``__shared__``, between these tokens."""
+        statement = self.source[start:end]
+        words = [token.text for token in statement]
+        declared = _dynamic(statement) if self.source[end].text == ";" else None
+        if declared:
+            first, parts = declared
+            form = self.dynamic if inside else "extern __thread {element} (&{name})[]{lengths} EMU_DYNAMIC"
+            form = form.replace("EMU_DYNAMIC", _DYNAMIC)
+            self.edits.append((statement[first].start, statement[-1].end, form.format(**parts)))
+            return
+        at = words.index("__shared__")
+        for token in statement:
+            if token.text == "static":
+                self.edits.append((token.start, token.end, ""))
+        if words[at + 1 : at + 3] == ["alignas", "("]:  # what says how it is aligned must come first in C++
+            after = statement[closing(statement, at + 2) - 1]
+            alignment = self.text[statement[at + 1].start : after.end]
+            self.edits.append((statement[at].start, after.end, f"{alignment} {self.shared}"))
+        else:
+            self.edits.append((statement[at].start, statement[at].end, self.shared))
+
+    # --- PTX
+    def asm(self, at: int) -> int:
+        """An asm statement: returns where to go on."""
+        source, opening = self.source, at + 1
+        while opening < len(source) and source[opening].text in ptx.QUALIFIERS:
+            opening += 1
+        if opening >= len(source) or source[opening].text != "(" or source[at - 1].text not in ptx.BEFORE:
+            return at + 1
+        end = closing(source, opening)
+        code = ptx.translated(self.text, source[opening + 1 : end - 1])
+        if code is None:
+            return end
+        self.has_ptx = True
+        self.has_half |= any("f16" in token.text for token in source[opening:end])
+        end += end < len(source) and source[end].text == ";"
+        self.edits.append((source[at].start, source[end - 1].end, code))
+        return end
+
+
+# --- reading declarations ---------------------------------------------------------------------------------------------
+#: At file scope, an array of dynamic shared memory is this variable of the core: see device_dynamic.h.
+_DYNAMIC = '__asm__("emu_dynamic_begin") __attribute__((tls_model("initial-exec"), visibility("default")))'
+
+
+def _opens_namespace(source: list[Token], start: int, at: int) -> bool:
+    """Whether a brace there opens a namespace or ``extern "C"``, and no function or type."""
+    words = [token.text for token in source[start:at]]
+    if words[:1] == ["inline"]:
+        words = words[1:]
+    return words[:1] == ["namespace"] or (len(words) == 2 and words[0] == "extern")
+
+
+def _after_angle(source: list[Token], at: int) -> int:
+    """After the ``>`` that closes the ``<`` there."""
+    depth = 0
+    while at < len(source):
+        sign = source[at].text
+        if sign in "([{":
+            at = closing(source, at)
+            continue
+        depth += (sign == "<") - (sign == ">" and source[at - 1].text != "-")
+        at += 1
+        if not depth:
+            break
+    return at
+
+
+def _before_angle(source: list[Token], at: int) -> int:
+    """The ``<`` that the ``>`` there closes; the ``>`` itself if there is none."""
+    depth, i = 0, at
+    while i >= 0 and source[i].text not in ";{}":
+        sign = source[i].text
+        if sign in ")]":
+            i = _before_parenthesis(source, i) - 1
+            continue
+        depth += (sign == ">" and source[i - 1].text != "-") - (sign == "<")
+        if not depth:
+            return i
+        i -= 1
+    return at
+
+
+def _before_parenthesis(source: list[Token], at: int) -> int:
+    """What opens the parenthesis or bracket that is closed there."""
+    depth, i = 0, at
+    while i >= 0:
+        depth += (source[i].text in ")]}") - (source[i].text in "([{")
+        if not depth:
+            return i
+        i -= 1
+    return at
+
+
+def _name_before(source: list[Token], at: int) -> int:
+    """The first token of a name that ends before that token: ``tools::scale<float>``."""
+    i = at - 1
+    if source[i].text == ">":
+        i = _before_angle(source, i) - 1
+    while i > 1 and source[i - 1].text == "::":
+        i -= 2
+        if source[i].text == ">":
+            i = _before_angle(source, i) - 1
+    return i - (i > 0 and source[i - 1].text == "::")
+
+
+def _callee(source: list[Token], at: int) -> int:
+    """The first token of the expression before a launch: a name, ``(*kernel)``, ``table[i]``, ``a.b<T>``."""
+    i = at
+    while i > 0:
+        before = source[i - 1].text
+        if before in ")]":
+            i = _before_parenthesis(source, i - 1)
+            if before == "]" or source[i - 1].text.isidentifier() or source[i - 1].text in "])":
+                continue  # an index, or a call, of what stands before
+        elif before == ">":
+            i = _before_angle(source, i - 1)
+            continue
+        elif before.isidentifier():
+            i -= 1
+        else:
+            return i
+        while i > 0 and source[i - 1].text == "template":
+            i -= 1
+        linked = source[i - 1].text if i else ""
+        if linked in ("::", "."):
+            i -= 1
+        elif linked == ">" and source[i - 2].text == "-":
+            i -= 2
+        else:
+            return i
+    return i
+
+
+def _declared_name(words: list[str]) -> str:
+    """The name that a parameter's declaration gives; "" if it has none."""
+    if "(" in words:  # void (*f)(int), float (&x)[4]
+        inner = words[words.index("(") + 1 :]
+        if inner[:1] in (["*"], ["&"]):
+            return next((word for word in inner[: inner.index(")")] if word.isidentifier()), "")
+    depth, plain = 0, []  # without what stands in brackets of any kind
+    for word in words:
+        depth -= word in ")]}>"
+        if depth == 0 and word not in "([{<)]}>":
+            plain.append(word)
+        depth += word in "([{<"
+    is_type = False
+    name = ""
+    for i, word in enumerate(plain):
+        if not word.isidentifier():
+            if word in "*&":
+                is_type, name = True, ""
+            continue
+        if word in _QUALIFIERS:
+            continue
+        if word in _TYPE_WORDS:
+            is_type = True
+        elif plain[i - 1] == "::" and i:
+            is_type = True  # the end of a type's name
+        elif is_type and (plain[i + 1] if i + 1 < len(plain) else "") != "::":
+            name = word
+        else:
+            is_type = True
+    return name
+
+
+def _dynamic(statement: list[Token]) -> tuple[int, dict[str, str]] | None:
+    """Where an ``extern __shared__ T name[]`` begins in a statement, and its parts; None if that is something else."""
+    words = [token.text for token in statement]
+    if "extern" not in words:
+        return None
+    i = first = min(words.index("extern"), words.index("__shared__"))
+    while first and words[first - 1] in ("const", "volatile"):
+        first -= 1
+    declared = words[first:i]
+    while i < len(words):
+        if words[i] in ("alignas", "__attribute__"):
+            i = closing(statement, i + 1)
+            continue
+        declared += [words[i]] * (words[i] not in ("extern", "__shared__", "static"))
+        i += 1
+    parts = _ARRAY.fullmatch(" ".join(declared))
+    return parts and (first, parts.groupdict() | {"type": parts["element"] + parts["lengths"]})

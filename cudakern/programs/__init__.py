@@ -1,0 +1,1 @@
+"""Whole CUDA programs (`main`, `<<<>>>`, several files): compiled and run."""

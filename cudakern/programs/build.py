@@ -1,0 +1,143 @@
+"""Compiles and links whole programs.
+
+request --> each source: translated and compiled, an object in the cache --> linked with the core --> a program
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .. import _driver
+from .._installed import HEADERS, LIBRARY, SOURCES
+from ..own import cache, compilers, dependencies, translate
+from ..own.compilers import CompileError, Job, RejectedError
+from ..own.cuda_source import read
+from .options import Request
+
+#: Of the language of a source that is no CUDA: g++'s name of it.
+_LANGUAGES = {"c++": "c++", "c": "c"}
+#: As nvcc includes it before a source, and what it defines.
+_OF_CUDA = ["-include", "cuda_runtime.h", "-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13",
+            "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__"]  # fmt: skip
+
+
+def program(request: Request, mode: str = "plain") -> Path:
+    """The file of the program, or of the shared library, in the cache."""
+    objects = [file if not request.language_of(file) else unit(request, file, mode) for file in request.files]
+    return linked(request, objects, mode)
+
+
+def unit(request: Request, file: Path, mode: str = "plain") -> Path:
+    """The object of a source, in the cache."""
+    cxx, here = compilers.compiler(), Path.cwd()
+    if not file.is_file():
+        raise FileNotFoundError(f"{file}: no such file")
+    text = read(file)
+    job = _job(cxx, request, file, mode)
+    seen = [str(here), str(file), text, compilers.identity(cxx), dependencies.environment(), translate.VERSION, job]
+    may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
+
+    def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
+        try:
+            line, log = (
+                job.compile({}, folder, here) if request.language_of(file) == "cu" else _plain(job, folder, here)
+            )
+        except RejectedError as rejected:
+            raise CompileError(f"{file} was not compiled", _readable(str(rejected))) from None
+        sys.stderr.write(_readable(log))
+        return compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
+
+    return compilers.kept(cache.key(*seen), ".o", may_read, build)[0]
+
+
+def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
+    command = shlex.join(cxx)
+    language = request.language_of(file)
+    if language != "cu":
+        own = [*_LANGUAGES.get(language, language).split(), f"-I{HEADERS}", "-fPIC", "-O2"]
+        return Job(cxx, "plain", str(file), [], ["-x", *own, *request.host, "-c"])
+    standard = [] if any(option.startswith("-std") for option in request.host) else ["-std=gnu++17"]
+    options = [*_driver.unit_options(command, SOURCES, mode), *standard, "-g1", "-w", "-x", "none", *request.host, "-c"]
+    if not _driver.is_clang(command):
+        options.insert(0, "-fno-semantic-interposition")
+    return Job(cxx, mode, str(file), [*_OF_CUDA, f"-D__CUDA_ARCH__={request.arch}"], options, True)
+
+
+def _plain(job: Job, folder: Path, here: Path) -> tuple[list[str], str]:
+    """Compiles C or C++, which needs no translation."""
+    line = [*job.cxx, *job.options, job.source, "-o", str(folder / compilers.RESULT)]
+    line += ["-MD", "-MF", str(folder / compilers.READ)]
+    return line, compilers.execute(line, {}, folder, here)
+
+
+def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
+    """The program of these objects, in the cache."""
+    cxx, here = compilers.compiler(), Path.cwd()
+    interpreter = "" if request.kind == "shared" else _interpreter(shlex.join(cxx))
+    files = [*map(str, objects), *(_start(cxx, interpreter) if interpreter else [])]
+    of_host = [
+        option for option in request.host if option.startswith(("-f", "-g", "-m", "-O", "-pthread", "-static-lib"))
+    ]
+    line = [*cxx, "-o", compilers.RESULT, *files, *of_host, *request.linker]
+    line += [*_driver.program_link(interpreter, LIBRARY, mode), *compilers.reporting(cxx, mode)]
+    contents = [_driver_digest(path) for path in objects]
+
+    def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
+        try:
+            # Names of libraries and folders are the caller's, from where the caller is.
+            placed = [str(folder / compilers.RESULT) if word == compilers.RESULT else word for word in line]
+            log = compilers.execute(placed, {}, folder, here)
+        except RejectedError as rejected:
+            raise CompileError("the program was not linked", _readable(str(rejected))) from None
+        return compilers.result(line, log, folder, compilers.LIBRARY_KIND)[0], ()
+
+    key = cache.key(line, contents, str(here), compilers.identity(cxx))
+    return compilers.kept(key, ".so", lambda: dependencies.NO_FILES, build)[0]
+
+
+def _driver_digest(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_mtime_ns} {status.st_size}" if path.suffix != ".o" or "cudakern" not in str(path) else path.name
+
+
+def _start(cxx: list[str], interpreter: str) -> list[str]:
+    """The objects with which a program begins: the C library's, and start.cpp."""
+    begin = subprocess.run([*cxx, "-print-file-name=Scrt1.o"], capture_output=True, text=True).stdout.strip()
+    options = [*_driver.unit_options(shlex.join(cxx), SOURCES), f'-DEMULATOR_INTERPRETER="{interpreter}"']
+    line = [*cxx, *options, "-c", str(SOURCES / "emulator/program/start.cpp"), "-o", compilers.RESULT]
+    line += ["-MD", "-MF", compilers.READ]
+    key = cache.key(line, compilers.identity(cxx), dependencies.environment())
+    build = functools.partial(compilers.run, line, {}, kind=compilers.OBJECT_KIND)
+    return [begin, str(compilers.kept(key, ".o", lambda: dependencies.NO_FILES, build)[0])]
+
+
+@functools.cache
+def _interpreter(command: str) -> str:
+    """The loader of programs, as the compiler's own programs name it."""
+    said = subprocess.run(
+        [*shlex.split(command), "-###", "-x", "c", "/dev/null"], capture_output=True, text=True
+    ).stderr
+    match = re.search(r"-dynamic-linker\"? \"?([^\s\"]+)", said)
+    named = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
+    return match[1] if match else named[platform.machine()]
+
+
+def _readable(log: str) -> str:
+    """The compilers' messages without what the user did not write."""
+    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
+    return log
+
+
+def copied(program: Path, output: Path, executable: bool = True) -> None:
+    """Copies a file of the cache to where the caller wants it."""
+    output.unlink(missing_ok=True)
+    shutil.copyfile(program, output)
+    if executable:
+        output.chmod(0o755)
