@@ -1,5 +1,6 @@
 // Shows: cuda::atomic and cuda::atomic_ref with orders and scopes: a counter, a flag between blocks, a spin lock.
 #include <cstdio>
+#include <new>
 #include <cuda/atomic>
 
 struct Shared {
