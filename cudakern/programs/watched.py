@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import linecache
-import math
 import os
 import pickle
 import re
@@ -18,7 +17,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _display
 from ..insight import checker
 from ..insight.check import _parameter
 from ..insight.counters import Trace
