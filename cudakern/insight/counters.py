@@ -14,6 +14,7 @@ from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from .costs import costs
 from .counts import SECTOR, Counts, Instruction, Sources, counting, progress, read, together
+from .launches import Launches, Resources, needs
 from .session import name_of, session
 
 if TYPE_CHECKING:
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
     from .compared import Compared
 
 _NEAR = 6  #: lines between two that access memory, which are shown
+_MOST_ADVICE = 4  #: of the costliest accesses
+_SPARE = ("wave-\nfronts", "L1\nhits", "sectors")  #: columns that a narrow terminal leaves out
 
 
 class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
-    def __init__(self, counts: Counts, sources: Sources) -> None:
-        self.name, self.instructions, self.barriers, self.l2, self.branches, self.arithmetic, self.sample = counts
-        self._sources = sources
+    def __init__(self, counts: Counts, sources: Sources, resources: Resources) -> None:
+        self.name, self.instructions, self.barriers, self.l2, self.branches, self.arithmetic, self.sample = counts[:7]
+        self.kernel, self.grid, self.block = counts.kernel, counts.grid, counts.block  #: of a launch
+        self.resources, self._sources = resources, sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
         return sum(getattr(one, figure) for one in self.instructions if one.space == space and one.what in kinds)
@@ -104,13 +108,15 @@ class Counted(_display.Shown):
         return Compared(self, other)
 
     def by_line(self) -> _display.Table:
-        """The source of the lines that are counted, and those between them, with the figures in the margin.
+        """The source of the lines that are counted, and those between them, with the figures in the margin; in a narrow
+        terminal, below each line.
 
-        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
+        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked,
+        and the note says why.
         """
         columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
-                   "L1 hits": "L1 hits", "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
-                   "cost": "cost"}  # fmt: skip
+                   "L1 hits": "L1\nhits", "conflicts": "conflicts", "divergent": "divergent",
+                   "operations": "operations", "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
         for (file, line), some in self._figures().items():
@@ -122,17 +128,36 @@ class Counted(_display.Shown):
             rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for figures in some:
-                mark = str(paid.get((file, line, figures["access"]), ""))
+                cost = paid.get((file, line, figures["access"]))
+                mark = cost is not None and cost.is_marked
                 if mark:
                     marked.append(len(rows))
-                shown = (mark if name == "cost" else figures.get(name, "") for name in columns)
+                shares = {"cost": f"{cost.share:.0%}"} if cost else {}
+                shown = ((figures | shares).get(name, "") for name in columns)
                 rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
             last = file, line
-        names, rows = _used(["line", "source", *columns.values()], rows)
-        note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
-        right = [name for name in names if name not in ("source", "access", "cost")]
-        return _display.Table(self._title(), names, rows, note, right=right, marked=marked)
+        return self._shown(["line", "source", *columns.values()], rows, marked)
+
+    def _shown(self, names: list[str], rows: list[list[str]], marked: list[int]) -> _display.Table:
+        """A table of the columns that have an entry, with what costs too much."""
+        used = [i for i in range(len(names)) if i < 3 or any(row[i] for row in rows)] if rows else []
+        names, rows = [names[i] for i in used], [[row[i] for i in used] for row in rows]
+        right = [name for name in names if name not in ("source", "access")]
+        notes = [*self._advice(), self._needs()] if rows else []
+        if "cost" in names:
+            notes.append("Cost: share of all passes through L1 and shared memory: a wavefront, or 4 sectors, is one.")
+        return _display.Table(self._title(), names, rows, "\n".join(filter(None, notes)), right, _SPARE, marked)
+
+    def _advice(self) -> Iterator[str]:
+        """A sentence for each of the costliest accesses, and why it costs more than it should."""
+        paid = costs(self.instructions)
+        marked = sorted((place for place, cost in paid.items() if cost.is_marked), key=lambda place: -paid[place].share)
+        several = len({file for file, _, _ in marked}) > 1
+        for file, line, access in marked[:_MOST_ADVICE]:
+            cost = paid[file, line, access]
+            where = f"{Path(file).name}:{line}" if several else f"line {line}"
+            yield f"{where}, {access}, {cost.share:.0%} of the cost: {'; '.join(cost.reasons)}."
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -181,22 +206,35 @@ class Counted(_display.Shown):
 
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
-        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
-        columns += ["conflicts", "divergent", "operations"]
-        rows = [
-            [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
-            for (file, line), some in self._figures().items()
-            for figures in some
-        ]
-        names, rows = _used(["line", *columns], rows)
-        return _display.Table(self._title(), names, rows, right=["line", *names[2:]])  # (which are never cut)
+        columns = {name: name for name in ("access", "requests", "lanes", "sectors")}
+        columns |= {"per request": "per\nrequest", "used": "used", "L1 hits": "L1\nhits", "wavefronts": "wave-\nfronts"}
+        columns |= {name: name for name in ("conflicts", "divergent", "operations")}
+        rows: list[list[str]] = []
+        marked, paid = [], costs(self.instructions)
+        for (file, line), some in self._figures().items():
+            for figures in some:
+                if (cost := paid.get((file, line, figures["access"]))) and cost.is_marked:
+                    marked.append(len(rows))
+                place = f"{Path(file).name}:{line}" if line else "unknown"
+                rows.append([place, *(figures.get(name, "") for name in columns)])
+        return self._shown(["line", *columns.values()], rows, marked)
 
     def _title(self) -> str:
-        if not self.instructions:
-            return f"{self.name}: no kernel that accesses memory was launched"
-        notes = [f"{self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"] if self.barriers else []
-        notes += [str(self.sample)] if self.sample else []
-        return ": ".join([self.name, *filter(None, [", ".join(notes)])])
+        return ": ".join([self.name, *filter(None, ["; ".join(self._notes())])])
+
+    def _notes(self) -> Iterator[str]:
+        """What the title adds to the name."""
+        if self.barriers:
+            yield f"{self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"
+        if self.sample:
+            yield str(self.sample)
+
+    def _needs(self) -> str:
+        """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
+        known = needs(self) if self.kernel else {}
+        units = {"registers": "{} registers per thread", "spilled bytes": "{} bytes of them spilled",
+                 "shared bytes": "{} bytes of shared memory per block", "occupancy": "occupancy up to {}"}  # fmt: skip
+        return f"Needs {', '.join(units[name].format(x) for name, x in known.items())}." if known else ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -205,12 +243,6 @@ class Counted(_display.Shown):
             "flops": self.flops,
             **{name: [vars(one) for one in getattr(self, name)] for name in ("instructions", "branches", "arithmetic")},
         }
-
-
-def _used(names: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """The columns that have an entry, and the first three."""
-    used = [i for i in range(len(names)) if i < 3 or any(row[i] for row in rows)]
-    return [names[i] for i in used], [[row[i] for i in used] for row in rows]
 
 
 def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -240,16 +272,27 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
 class Trace(Counted):
     """The counters of a call: of all its launches together, and of each in ``launches``."""
 
-    def __init__(self, name: str, launches: Sequence[Counts], sources: Sources) -> None:
-        super().__init__(together(name, launches), sources)
-        self.launches = tuple(Counted(launch, sources) for launch in launches)
+    def __init__(self, name: str, launches: Sequence[Counts], sources: Sources, resources: Resources) -> None:
+        super().__init__(together(name, launches), sources, resources)
+        self.launches = Launches(Counted(launch, sources, resources) for launch in launches)
+        if len(launches) == 1:
+            self.kernel, self.grid, self.block = launches[0].kernel, launches[0].grid, launches[0].block
 
     def _title(self) -> str:
-        if self.launches and not self.instructions:
-            return (
-                f"{self.name}: nothing was counted (profile, ladder, bench and lab launch what they measure themselves)"
-            )
+        if not self.launches:
+            return f"{self.name}: no kernel was launched, so there is nothing to count"
+        if not self._figures():
+            measured = "profile, ladder, bench and lab launch what they measure themselves"
+            why = "its kernels access no memory" if self.resources else f"nothing was counted ({measured})"
+            return f"{self.name}: {why}"
         return super()._title()
+
+    def _notes(self) -> Iterator[str]:
+        if len(self.launches) > 1:
+            yield f"{len(self.launches):,} launches"
+        elif not self.name.startswith(f"{self.kernel}["):
+            yield self.launches[0].name
+        yield from super()._notes()
 
 
 class _Tracing(Observer):
@@ -258,7 +301,7 @@ class _Tracing(Observer):
     mode = "traced"
 
     def __init__(self, library: Any) -> None:
-        self.sources, self.library = Sources(), library
+        self.sources, self.resources, self.library = Sources(), Resources(), library
 
     def kernel(self, run: Observed) -> None:
         if isinstance(run, Run):
@@ -268,6 +311,7 @@ class _Tracing(Observer):
         if run.native is not emulator():
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
         run = in_mode(run, self.mode)
+        self.resources.add(run)
         with progress(self.library):
             run.execute()
             run.native.synchronize(run.device)
@@ -315,4 +359,4 @@ def trace(function: Callable[..., Any], *arguments: Any, sample: int | None = No
     with session.paused(), use_backend("emulator"), counting(sample) as library, observed(_Tracing(library)) as by:
         function(*arguments, **keywords)
         launches = read(library, by.sources)
-    return Trace(name, launches, by.sources)
+    return Trace(name, launches, by.sources, by.resources)

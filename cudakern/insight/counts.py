@@ -169,6 +169,9 @@ class Counts(NamedTuple):
     branches: tuple[Branch, ...]
     arithmetic: tuple[Arithmetic, ...]
     sample: Sample | None  #: None: all blocks are counted
+    kernel: str = ""  #: of one launch
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
 
 
 def together(name: str, launches: Sequence[Counts]) -> Counts:
@@ -313,14 +316,18 @@ def _counted(
 ) -> Counts:
     factor = launch.all / launch.counted if launch.counted else 1
     l2 = (launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors)
+    kernel, grid, block = launch.kernel.decode(errors="replace"), tuple(launch.grid), tuple(launch.block)
     return Counts(
-        f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
+        f"{kernel}, grid {_display.dimensions(grid)}, block {_display.dimensions(block)}",
         tuple(_scaled(one, factor) for one in instructions),
         round(launch.barriers * factor),
         L2._make(round(figure * factor) for figure in l2),
         tuple(_scaled(one, factor) for one in branches),
         tuple(_scaled(one, factor) for one in arithmetic),
         Sample(launch.counted, launch.all, launch.error) if factor != 1 else None,
+        kernel,
+        grid,
+        block,
     )
 
 

@@ -1,0 +1,116 @@
+"""The launches of a trace: how large they are, and what their kernels need of a multiprocessor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from .. import _display
+from .._backend import use_backend
+from ..calls.observer import Observed, Run
+from ..own.compile import _Run as OwnRun
+
+if TYPE_CHECKING:
+    from ..measure.resources import KernelResources
+    from .counters import Counted
+
+
+class Resources:
+    """What the kernels that were launched need; looked up when it is displayed, because a compiler may have to say."""
+
+    def __init__(self) -> None:
+        self._of: dict[object, Callable[[], list[KernelResources]]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any kernels were launched."""
+        return bool(self._of)
+
+    def add(self, run: Observed) -> None:
+        """Remembers a run, without its arrays."""
+        if not isinstance(run, Run):
+            own = replace(cast(OwnRun, run), arguments=(), results=())
+            launch = own.launch
+            of_own = launch.kernel, launch.grid, launch.block, launch.shared
+            self._of.setdefault(of_own, lambda: _listed(own, compiles=True))
+        elif (key := (run.variant.operation, run.variant.name, run.values, run.dtype, run.shapes)) not in self._of:
+            known = _listed(run, compiles=False)
+            self._of[key] = lambda: known
+
+    def of(self, launch: Counted) -> KernelResources | None:
+        """Those of a launch's kernel: the one of that name, if only one has it."""
+        every = [one for known in self._of.values() for one in known() if one.block == launch.block]
+        for name in (str, _plain):
+            same = [one for one in every if name(one.kernel) == name(launch.kernel)]
+            if len({one.symbol for one in same}) == 1:
+                return max(same, key=lambda one: one.grid == launch.grid)
+        return None
+
+
+def _listed(run: Observed, compiles: bool) -> list[KernelResources]:
+    from ..measure.resources import _resources
+
+    with use_backend("emulator"):
+        return [_resources(run, launch, compiles) for launch in run.launches(())]
+
+
+def _plain(kernel: str) -> str:
+    """Its name without namespaces and templates' arguments."""
+    return re.sub(r"<.*", "", kernel).rpartition("::")[2]
+
+
+def needs(launch: Counted) -> dict[str, str]:
+    """What a launch needs of a multiprocessor, by the names of columns; without what is not known."""
+    from ..measure.occupancy import occupancy
+
+    result: dict[str, str] = {}
+    one = launch.resources.of(launch)
+    if one is None or one.static_shared is None:
+        return result
+    if one.registers is not None:
+        result["registers"] = f"{one.registers}"
+    if one.spills:
+        result["spilled bytes"] = f"{one.spills:,}"
+    result["shared bytes"] = f"{one.shared_bytes:,}"
+    if one.registers is not None:
+        with use_backend("emulator"):
+            here = occupancy(threads=one.threads, registers=one.registers, shared_bytes=one.shared_bytes)
+        result["occupancy"] = f"{here.occupancy:.0%}"
+    return result
+
+
+class Launches(_display.Shown, tuple["Counted", ...]):
+    """The launches of a call, in their order; displays as a table. Each displays as a trace does."""
+
+    __slots__ = ()
+
+    def table(self) -> _display.Table:
+        """One row per launch."""
+        rows = []
+        for number, one in enumerate(self):
+            loads = [x for x in one.instructions if x.space == "global"]
+            rows.append(
+                {
+                    "": f"{number}",
+                    "kernel": one.kernel,
+                    "grid": _display.dimensions(one.grid),
+                    "block": _display.dimensions(one.block),
+                    **needs(one),
+                    "requests": f"{sum(x.requests for x in loads):,}",
+                    "sectors": f"{sum(x.sectors for x in loads):,}",
+                    "conflicts": f"{sum(x.wavefronts - x.ideal for x in one.instructions):,}",
+                }
+            )
+        order = ["", "kernel", "grid", "block", "registers", "spilled bytes", "shared bytes", "occupancy"]
+        heads = [name for name in [*order, "requests", "sectors", "conflicts"] if any(name in row for row in rows)]
+        cells = [[row.get(name, "") for name in heads] for row in rows]
+        note = (
+            "Requests, sectors: of global memory. Conflicts: in shared memory. Registers: per thread." if rows else ""
+        )
+        right = [name for name in heads if name != "kernel"]
+        return _display.Table(f"{len(rows):,} launch{'es' * (len(rows) != 1)}", heads, cells, note, right)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One dictionary per launch, for JSON."""
+        return [one.to_dict() for one in self]
