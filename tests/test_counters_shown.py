@@ -50,28 +50,64 @@ def by_access(table, column):
 def test_costly_lines_are_marked(square, padded):
     table = square.by_line()
     assert [table.rows[i][:3] for i in table.marked] == [["> 7", "", "shared load"]]
-    assert by_access(table, "cost")["> 7", "shared load"] == "91%: 32x the wavefronts needed"
+    assert by_access(table, "cost")["> 7", "shared load"] == "91%"
+    why = "line 7, shared load, 91% of the cost: 32 different words that lanes want at once are in one bank: "
+    assert table.note.startswith(f"{why}32 wavefronts per request, 1 would do.")
+    assert square.table().note.startswith(why)  # which is what a trace displays
     assert "> 7" in table.text()
     assert table.html().count("background:#ffe9a8") == len(table.columns)
+    assert table.html().count("<br>") == table.note.count("\n") > 0
     assert not padded.by_line().marked
-    assert "cost" not in padded.by_line().columns
+    assert "line" not in padded.by_line().note
 
 
 @pytest.mark.parametrize(
-    "body, mark",
+    "body, why",
     [
         ("y[i] = x[i];", ""),
-        ("y[i] = x[2 * i];", "67%: 2x the sectors needed"),
+        ("y[i] = x[2 * i];", "67% of the cost: neighboring lanes access 8 bytes apart: 8 sectors per request, 4 would"),
         ("y[i] = x[i + 1];", ""),  # five sectors, and no less would do but for the end of the array
-        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "50%: 1 of 32 lanes"),
+        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "50% of the cost: only 1 of 32 lanes takes part"),
         ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
+        ("y[i] = x[i * i % 61];", "the cost: what the lanes access is scattered: "),
     ],
 )
-def test_what_is_marked(body, mark):
+def test_what_is_marked(body, why):
     trace = traced(f"__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; {body} }}",
                    np.zeros(64, "f4"), np.zeros(32, "f4"))  # fmt: skip
-    rows = by_access(trace.by_line(), "cost") if "cost" in trace.by_line().columns else {}
-    assert next((text for (_, access), text in rows.items() if access == "global load"), "") == mark
+    loads = [line for line in trace.by_line().note.splitlines() if ", global load, " in line]
+    assert len(loads) == bool(why)
+    assert all(why in line for line in loads)
+
+
+def test_lanes_that_take_turns():
+    source = """__global__ void k(float *y) {
+        __shared__ float s[1];
+        atomicAdd(y, 1.f);
+        y[1] = atomicAdd(s, 2.f);
+    }"""
+    on_global, on_shared = sorted(traced(source, np.zeros(2, "f4")).table().note.splitlines()[:2])
+    why = "of the cost: 32 lanes change one address, and take turns: 32 {} per request, 1 would do."
+    assert on_global.startswith("line 3, global reduction, ")
+    assert on_global.endswith(why.format("sectors"))
+    assert on_shared.startswith("line 4, shared atomic, ")
+    assert on_shared.endswith(why.format("wavefronts"))
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_the_source_in_a_narrow_terminal(square, monkeypatch, columns):
+    """Its lines are above their figures, as wide as the terminal."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = square.by_line().text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.strip() == "5     s[threadIdx.y][threadIdx.x] = x[r * n + c];")
+    assert lines[at + 1].split()[:3] == ["global", "load", "128"]
+    assert lines[at + 2].split()[:3] == ["shared", "store", "128"]
+    assert any(line.split()[:4] == [">", "shared", "load", "128"] for line in lines)
+    heads = next(line for line in lines if "requests" in line)
+    assert heads.index("requests") + len("requests") == lines[at + 1].index("128") + 3
+    assert max(map(len, lines)) <= max(columns, 75)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert any("x[r * n + c];" in line and "global load" in line for line in square.by_line().text().splitlines())
 
 
 # --- compare ---------------------------------------------------------------------------------------------------------
@@ -103,6 +139,48 @@ def test_lines_that_moved(square):
     assert sectors["5 -> 6", "global load"] == "512 -> 4,096"
     assert sectors["7 -> 8", "global store"] == "512"
     assert sectors["- -> 10", "global store"] == "- -> 128"
+
+
+def test_lines_of_two_kernels_of_one_source():
+    """Accesses of a kind match in their order, those of similar lines first."""
+    source = (
+        TRANSPOSE
+        + """
+__global__ void plain(const float *x, float *y, int n) {
+    int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;
+    y[c * n + r] = x[r * n + c];
+}
+"""
+    )
+    with ck.use_backend("emulator"):
+        program, x = ck.compile(source), np.zeros((64, 64), np.float32)
+        tiled, plain = (
+            ck.trace(kernel[(2, 2), (32, 32)], x, np.zeros_like(x), 64) for kernel in (program.transpose, program.plain)
+        )
+    table = tiled.compare(plain).by_line()
+    assert by_access(table, "sectors") == {
+        ("5 -> 12", "global load"): "512",
+        ("5 -> -", "shared store"): "",
+        ("7 -> -", "shared load"): "",
+        ("7 -> 12", "global store"): "512 -> 4,096",
+    }
+    text = "s[threadIdx.y][threadIdx.x] = x[r * n + c];"
+    assert [row[1] for row in table.rows[:2]] == [f"{text}\n-> y[c * n + r] = x[r * n + c];", text]
+    back = plain.compare(tiled).by_line()
+    assert by_access(back, "sectors")["12 -> 7", "global store"] == "4,096 -> 512"
+    assert [row[0] for row in tiled.compare(tiled).by_line().rows] == ["5", "5", "7", "7"]
+
+
+def test_every_figure_has_a_short_name():
+    source = """__global__ void k(float *x, double *y) {
+        const int i = threadIdx.x;
+        x[i] = x[i] * 2 + 1 + 3 * (x[0] + 1);
+        y[i] = y[i] * 2 + 1 + 3 * (y[0] + 1);
+    }"""
+    compared = traced(source, np.zeros(32, "f4"), np.zeros(32)).compare(traced("__global__ void k() {}"))
+    assert not [name for name in compared.figures if "__" in name]
+    assert compared.figures["float additions"][0] > 0
+    assert compared.figures["double fused multiply-adds"][0] > 0
 
 
 def test_traces_of_variants_have_their_names():
@@ -171,7 +249,42 @@ def test_what_is_measured_is_not_counted():
     x = np.ones(100, np.float32)
     measured = ck.trace(lambda: ck.profile(ck.vector_add, x, x, variant="naive", repeat=1))
     assert "nothing was counted (profile, ladder, bench and lab" in measured.table().title
-    assert "no kernel that accesses memory was launched" in ck.trace(lambda: None).table().title
+    title = ck.trace(ck.matmul, np.zeros((0, 5), "f4"), np.zeros((5, 3), "f4")).table().title
+    assert title == "matmul: no kernel was launched, so there is nothing to count"
+    assert str(ck.trace(lambda: None)) == "<lambda>: no kernel was launched, so there is nothing to count"
+    assert "its kernels access no memory" in str(traced("__global__ void k() {}"))
+
+
+# --- launches --------------------------------------------------------------------------------------------------------
+def test_launches_have_their_sizes(square):
+    table = square.launches.table()
+    assert list(table.columns)[:4] == ["", "kernel", "grid", "block"]
+    assert table.rows[0][:4] == ["0", "transpose", "2 x 2", "32 x 32"]
+    assert by_column(table, "sectors") == ["1,024"]
+    assert "transpose, grid 2 x 2, block 32 x 32" in str(square.launches[0])
+    assert square.launches[0].grid == (2, 2, 1)
+    with ck.use_backend("emulator"):
+        program = ck.compile("__global__ void a(int *x) { *x = 1; } __global__ void b(int *x) { *x = 2; }")
+        x = ck.zeros(1, "int32")
+        trace = ck.trace(lambda: [program[name][1, 32](x) for name in "aab"])
+    assert by_column(trace.launches.table(), "kernel") == ["a", "a", "b"]
+    assert str(trace).startswith("<lambda>: 3 launches")
+    assert isinstance(ck.trace(lambda: None).launches.table().text(), str)
+
+
+def test_what_a_kernel_needs(square):
+    """Registers: if a compiler can say."""
+    known = ck.kernel_resources("matmul", "tiled")[0]
+    a = np.ones((32, 32), np.float32)
+    tiled = ck.trace(ck.matmul, a, a, variant="tiled")
+    assert by_column(tiled.launches.table(), "registers") == [f"{known.registers}"]
+    assert f"Needs {known.registers} registers per thread, " in str(tiled)
+    assert "4,096 bytes of shared memory per block" in str(square)
+
+
+def by_column(table, name):
+    at = list(table.columns).index(name)
+    return [row[at] for row in table.rows]
 
 
 def test_compare_takes_a_trace(square):
