@@ -225,6 +225,11 @@ def figure(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
 
+def share(part: float) -> str:
+    """In percent: 0.333 -> "33%", 0.001 -> "<1%"."""
+    return "<1%" if 0 < part < 0.005 else f"{part:.0%}"
+
+
 # --- progress ---------------------------------------------------------------------------------------------------------
 _progress = threading.Lock()  #: held by who shows a line
 

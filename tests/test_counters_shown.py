@@ -225,11 +225,55 @@ def test_requests_step_by_step():
         "request 2: 32 lanes, 32 sectors, +4 bytes",
         "request 3: 32 lanes, 32 sectors, +8 bytes",
     ]
-    assert "up to 16 words in a bank" in trace.heatmap(9, steps=8).axes[7].get_title()
+    assert "32 lanes, 16 wavefronts" in trace.heatmap(9, steps=8).axes[7].get_title()
     once = trace.heatmap(10, steps=8).axes[0].get_title()
-    assert once == "line 10: global store of 4 bytes per lane: 32 lanes, 4 sectors"
+    assert once == "line 10: global store of 4 bytes per lane\n32 lanes, 4 sectors"
     with pytest.raises(ValueError, match="heatmap: steps must be"):
         trace.heatmap(7, steps=9)
+
+
+PASSES = """
+__global__ void k(float *y, int *h) {
+    __shared__ float4 s[64];
+    __shared__ double e[64];
+    __shared__ int bins[32];
+    const int t = threadIdx.x;
+    s[t] = make_float4(t, t, t, t);
+    e[2 * t] = t;
+    float4 v = s[t / 2];
+    float4 w = s[2 * t % 64];
+    atomicAdd(&bins[t % 4], t);
+    atomicAdd(&bins[t % 4], 1);
+    int old = atomicAdd(&bins[t % 32], 1);
+    atomicAdd(&h[0], t);
+    atomicAdd(&h[t % 16], t);
+    y[t] = v.x + v.y + v.z + v.w + w.x + w.y + w.z + w.w + old + e[t];
+}
+"""
+
+
+def test_the_picture_of_a_request_has_its_passes():
+    """Parts of the warp one after another, and lanes that take turns."""
+    trace = traced(PASSES, np.zeros(32, "f4"), np.zeros(32, "i4"))
+    titles = {one.line: trace.heatmap(one.line).axes[0].get_title().split("\n")[1] for one in trace.instructions}
+    parts, turns = "in {} parts of the warp", "because lanes on one {} take turns"
+    assert titles == {
+        7: f"32 lanes, 4 wavefronts, {parts.format(4)}",
+        8: f"32 lanes, 4 wavefronts, {parts.format(2)}",
+        9: f"32 lanes, 2 wavefronts, {parts.format(2)}",
+        10: f"32 lanes, 8 wavefronts, {parts.format(4)}",
+        11: f"32 lanes, 8 wavefronts, {turns.format('bank')}",
+        12: "32 lanes, 1 wavefront",  # additions of 1 without a result
+        13: "32 lanes, 1 wavefront",
+        14: f"32 lanes, 32 sectors, {turns.format('address')}",
+        15: f"32 lanes, 4 sectors, {turns.format('address')}",
+        16: "32 lanes, 4 sectors",
+    }
+    for one in trace.instructions:
+        if one.line != 16:  # where there are two kinds of access
+            assert f" {one.wavefronts or one.sectors} " in titles[one.line]
+    labels = [label.get_text() for label in trace.heatmap(7).axes[0].get_yticklabels()]
+    assert labels == ["lanes 0 to 7", "lanes 8 to 15", "lanes 16 to 23", "lanes 24 to 31"]
 
 
 def test_steps_are_those_of_the_first_launch():

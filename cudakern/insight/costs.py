@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 SECTOR, WARP = 32, 32  #: bytes, lanes
 WORD, BANKS = 4, 32  #: of shared memory
+ATOMIC = ("atomic", "reduction")
 SECTORS_PER_WAVEFRONT = 4  #: L1 and shared memory pass on 128 bytes at a time
 #: An access is marked if it costs that share of all passes, and that many times what it needs, or so few of the lanes
 #: take part.
@@ -83,7 +84,7 @@ def _cause(of: Instruction) -> str:
     """What its costliest request is like."""
     addresses = [at for _, at in of.worst]
     together = Counter(addresses).most_common(1)[0][1]
-    if of.what in ("atomic", "reduction") and together > 1:
+    if (of.turns or of.space == "global" and of.what in ATOMIC) and together > 1:
         return f"{together} lanes change one address, and take turns"
     if of.space == "shared":
         most = max(len(words) for phase in phases(of) for words in by_bank(phase, of.bytes).values())

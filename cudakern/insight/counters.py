@@ -132,7 +132,7 @@ class Counted(_display.Shown):
                 mark = cost is not None and cost.is_marked
                 if mark:
                     marked.append(len(rows))
-                shares = {"cost": f"{cost.share:.0%}"} if cost else {}
+                shares = {"cost": _display.share(cost.share)} if cost else {}
                 shown = ((figures | shares).get(name, "") for name in columns)
                 rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
@@ -157,7 +157,7 @@ class Counted(_display.Shown):
         for file, line, access in marked[:_MOST_ADVICE]:
             cost = paid[file, line, access]
             where = f"{Path(file).name}:{line}" if several else f"line {line}"
-            yield f"{where}, {access}, {cost.share:.0%} of the cost: {'; '.join(cost.reasons)}."
+            yield f"{where}, {access}, {_display.share(cost.share)} of the cost: {'; '.join(cost.reasons)}."
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -261,8 +261,8 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
                 "lanes": f"{lanes / requests:.3g}",
                 "sectors": f"{sectors:,}" if space == "global" else "",
                 "per request": f"{sectors / requests:.3g}" if space == "global" else "",
-                "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
-                "L1 hits": f"{hits / sectors:.0%}" if space == "global" else "",
+                "used": _display.share(used / (SECTOR * sectors)) if space == "global" else "",
+                "L1 hits": _display.share(hits / sectors) if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },

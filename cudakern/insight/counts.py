@@ -118,6 +118,7 @@ class Instruction:
     hits: int  #: sectors that the first-level cache had, by the model of caches.c
     worst: Request  #: the costliest request
     steps: tuple[Request, ...]  #: the first requests of one warp, one after another, in the first launch alone
+    turns: bool = False  #: lanes that want the same bank take turns even if they want the same word
 
 
 class L2(NamedTuple):
@@ -372,7 +373,7 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text, wavefronts = sources.lines(file), of.wavefronts
+    text, turns = sources.lines(file), False
     if what == "atomic":
         source = text[line - 1] if 0 < line <= len(text) else ""
         is_statement = _STATEMENT.search(source)
@@ -380,14 +381,14 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         is_one_word = of.wavefronts == of.requests and of.serial == of.lanes
         if space == "global" and is_statement:
             what = "reduction"
-        elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
-            wavefronts = of.serial
+        elif space == "shared":
+            turns = not (is_statement and (is_one_word or _COUNTS.search(source)))
     worst, *steps = map(_request, (of.worst, *of.steps[: of.step_count]))
     if (space, what) == ("global", "load") and sources.constants:
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
-    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
-    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps))
+    figures = (of.requests, of.lanes, of.sectors, of.used, of.serial if turns else of.wavefronts, of.ideal, of.hits)
+    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps), turns)
 
 
 def _request(of: _Request) -> Request:
