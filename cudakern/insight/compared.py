@@ -162,7 +162,9 @@ class Compared(_display.Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"names": [self.first.name, self.second.name], "figures": self.figures}
+        table = self.by_line()
+        lines = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        return {"names": [self.first.name, self.second.name], "figures": self.figures, "lines": lines}
 
 
 _SAME = "same"

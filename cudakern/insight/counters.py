@@ -119,12 +119,16 @@ class Counted(_display.Shown):
                    "operations": "operations", "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
-        for (file, line), some in self._figures().items():
+        figures_of = self._figures()
+        several = len({file for file, _ in figures_of}) > 1
+        for (file, line), some in figures_of.items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
-            if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * (len(columns) + 1))
             empty = [""] * len(columns)
+            if several and (last[0] != file or not rows):
+                rows.append(["", f"{Path(file).name or 'unknown file'}:", *empty])
+            elif rows and first > last[1] + 1:
+                rows.append(["...", "", *empty])
             rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for figures in some:

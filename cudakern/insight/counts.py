@@ -269,7 +269,7 @@ def progress(library: Any) -> Iterator[None]:
 
 @contextmanager
 def counting(sample: int | None) -> Iterator[Any]:
-    blocks = 0 if sample is None else integer("trace: sample", sample, 0, 1 << 62)
+    blocks = 0 if sample is None else min(integer("trace: sample", sample, 0), (1 << 64) - 1)
     library = checker.library()
     library.counters_done.restype = ctypes.c_uint64
     limits = (LARGE, SAMPLED, 0) if sample is None else (0, 0, blocks)
