@@ -296,7 +296,7 @@ def test_what_is_measured_is_not_counted():
     title = ck.trace(ck.matmul, np.zeros((0, 5), "f4"), np.zeros((5, 3), "f4")).table().title
     assert title == "matmul: no kernel was launched, so there is nothing to count"
     assert str(ck.trace(lambda: None)) == "<lambda>: no kernel was launched, so there is nothing to count"
-    assert "its kernels access no memory" in str(traced("__global__ void k() {}"))
+    assert "nothing was counted (its kernels access no memory)" in str(traced("__global__ void k() {}"))
 
 
 # --- launches --------------------------------------------------------------------------------------------------------
@@ -314,6 +314,18 @@ def test_launches_have_their_sizes(square):
     assert by_column(trace.launches.table(), "kernel") == ["a", "a", "b"]
     assert str(trace).startswith("<lambda>: 3 launches")
     assert isinstance(ck.trace(lambda: None).launches.table().text(), str)
+
+
+def test_copies_of_the_package_are_named():
+    """They are compiled in the plain mode alone, so that they do not report what they access."""
+    with ck.use_backend("emulator"):
+        x = ck.zeros((64, 64), "float32")
+        trace = ck.trace(ck.vector_add, x[::2, ::2], x[1::2, ::2])
+        only = ck.trace(lambda: x.T.copy())
+    note = "Not counted: {}, with which the package copies, converts and fills arrays."
+    assert note.format("strided_copy (2 launches)") in trace.by_line().note
+    assert by_column(trace.launches.table(), "sectors")[:2] == ["-", "-"]
+    assert str(only).splitlines() == ["<lambda>: nothing was counted", note.format("strided_transpose (1 launch)")]
 
 
 def test_what_a_kernel_needs(square):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .compared import Compared
 
 _NEAR = 6  #: lines between two that access memory, which are shown
+_COPIES = "strided::"  #: kernels of the runtime, which are compiled in the plain mode alone: strided_copy.cuh
 _MOST_ADVICE = 4  #: of the costliest accesses
 _SPARE = ("wave-\nfronts", "L1\nhits", "sectors")  #: columns that a narrow terminal leaves out
 
@@ -149,6 +150,7 @@ class Counted(_display.Shown):
         names, rows = [names[i] for i in used], [[row[i] for i in used] for row in rows]
         right = [name for name in names if name not in ("source", "access")]
         notes = [*self._advice(), self._needs()] if rows else []
+        notes.append(self._copies())
         if "cost" in names:
             notes.append("Cost: share of all passes through L1 and shared memory: a wavefront, or 4 sectors, is one.")
         return _display.Table(self._title(), names, rows, "\n".join(filter(None, notes)), right, _SPARE, marked)
@@ -233,6 +235,10 @@ class Counted(_display.Shown):
         if self.sample:
             yield str(self.sample)
 
+    def _copies(self) -> str:
+        """Which kernels are not counted; empty if all are."""
+        return ""
+
     def _needs(self) -> str:
         """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
         known = needs(self) if self.kernel else {}
@@ -287,9 +293,15 @@ class Trace(Counted):
             return f"{self.name}: no kernel was launched, so there is nothing to count"
         if not self._figures():
             measured = "profile, ladder, bench and lab launch what they measure themselves"
-            why = "its kernels access no memory" if self.resources else f"nothing was counted ({measured})"
-            return f"{self.name}: {why}"
+            why = "" if self._copies() else "its kernels access no memory" if self.resources else measured
+            return f"{self.name}: nothing was counted{f' ({why})' if why else ''}"
         return super()._title()
+
+    def _copies(self) -> str:
+        kernels = [one.kernel.removeprefix(_COPIES) for one in self.launches if one.kernel.startswith(_COPIES)]
+        names, count = ", ".join(sorted({name.partition("<")[0] for name in kernels})), len(kernels)
+        what = "with which the package copies, converts and fills arrays"
+        return f"Not counted: {names} ({count:,} launch{'es' * (count != 1)}), {what}." if kernels else ""
 
     def _notes(self) -> Iterator[str]:
         if len(self.launches) > 1:
@@ -305,14 +317,14 @@ class _Tracing(Observer):
     mode = "traced"
 
     def __init__(self, library: Any) -> None:
-        self.sources, self.resources, self.library = Sources(), Resources(), library
+        self.sources, self.resources, self.library, self.native = Sources(), Resources(), library, emulator()
 
     def kernel(self, run: Observed) -> None:
         if isinstance(run, Run):
             self.sources.add_operation(run.variant.operation)
         else:
             self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
-        if run.native is not emulator():
+        if run.native is not self.native:
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
         run = in_mode(run, self.mode)
         self.resources.add(run)
@@ -362,5 +374,6 @@ def trace(function: Callable[..., Any], *arguments: Any, sample: int | None = No
     name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
     with session.paused(), use_backend("emulator"), counting(sample) as library, observed(_Tracing(library)) as by:
         function(*arguments, **keywords)
+        by.native.synchronize(by.native.current_device())  # copies may be queued
         launches = read(library, by.sources)
     return Trace(name, launches, by.sources, by.resources)

@@ -89,19 +89,15 @@ class Launches(_display.Shown, tuple["Counted", ...]):
         """One row per launch."""
         rows = []
         for number, one in enumerate(self):
-            loads = [x for x in one.instructions if x.space == "global"]
-            rows.append(
-                {
-                    "": f"{number}",
-                    "kernel": one.kernel,
-                    "grid": _display.dimensions(one.grid),
-                    "block": _display.dimensions(one.block),
-                    **needs(one),
-                    "requests": f"{sum(x.requests for x in loads):,}",
-                    "sectors": f"{sum(x.sectors for x in loads):,}",
-                    "conflicts": f"{sum(x.wavefronts - x.ideal for x in one.instructions):,}",
-                }
-            )
+            sizes = {"": f"{number}", "kernel": one.kernel} | {
+                name: _display.dimensions(getattr(one, name)) for name in ("grid", "block")
+            }
+            counts = dict.fromkeys(("requests", "sectors", "conflicts"), "-")
+            if one.instructions:
+                in_global = [x for x in one.instructions if x.space == "global"]
+                counts = {name: f"{sum(getattr(x, name) for x in in_global):,}" for name in ("requests", "sectors")}
+                counts["conflicts"] = f"{sum(x.wavefronts - x.ideal for x in one.instructions):,}"
+            rows.append(sizes | needs(one) | counts)
         order = ["", "kernel", "grid", "block", "registers", "spilled bytes", "shared bytes", "occupancy"]
         heads = [name for name in [*order, "requests", "sectors", "conflicts"] if any(name in row for row in rows)]
         cells = [[row.get(name, "") for name in heads] for row in rows]
