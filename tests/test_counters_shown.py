@@ -118,7 +118,13 @@ def test_two_traces_side_by_side(square, padded):
     assert compared.figures["bytes moved"] == (32768, 32768)
     assert "shared atomic requests" not in compared.figures  # 0 in both
     changed = {row[0]: row[-1] for row in compared.table().rows if row[-1] != "same"}
-    assert changed == {"shared load wavefronts": "1/32", "shared load bank conflicts": "gone"}
+    gone = {
+        "shared load wavefronts": "1/32",
+        "wavefronts per shared load": "1/32",
+        "shared load bank conflicts": "gone",
+    }
+    assert changed == gone
+    assert compared.table().columns[1] == "transpose\n[(2, 2), (32, 32)] (first)"
     assert "background" in compared._repr_html_()
     json.dumps(compared.to_dict())
 

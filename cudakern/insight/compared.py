@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import textwrap
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -71,6 +70,10 @@ def figures(of: Counted) -> dict[str, float]:
     result = by_short_names(of.metrics)
     some = [one for one in of.instructions if one.space == "global"]
     moved, used = SECTOR * sum(one.sectors for one in some), sum(one.used for one in some)
+    for op in ("load", "store", "atomic"):
+        passes = [one for one in of.instructions if one.space == "shared" and one.what == op]
+        if requests := sum(one.requests for one in passes):
+            result[f"wavefronts per shared {op}"] = sum(one.wavefronts for one in passes) / requests
     result |= {"bytes moved": moved, "bytes used of these": used, "barriers of warps": of.barriers}
     return result | {f"operations in {kind}": count for kind, count in of.flops.items()}
 
@@ -96,7 +99,7 @@ class Compared(_display.Shown):
             [name, _display.figure(one), _display.figure(other), _change(one, other)]
             for name, (one, other) in self.figures.items()
         ]
-        names = [textwrap.fill(of.name, 24) for of in (self.first, self.second)]
+        names = [re.sub(r"(?=\[)|(?<=,) ", "\n", of.name, count=1) for of in (self.first, self.second)]
         if names[0] == names[1]:
             names = [f"{names[0]} (first)", f"{names[1]} (second)"]
         marked = [i for i, row in enumerate(rows) if row[-1] != _SAME]

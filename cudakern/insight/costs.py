@@ -39,7 +39,8 @@ class Cost:
         """In words, why it costs more than it should; empty if it does not."""
         result, unit = [], "wavefronts" if self.worst.space == "shared" else "sectors"
         if self.paid >= EXCESS * self.needed:
-            result.append(f"{_cause(self.worst)}: {self.paid:.3g} {unit} per request, {self.needed:.3g} would do")
+            paid, needed = (of(self.worst) / self.worst.requests for of in (_paid, _needed))
+            result.append(f"{_cause(self.worst)}: {paid:.3g} {unit} per request, {needed:.3g} would do")
         if self.lanes <= LANES:
             take = "takes" if self.lanes == 1 else "take"
             result.append(f"only {self.lanes:.3g} of {WARP} lanes {take} part")

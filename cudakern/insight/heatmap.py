@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .counts import Instruction, Request
 
-_ROW_INCHES = 0.2
+_ROW_INCHES, _NUMBERS = 0.2, " (the numbers are lanes; 3+: lane 3 and others)"
 
 
 def heatmap(of: Instruction, steps: int) -> Figure:
@@ -63,7 +63,8 @@ def _in_sectors(panel: Axes, of: Instruction, request: Request) -> str:
         for row in rows.values():
             panel.plot([0, SECTOR, SECTOR, 0, 0], [row - 0.4, row - 0.4, row + 0.4, row + 0.4, row - 0.4], "k", lw=0.5)
     by = "sectors, by address" if len(turns) == 1 else "sectors, turn by turn"
-    panel.set(xlim=(0, SECTOR), ylim=(count - 0.5, -0.5), xlabel="byte of the sector", ylabel=by)
+    panel.set(xlim=(0, SECTOR), ylim=(count - 0.5, -0.5), xlabel=f"byte of the sector{_NUMBERS}", ylabel=by)
+    panel.set_xticks(range(0, SECTOR + 1, WORD))
     panel.set_yticks([])
     return f"{_counted(count, 'sector')}{', because lanes on one address take turns' * (len(turns) > 1)}"
 
@@ -96,7 +97,7 @@ def _in_banks(panel: Axes, of: Instruction, request: Request) -> str:
         ticks[row + (deepest - 1) / 2] = f"lanes {part[0][0]} to {part[-1][0]}"
         row += deepest
         panel.axhline(row - 0.5, color="k", lw=0.5 * (part is not parts[-1]))
-    panel.set(xlim=(-0.5, BANKS - 0.5), ylim=(max(row, 4) - 0.5, -0.5), xlabel="bank", ylabel="wavefronts")
+    panel.set(xlim=(-0.5, BANKS - 0.5), ylim=(max(row, 4) - 0.5, -0.5), xlabel=f"bank{_NUMBERS}", ylabel="wavefronts")
     panel.set_xticks(range(0, BANKS, 4))
     panel.set_yticks(*((list(ticks), list(ticks.values())) if len(parts) > 1 else ([],)))
     why = ", because lanes on one bank take turns" if of.turns and row > len(parts) else ""
