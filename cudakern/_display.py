@@ -26,7 +26,7 @@ TEXT_WIDTH = 20
 #: Columns of texts that are never broken.
 WHOLE = ("variant", "access")
 #: The column of a program's lines; where it would be narrower than that, its lines are above the figures.
-SOURCE, SOURCE_WIDTH = "source", 50
+SOURCE, SOURCE_WIDTH = "source", 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,7 +121,7 @@ class Table:
         cells = [[column.splitlines() for column in self.columns]]
         cells += [[[cell] for cell in row] for row in self.rows]
         widths = [max(len(text) for row in cells for text in row[i]) for i in range(len(self.columns))]
-        beside, number = sum(widths) - widths[at] + len(widths) - 1, widths[0]
+        beside, number = sum(widths) - widths[at] + 2 * (len(widths) - 1), widths[0]
         if beside + min(widths[at], SOURCE_WIDTH) <= width:
             return []
 

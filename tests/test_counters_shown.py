@@ -51,7 +51,7 @@ def test_costly_lines_are_marked(square, padded):
     table = square.by_line()
     assert [table.rows[i][:3] for i in table.marked] == [["> 7", "", "shared load"]]
     assert by_access(table, "cost")["> 7", "shared load"] == "91%"
-    why = "line 7, shared load, 91% of the cost: 32 different words that lanes want at once are in one bank: "
+    why = "line 7, shared load, 91% of the cost: up to 32 different words that lanes want at once are in one bank: "
     assert table.note.startswith(f"{why}32 wavefronts per request, 1 would do.")
     assert square.table().note.startswith(why)  # which is what a trace displays
     assert "> 7" in table.text()
@@ -67,15 +67,18 @@ def test_costly_lines_are_marked(square, padded):
         ("y[i] = x[i];", ""),
         ("y[i] = x[2 * i];", "67% of the cost: neighboring lanes access 8 bytes apart: 8 sectors per request, 4 would"),
         ("y[i] = x[i + 1];", ""),  # five sectors, and no less would do but for the end of the array
-        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "50% of the cost: only 1 of 32 lanes takes part"),
+        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "100% of the cost: only 1 of 32 lanes takes part"),
         ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
-        ("y[i] = x[i * i % 61];", "the cost: what the lanes access is scattered: "),
+        ("y[i] = x[i * i % 61];", "separate pieces: "),
+        ("y[i] = x[i / 16 * 40 + i % 16];", ""),  # two pieces of whole sectors
+        ("y[i] = ((char *)x)[i / 16 * 40 + i % 16];", "lies in 2 separate pieces: 2 sectors per request, 1 would do"),
+        ("if (i % 2) y[i] = x[i];", "the lanes in between take no part: 4 sectors per request, 2 would do"),
     ],
 )
 def test_what_is_marked(body, why):
     trace = traced(f"__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; {body} }}",
                    np.zeros(64, "f4"), np.zeros(32, "f4"))  # fmt: skip
-    loads = [line for line in trace.by_line().note.splitlines() if ", global load, " in line]
+    loads = [line for line in trace.by_line().note.splitlines() if ", global load" in line]
     assert len(loads) == bool(why)
     assert all(why in line for line in loads)
 
@@ -87,11 +90,36 @@ def test_lanes_that_take_turns():
         y[1] = atomicAdd(s, 2.f);
     }"""
     on_global, on_shared = sorted(traced(source, np.zeros(2, "f4")).table().note.splitlines()[:2])
-    why = "of the cost: 32 lanes change one address, and take turns: 32 {} per request, 1 would do."
+    why = "of the cost: up to 32 lanes change one address, and take turns: 32 {} per request, 1 would do."
     assert on_global.startswith("line 3, global reduction, ")
     assert on_global.endswith(why.format("sectors"))
     assert on_shared.startswith("line 4, shared atomic, ")
     assert on_shared.endswith(why.format("wavefronts"))
+
+
+def test_lines_with_the_same_reason_are_one_sentence():
+    source = """__global__ void k(const float *x, float *y, float *z) {
+        const int i = 8 * threadIdx.x;
+        y[i] = x[i];
+        z[i] = x[i] + x[i + 1];
+    }"""
+    note = traced(source, *(np.zeros(256, "f4") for _ in "xyz")).by_line().note
+    why = "neighboring lanes access 32 bytes apart: 32 sectors per request, 4 would do."
+    assert note.startswith(f"lines 3 and 4, global load and global store, 100% of the cost: {why}\n")
+
+
+def test_what_else_a_note_says():
+    source = """__constant__ float c[32];
+    __global__ void k(float *y) {
+        y[threadIdx.x] = c[threadIdx.x % 16];
+        if (threadIdx.x > 3) y[threadIdx.x] += c[0];
+        y[0] += 1;
+    }"""
+    note = traced(source, np.zeros(32, "f4")).by_line().note
+    assert "line 3, constant load: up to 16 different words, which come one after another" in note
+    assert "line 4, constant load" not in note
+    assert "Predicate: an if so small" in note
+    assert "0 bytes of shared" not in note
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])

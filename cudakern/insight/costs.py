@@ -83,22 +83,20 @@ def _cost(some: list[Instruction], share: float) -> Cost:
 
 def _cause(of: Instruction) -> str:
     """What its costliest request is like."""
-    addresses = [at for _, at in of.worst]
-    together = Counter(addresses).most_common(1)[0][1]
+    together = Counter(at for _, at in of.worst).most_common(1)[0][1]
     if (of.turns or of.space == "global" and of.what in ATOMIC) and together > 1:
-        return f"{together} lanes change one address, and take turns"
+        return f"up to {together} lanes change one address, and take turns"
     if of.space == "shared":
         most = max(len(words) for phase in phases(of) for words in by_bank(phase, of.bytes).values())
-        return f"{most} different words that lanes want at once are in one bank"
-    if apart := _stride(of.worst):
-        return f"neighboring lanes access {abs(apart):,} bytes apart"
-    return "what the lanes access is scattered"
-
-
-def _stride(request: Request) -> int:
-    """How far apart what neighboring lanes access is; 0 if that differs."""
-    steps = {(b - a) // (to - lane) for (lane, a), (to, b) in pairwise(request)}
-    return steps.pop() if len(steps) == 1 else 0
+        return f"up to {most} different words that lanes want at once are in one bank"
+    steps = {(to - lane, b - a) for (lane, a), (to, b) in pairwise(of.worst)}
+    apart = {b / lanes for lanes, b in steps}
+    if len(apart) == 1 and abs(step := apart.pop()) != of.bytes:
+        return f"neighboring lanes access {abs(step):,.0f} bytes apart"
+    if all(b in (0, lanes * of.bytes) for lanes, b in steps):
+        return "the lanes in between take no part"
+    pieces = 1 + sum(b - a not in (0, of.bytes) for (_, a), (_, b) in pairwise(of.worst))
+    return f"what the lanes access lies in {pieces} separate pieces"
 
 
 def by_bank(request: Request, size: int) -> dict[int, list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -151,19 +151,27 @@ class Counted(_display.Shown):
         right = [name for name in names if name not in ("source", "access")]
         notes = [*self._advice(), self._needs()] if rows else []
         notes.append(self._copies())
+        if any(one.predicated for one in self.branches):
+            notes.append("Predicate: an if so small that all lanes execute both ways, without a branch.")
         if "cost" in names:
             notes.append("Cost: share of all passes through L1 and shared memory: a wavefront, or 4 sectors, is one.")
         return _display.Table(self._title(), names, rows, "\n".join(filter(None, notes)), right, _SPARE, marked)
 
     def _advice(self) -> Iterator[str]:
-        """A sentence for each of the costliest accesses, and why it costs more than it should."""
+        """Sentences on the costliest accesses: why they cost more than they should, those with the same reasons as one;
+        and on constants."""
+        groups: dict[tuple[str, ...], list[tuple[str, int, str]]] = {}
         paid = costs(self.instructions)
-        marked = sorted((place for place, cost in paid.items() if cost.is_marked), key=lambda place: -paid[place].share)
-        several = len({file for file, _, _ in marked}) > 1
-        for file, line, access in marked[:_MOST_ADVICE]:
-            cost = paid[file, line, access]
-            where = f"{Path(file).name}:{line}" if several else f"line {line}"
-            yield f"{where}, {access}, {_display.share(cost.share)} of the cost: {'; '.join(cost.reasons)}."
+        for place in sorted(paid, key=lambda place: -paid[place].share):
+            if paid[place].is_marked:
+                groups.setdefault(tuple(paid[place].reasons), []).append(place)
+        for reasons, places in list(groups.items())[:_MOST_ADVICE]:
+            share = _display.share(sum(paid[place].share for place in places))
+            yield f"{_places(places)}, {share} of the cost: {'; '.join(reasons)}."
+        for one in self.instructions:
+            if one.space == "constant" and (words := len({at for _, at in one.worst})) > 1:
+                why = f"up to {words} different words, which come one after another; one for all lanes is fast"
+                yield f"{_places([(one.file, one.line, 'constant load')])}: {why}."
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -243,8 +251,10 @@ class Counted(_display.Shown):
         """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
         known = needs(self) if self.kernel else {}
         units = {"registers": "{} registers per thread", "spilled bytes": "{} bytes of them spilled",
+                 "local bytes": "{} bytes of local memory per thread (not counted)",
                  "shared bytes": "{} bytes of shared memory per block", "occupancy": "occupancy up to {}"}  # fmt: skip
-        return f"Needs {', '.join(units[name].format(x) for name, x in known.items())}." if known else ""
+        parts = [units[name].format(x) for name, x in known.items() if x != "0"]
+        return f"Needs {', '.join(parts)}." if parts else ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -253,6 +263,20 @@ class Counted(_display.Shown):
             "flops": self.flops,
             **{name: [vars(one) for one in getattr(self, name)] for name in ("instructions", "branches", "arithmetic")},
         }
+
+
+def _places(places: Sequence[tuple[str, int, str]]) -> str:
+    """In words: "lines 5 and 7, shared load and shared store"."""
+    several = len({file for file, _, _ in places}) > 1
+    lines = dict.fromkeys(f"{Path(file).name}:{line}" if several else f"{line}" for file, line, _ in sorted(places))
+    accesses = dict.fromkeys(access for _, _, access in places)
+    label = "" if several else "lines " if len(lines) > 1 else "line "
+    return f"{label}{_listed(lines)}, {_listed(accesses)}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:

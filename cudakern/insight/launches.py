@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .counters import Counted
 
 
+_COLUMNS = ("", "kernel", "grid", "block", "registers", "spilled bytes", "local bytes", "shared bytes", "occupancy",
+            "requests", "sectors", "conflicts")  # fmt: skip
+
+
 class Resources:
     """What the kernels that were launched need; looked up when it is displayed, because a compiler may have to say."""
 
@@ -72,6 +76,8 @@ def needs(launch: Counted) -> dict[str, str]:
         result["registers"] = f"{one.registers}"
     if one.spills:
         result["spilled bytes"] = f"{one.spills:,}"
+    if one.local_bytes and not one.spills:
+        result["local bytes"] = f"{one.local_bytes:,}"
     result["shared bytes"] = f"{one.shared_bytes:,}"
     if one.registers is not None:
         with use_backend("emulator"):
@@ -98,8 +104,7 @@ class Launches(_display.Shown, tuple["Counted", ...]):
                 counts = {name: f"{sum(getattr(x, name) for x in in_global):,}" for name in ("requests", "sectors")}
                 counts["conflicts"] = f"{sum(x.wavefronts - x.ideal for x in one.instructions):,}"
             rows.append(sizes | needs(one) | counts)
-        order = ["", "kernel", "grid", "block", "registers", "spilled bytes", "shared bytes", "occupancy"]
-        heads = [name for name in [*order, "requests", "sectors", "conflicts"] if any(name in row for row in rows)]
+        heads = [name for name in _COLUMNS if any(name in row for row in rows)]
         cells = [[row.get(name, "") for name in heads] for row in rows]
         note = (
             "Requests, sectors: of global memory. Conflicts: in shared memory. Registers: per thread." if rows else ""
