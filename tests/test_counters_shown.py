@@ -310,6 +310,25 @@ def test_the_picture_of_a_request_has_its_passes():
     assert labels == ["lanes 0 to 7", "lanes 8 to 15", "lanes 16 to 23", "lanes 24 to 31"]
 
 
+def test_the_picture_of_neighbors_that_are_loaded_together():
+    """A loop's four neighbors in a row are one load of 16 bytes: its quarters have conflicts, not words of 4 bytes."""
+    source = """__global__ void k(float *y) {
+        __shared__ float s[32][16];
+        float sum = 0;
+        y[threadIdx.x] = s[0][threadIdx.x % 16];
+        __syncthreads();
+        for (int i = 0; i < 8; ++i)
+            sum += s[threadIdx.x][i];
+        y[threadIdx.x] += sum;
+    }"""
+    trace = traced(source, np.zeros(32, "f4"))
+    (load,) = (one for one in trace.instructions if one.line == 7)
+    assert (load.requests, load.wavefronts, load.ideal) == (2, 32, 8)
+    title = "line 7: shared load of 16 bytes per lane\n32 lanes, 16 wavefronts, in 4 parts of the warp"
+    assert trace.heatmap(7).axes[0].get_title() == title
+    assert "up to 4 different words that lanes want at once are in one bank: 16 wavefronts" in trace.by_line().note
+
+
 def test_steps_are_those_of_the_first_launch():
     with ck.use_backend("emulator"):
         program, x, y = ck.compile(LOOP), np.zeros(512, "f4"), np.zeros(32, "f4")

@@ -86,8 +86,10 @@ def _cause(of: Instruction) -> str:
     together = Counter(at for _, at in of.worst).most_common(1)[0][1]
     if (of.turns or of.space == "global" and of.what in ATOMIC) and together > 1:
         return f"up to {together} lanes change one address, and take turns"
+    if of.what == "copy" and of.space == "shared":
+        return "several lanes copy from, or to, different words of one bank"
     if of.space == "shared":
-        most = max(len(words) for phase in phases(of) for words in by_bank(phase, of.bytes).values())
+        most = max(len(words) for phase in phases(of) for words in by_bank(phase, width(of)).values())
         return f"up to {most} different words that lanes want at once are in one bank"
     steps = {(to - lane, b - a) for (lane, a), (to, b) in pairwise(of.worst)}
     apart = {b / lanes for lanes, b in steps}
@@ -107,15 +109,27 @@ def by_bank(request: Request, size: int) -> dict[int, list[int]]:
     return words
 
 
+def width(of: Instruction) -> int:
+    """Bytes per lane in a request: of shared memory more than one element if a loop's neighboring elements are loaded
+    together, which shows in the number of parts that its requests need."""
+    if of.space != "shared" or of.what != "load":
+        return of.bytes
+    parts = of.ideal / of.requests
+    return min((of.bytes, 8, 16), key=lambda size: abs(len(_parts(of.worst, size, merges=True)) - parts))
+
+
 def phases(of: Instruction, request: Request | None = None) -> list[Request]:
     """The parts of a request to shared memory, by default of the costliest, which come one after another: of 8 bytes
     per lane the halves of the warp, of 16 its quarters. Two parts of a load come together if each two lanes i and
     i ^ 1, or i and i ^ 2, read the same."""
-    request = of.worst if request is None else request
-    count = 1 if of.bytes <= WORD else 2 if of.bytes <= 2 * WORD else 4
-    size = WARP // count
-    parts = [tuple(one for one in request if one[0] // size == part) for part in range(count)]
-    if of.what == "load" and count > 1:
+    return _parts(of.worst if request is None else request, width(of), merges=of.what == "load")
+
+
+def _parts(request: Request, size: int, merges: bool) -> list[Request]:
+    count = 1 if size <= WORD else 2 if size <= 2 * WORD else 4
+    lanes = WARP // count
+    parts = [tuple(one for one in request if one[0] // lanes == part) for part in range(count)]
+    if merges and count > 1:
         pairs = list(zip(parts[::2], parts[1::2], strict=True))
         parts = [part for a, b in pairs for part in ([a + b] if _are_pairs(a + b) else [a, b])]
     return [part for part in parts if part]

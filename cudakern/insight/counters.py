@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NEAR = 6  #: lines between two that access memory, which are shown
 _COPIES = "strided::"  #: kernels of the runtime, which are compiled in the plain mode alone: strided_copy.cuh
 _MOST_ADVICE = 4  #: of the costliest accesses
-_SPARE = ("wave-\nfronts", "L1\nhits", "sectors")  #: columns that a narrow terminal leaves out
+_SPARE = ("wave-\nfronts", "L1\nhits", "sectors", "lanes")  #: columns that a narrow terminal leaves out
 
 
 class Counted(_display.Shown):
@@ -115,7 +115,7 @@ class Counted(_display.Shown):
         Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked,
         and the note says why.
         """
-        columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
+        columns = {"access": "access", "requests": "requests", "per request": "sectors/\nrequest", "used": "used",
                    "L1 hits": "L1\nhits", "conflicts": "conflicts", "divergent": "divergent",
                    "operations": "operations", "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
@@ -168,10 +168,11 @@ class Counted(_display.Shown):
         for reasons, places in list(groups.items())[:_MOST_ADVICE]:
             share = _display.share(sum(paid[place].share for place in places))
             yield f"{_places(places)}, {share} of the cost: {'; '.join(reasons)}."
-        for one in self.instructions:
-            if one.space == "constant" and (words := len({at for _, at in one.worst})) > 1:
-                why = f"up to {words} different words, which come one after another; one for all lanes is fast"
-                yield f"{_places([(one.file, one.line, 'constant load')])}: {why}."
+        constants = [one for one in self.instructions if one.space == "constant"]
+        words = {(one.file, one.line, "constant load"): len({at for _, at in one.worst}) for one in constants}
+        if places := [place for place, count in words.items() if count > 1]:
+            why = "different words, which come one after another; one for all lanes is fast"
+            yield f"{_places(places)}: up to {max(words.values())} {why}."
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -221,7 +222,12 @@ class Counted(_display.Shown):
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
         columns = {name: name for name in ("access", "requests", "lanes", "sectors")}
-        columns |= {"per request": "per\nrequest", "used": "used", "L1 hits": "L1\nhits", "wavefronts": "wave-\nfronts"}
+        columns |= {
+            "per request": "sectors/\nrequest",
+            "used": "used",
+            "L1 hits": "L1\nhits",
+            "wavefronts": "wave-\nfronts",
+        }
         columns |= {name: name for name in ("conflicts", "divergent", "operations")}
         rows: list[list[str]] = []
         marked, paid = [], costs(self.instructions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .costs import ATOMIC, BANKS, SECTOR, WORD, by_bank, phases
+from .costs import ATOMIC, BANKS, SECTOR, WORD, by_bank, phases, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,7 @@ def heatmap(of: Instruction, steps: int) -> Figure:
 
     draw = _in_banks if of.space == "shared" else _in_sectors
     requests = of.steps[:steps] if steps else (of.worst,)
-    title, rows = f"line {of.line}: {of.space} {of.what} of {of.bytes} bytes per lane", -(-len(requests) // 2)
+    title, rows = f"line {of.line}: {of.space} {of.what} of {width(of)} bytes per lane", -(-len(requests) // 2)
     figure = plots.Picture(layout="constrained")
     panels = figure.subplots(rows, min(len(requests), 2), squeeze=False).ravel()
     deepest = 0.0
@@ -80,14 +80,14 @@ def _turns(request: Request) -> Iterator[Request]:
 def _in_banks(panel: Axes, of: Instruction, request: Request) -> str:
     """A column per bank, with the different words that lanes want from it, one above the other; one part of the warp
     after another if that is how they come. Returns how many passes that takes."""
-    parts, row, ticks = phases(of, request), 0, {}
+    parts, size, row, ticks = phases(of, request), width(of), 0, {}
     for part in parts:
         lanes: dict[int, list[int]] = {}  # by word
         for lane, start in part:
-            for word in range(start // WORD, (start + of.bytes - 1) // WORD + 1):
+            for word in range(start // WORD, (start + size - 1) // WORD + 1):
                 lanes.setdefault(word, []).append(lane)
         deepest = 0
-        for bank, words in by_bank(part, of.bytes).items():
+        for bank, words in by_bank(part, size).items():
             cells = [[lane] for word in words for lane in lanes[word]] if of.turns else [lanes[word] for word in words]
             for depth, some in enumerate(cells):
                 y = row + depth
@@ -102,7 +102,8 @@ def _in_banks(panel: Axes, of: Instruction, request: Request) -> str:
     panel.set_yticks(*((list(ticks), list(ticks.values())) if len(parts) > 1 else ([],)))
     why = ", because lanes on one bank take turns" if of.turns and row > len(parts) else ""
     why = f", in {len(parts)} parts of the warp" if len(parts) > 1 else why
-    return f"{_counted(row, 'wavefront')}{why}"
+    # (A copy may take more of them to read, from the banks of L1.)
+    return f"{_counted(row, 'wavefront')}{' to write them' * (of.what == 'copy')}{why}"
 
 
 def _counted(number: int, what: str) -> str:
