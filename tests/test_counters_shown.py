@@ -18,6 +18,12 @@ __global__ void transpose(const float *x, float *y, int n) {
 """
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """As in a terminal that is wide enough."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+
 def traced(source, *arguments, grid=1, block=32):
     with ck.use_backend("emulator"):
         program = ck.compile(source)
