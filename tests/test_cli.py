@@ -61,7 +61,7 @@ def test_lab(backend, tmp_path):
     assert not {"sectors", "wavefronts", "Experiment", "ThreadMap"} & {row["name"] for row in listed}
     picture = tmp_path / "map.png"
     arguments = ("lab", "thread_map", "grid=None", "block=16,16", "shape=62,76", "--backend", backend)
-    assert "408 of them are idle" in cli(*arguments, "--plot", picture)
+    assert "408 of them are idle" in " ".join(cli(*arguments, "--plot", picture).split())
     assert picture.stat().st_size > 1000
     assert [row["idle"] for row in cli_json(*arguments)["rows"]] == [0, 64, 32, 88]
     # Ranges, tuples and one number. Rows: broadcast, stride 1, and each stride without and with padding.
@@ -169,8 +169,8 @@ def test_trace():
     assert "counted in 8 of 16 blocks" in " ".join(words.split())
     assert "number_cast<number<T>>(x);" in words  # the source
     words = cli("trace", "matmul", "tiled_padded", "--compare", "naive", "tile=8")  # which has no tiles
-    assert "global load requests" in words
-    assert "matmul naive, " in words
+    assert "sectors" in words
+    assert "matmul naive," in words
     plain = cli_json("trace", "matmul", "tiled", "--compare", "naive", "--shape", "32,32,32")
     assert plain["figures"]["global store requests"] == [32, 32]
     assert {line["access"] for line in plain["lines"]} == {"global load", "global store", "shared load", "shared store"}
