@@ -1,6 +1,7 @@
 """What a trace shows: marked lines, and two traces side by side."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -395,6 +396,21 @@ def test_what_a_kernel_needs(square):
     assert by_column(tiled.launches.table(), "registers") == [f"{known.registers}"]
     assert f"Needs {known.registers} registers per thread, " in str(tiled)
     assert "4,096 bytes of shared memory per block" in str(square)
+
+
+def test_traces_can_be_pickled(square):
+    assert str(pickle.loads(pickle.dumps(square))) == str(square)
+    assert str(pickle.loads(pickle.dumps(square)).launches) == str(square.launches)
+
+
+def test_names_of_launches_are_short():
+    a = np.ones((32, 32), np.float32)
+    trace = ck.trace(ck.matmul, a, a, variant="warp_tiles")
+    assert by_column(trace.launches.table(), "kernel") == ["warp_tiles<...>"]
+    assert trace.kernel.startswith("matmul::warp_tiles<matmul::warp_tiles_size<")
+    assert str(trace).startswith("matmul warp_tiles: warp_tiles<...>, grid 1, block 128; ")
+    files = [row[1] for row in trace.by_line().rows if row[1].endswith(".cuh:")]
+    assert files[0] == "16_warp_tiles.cuh:"  # the costliest one
 
 
 def by_column(table, name):

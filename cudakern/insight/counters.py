@@ -14,7 +14,7 @@ from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from .costs import costs
 from .counts import SECTOR, Counts, Instruction, Sources, counting, progress, read, together
-from .launches import Launches, Resources, needs
+from .launches import Launches, Resources, label, needs
 from .session import name_of, session
 
 if TYPE_CHECKING:
@@ -217,7 +217,10 @@ class Counted(_display.Shown):
         for some in self.arithmetic:
             row = {"access": some.type, "operations": f"{some.operations:,}"}
             result.setdefault((some.file, some.line), []).append(row)
-        return dict(sorted(result.items()))
+        files: dict[str, float] = {}  # the costliest first
+        for (file, _, _), cost in costs(self.instructions).items():
+            files[file] = files.get(file, 0) + cost.share
+        return dict(sorted(result.items(), key=lambda row: (-files.get(row[0][0], 0), row[0])))
 
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
@@ -314,7 +317,8 @@ class Trace(Counted):
 
     def __init__(self, name: str, launches: Sequence[Counts], sources: Sources, resources: Resources) -> None:
         super().__init__(together(name, launches), sources, resources)
-        self.launches = Launches(Counted(launch, sources, resources) for launch in launches)
+        named = (launch._replace(name=label(launch)) for launch in launches)
+        self.launches = Launches(Counted(launch, sources, resources) for launch in named)
         if len(launches) == 1:
             self.kernel, self.grid, self.block = launches[0].kernel, launches[0].grid, launches[0].block
 

@@ -319,7 +319,7 @@ def _counted(
     l2 = (launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors)
     kernel, grid, block = launch.kernel.decode(errors="replace"), tuple(launch.grid), tuple(launch.block)
     return Counts(
-        f"{kernel}, grid {_display.dimensions(grid)}, block {_display.dimensions(block)}",
+        kernel,
         tuple(_scaled(one, factor) for one in instructions),
         round(launch.barriers * factor),
         L2._make(round(figure * factor) for figure in l2),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,8 +15,10 @@ from ..own.compile import _Run as OwnRun
 if TYPE_CHECKING:
     from ..measure.resources import KernelResources
     from .counters import Counted
+    from .counts import Counts
 
 
+_LONG = 20  #: characters of a template's arguments; more are left out
 _COLUMNS = ("", "kernel", "grid", "block", "registers", "spilled bytes", "local bytes", "shared bytes", "occupancy",
             "requests", "sectors", "conflicts")  # fmt: skip
 
@@ -24,8 +26,12 @@ _COLUMNS = ("", "kernel", "grid", "block", "registers", "spilled bytes", "local 
 class Resources:
     """What the kernels that were launched need; looked up when it is displayed, because a compiler may have to say."""
 
-    def __init__(self) -> None:
-        self._of: dict[object, Callable[[], list[KernelResources]]] = {}
+    def __init__(self, known: Sequence[KernelResources] = ()) -> None:
+        self._of: dict[object, Callable[[], Sequence[KernelResources]]] = {None: lambda: known} if known else {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, or what is pickled, knows what this one can look up."""
+        return Resources, ([one for known in self._of.values() for one in known()],)
 
     def __bool__(self) -> bool:
         """Whether any kernels were launched."""
@@ -57,6 +63,14 @@ def _listed(run: Observed, compiles: bool) -> list[KernelResources]:
 
     with use_backend("emulator"):
         return [_resources(run, launch, compiles) for launch in run.launches(())]
+
+
+def label(launch: Counts) -> str:
+    """A launch in words: "vectorized<true>, grid 4, block 256"."""
+    kernel = launch.kernel
+    arguments = kernel[len(kernel.partition("<")[0]) :]
+    kernel = _plain(kernel) + (arguments if len(arguments) <= _LONG else "<...>")
+    return f"{kernel}, grid {_display.dimensions(launch.grid)}, block {_display.dimensions(launch.block)}"
 
 
 def _plain(kernel: str) -> str:
@@ -95,7 +109,7 @@ class Launches(_display.Shown, tuple["Counted", ...]):
         """One row per launch."""
         rows = []
         for number, one in enumerate(self):
-            sizes = {"": f"{number}", "kernel": one.kernel} | {
+            sizes = {"": f"{number}", "kernel": one.name.rpartition(", grid")[0]} | {
                 name: _display.dimensions(getattr(one, name)) for name in ("grid", "block")
             }
             counts = dict.fromkeys(("requests", "sectors", "conflicts"), "-")
