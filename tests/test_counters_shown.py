@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cudakern as ck
+from cudakern.insight.variants import trace_variant
 
 TRANSPOSE = r"""
 __global__ void transpose(const float *x, float *y, int n) {
@@ -386,6 +387,16 @@ def test_copies_of_the_package_are_named():
     assert note.format("strided_copy (2 launches)") in trace.by_line().note
     assert by_column(trace.launches.table(), "sectors")[:2] == ["-", "-"]
     assert str(only).splitlines() == ["<lambda>: nothing was counted", note.format("strided_transpose (1 launch)")]
+
+
+def test_what_a_trace_does_not_count_is_named():
+    tiles, naive = (trace_variant("matmul", name, "float16", (64, 64, 64)) for name in ("wgmma_tiles", "naive"))
+    note = "The source also has copies by tensor maps (TMA) and products of warp groups (wgmma), which are not counted."
+    assert note in tiles.table().note
+    assert "also has" not in naive.table().note
+    assert tiles.compare(naive).table().note == f"{tiles.name}: {note}"
+    texture = trace_variant("lookup_2d", "texture")
+    assert "The source also has reads of textures, which are not counted." in texture.by_line().note
 
 
 def test_what_a_kernel_needs(square):

@@ -104,7 +104,8 @@ class Compared(_display.Shown):
             names = [f"{names[0]} (first)", f"{names[1]} (second)"]
         marked = [i for i, row in enumerate(rows) if row[-1] != _SAME]
         heads = ["figure", *names, "change"]
-        return _display.Table("What changed", heads, rows, right=heads[1:], marked=marked)
+        notes = [f"{of.name}: {note}" for of in (self.first, self.second) for note in of.not_counted]
+        return _display.Table("What changed", heads, rows, "\n".join(dict.fromkeys(notes)), heads[1:], marked=marked)
 
     def by_line(self) -> _display.Table:
         """One row per line and kind of access of either trace, with the figures of both: "32 -> 4"."""

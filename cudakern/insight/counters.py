@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 _NEAR = 6  #: lines between two that access memory, which are shown
 _COPIES = "strided::"  #: kernels of the runtime, which are compiled in the plain mode alone: strided_copy.cuh
+_UNCOUNTED = {  #: by what shows it in a source
+    "copies by tensor maps (TMA)": r"\b(?:tensor_map|CUtensorMap)\b|cp\.async\.bulk",
+    "products of warp groups (wgmma)": r"\bwgmma(?:_wait|_commit|_fence|\.mma_async)\b",
+    "reads of textures": r"\btex[123]D\w*\s*[<(]",
+}
 _MOST_ADVICE = 4  #: of the costliest accesses
 _SPARE = ("wave-\nfronts", "L1\nhits", "sectors", "lanes")  #: columns that a narrow terminal leaves out
 
@@ -150,7 +156,7 @@ class Counted(_display.Shown):
         names, rows = [names[i] for i in used], [[row[i] for i in used] for row in rows]
         right = [name for name in names if name not in ("source", "access")]
         notes = [*self._advice(), self._needs()] if rows else []
-        notes.append(self._copies())
+        notes += self.not_counted
         if any(one.predicated for one in self.branches):
             notes.append("Predicate: an if so small that all lanes execute both ways, without a branch.")
         if "cost" in names:
@@ -252,9 +258,12 @@ class Counted(_display.Shown):
         if self.sample:
             yield str(self.sample)
 
-    def _copies(self) -> str:
-        """Which kernels are not counted; empty if all are."""
-        return ""
+    @property
+    def not_counted(self) -> list[str]:
+        """Sentences on what the launches may do besides what is counted."""
+        text = "".join(line for file in {file for file, _ in self._figures()} for line in self._sources.lines(file))
+        names = [name for name, pattern in _UNCOUNTED.items() if re.search(pattern, text)]
+        return [f"The source also has {_listed(names)}, which are not counted."] if names else []
 
     def _needs(self) -> str:
         """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
@@ -327,15 +336,18 @@ class Trace(Counted):
             return f"{self.name}: no kernel was launched, so there is nothing to count"
         if not self._figures():
             measured = "profile, ladder, bench and lab launch what they measure themselves"
-            why = "" if self._copies() else "its kernels access no memory" if self.resources else measured
+            why = "" if self.not_counted else "its kernels access no memory" if self.resources else measured
             return f"{self.name}: nothing was counted{f' ({why})' if why else ''}"
         return super()._title()
 
-    def _copies(self) -> str:
+    @property
+    def not_counted(self) -> list[str]:
+        """Sentences on what the launches may do besides what is counted."""
         kernels = [one.kernel.removeprefix(_COPIES) for one in self.launches if one.kernel.startswith(_COPIES)]
         names, count = ", ".join(sorted({name.partition("<")[0] for name in kernels})), len(kernels)
         what = "with which the package copies, converts and fills arrays"
-        return f"Not counted: {names} ({count:,} launch{'es' * (count != 1)}), {what}." if kernels else ""
+        copies = [f"Not counted: {names} ({count:,} launch{'es' * (count != 1)}), {what}."] if kernels else []
+        return copies + super().not_counted
 
     def _notes(self) -> Iterator[str]:
         if len(self.launches) > 1:

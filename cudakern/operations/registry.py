@@ -111,7 +111,8 @@ class Operation:
             error: type[Exception] = ValueError
         except TypeError:
             error = TypeError
-        rule = f"({self.shape_help}) must be integers, 0 or more, such as {example}"
+        meaning = self.shape_help if self.shape_help.startswith("(") else f"({self.shape_help})"
+        rule = f"{meaning} must be integers, 0 or more, such as {example}"
         raise error(f"{caller}: shape= {rule}, not {shape!r:.60}")
 
     def square(self, n: int) -> tuple[int, ...]:
