@@ -79,7 +79,8 @@ def test_costly_lines_are_marked(square, padded):
         ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
         ("y[i] = x[i * i % 61];", "separate pieces: "),
         ("y[i] = x[i / 16 * 40 + i % 16];", ""),  # two pieces of whole sectors
-        ("y[i] = ((char *)x)[i / 16 * 40 + i % 16];", "lies in 2 separate pieces: 2 sectors per request, 1 would do"),
+        ("y[i] = ((char *)x)[i / 16 * 40 + i % 16];", ""),  # one sector more than would do
+        ("y[i] = ((char *)x)[i / 8 * 40 + i % 8];", "lies in 4 separate pieces: 4 sectors per request, 1 would do"),
         ("if (i % 2) y[i] = x[i];", "the lanes in between take no part: 4 sectors per request, 2 would do"),
     ],
 )

@@ -38,7 +38,8 @@ class Cost:
     def reasons(self) -> list[str]:
         """In words, why it costs more than it should; empty if it does not."""
         result, unit = [], "wavefronts" if self.worst.space == "shared" else "sectors"
-        if self.paid >= EXCESS * self.needed:
+        least = 0 if self.worst.space == "shared" else 1  # a sector more is what odd beginnings of rows take
+        if self.paid >= EXCESS * self.needed and self.paid > self.needed + least:
             paid, needed = (of(self.worst) / self.worst.requests for of in (_paid, _needed))
             result.append(f"{_cause(self.worst)}: {paid:.3g} {unit} per request, {needed:.3g} would do")
         if self.lanes <= LANES:
