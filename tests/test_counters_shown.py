@@ -374,7 +374,10 @@ def test_launches_have_their_sizes(square):
         x = ck.zeros(1, "int32")
         trace = ck.trace(lambda: [program[name][1, 32](x) for name in "aab"])
     assert by_column(trace.launches.table(), "kernel") == ["a", "a", "b"]
-    assert str(trace).startswith("<lambda>: 3 launches")
+    assert str(trace).startswith("<lambda>: 3 launches, each in .launches")
+    many = ck.trace(lambda: [program.a[1, 32](x) for _ in range(130)])
+    assert "130 launches" in (text := many.launches.table().text())
+    assert "... and 30 more." in text
     assert isinstance(ck.trace(lambda: None).launches.table().text(), str)
 
 

@@ -351,7 +351,7 @@ class Trace(Counted):
 
     def _notes(self) -> Iterator[str]:
         if len(self.launches) > 1:
-            yield f"{len(self.launches):,} launches"
+            yield f"{len(self.launches):,} launches, each in .launches"
         elif not self.name.startswith(f"{self.kernel}["):
             yield self.launches[0].name
         yield from super()._notes()

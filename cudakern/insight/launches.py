@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .counters import Counted
     from .counts import Counts
 
-
+_MOST = 100  #: rows of a table
 _LONG = 20  #: characters of a template's arguments; more are left out
 _COLUMNS = ("", "kernel", "grid", "block", "registers", "spilled bytes", "local bytes", "shared bytes", "occupancy",
             "requests", "sectors", "conflicts")  # fmt: skip
@@ -43,7 +44,7 @@ class Resources:
             own = replace(cast(OwnRun, run), arguments=(), results=())
             launch = own.launch
             of_own = launch.kernel, launch.grid, launch.block, launch.shared
-            self._of.setdefault(of_own, lambda: _listed(own, compiles=True))
+            self._of.setdefault(of_own, functools.cache(lambda: _listed(own, compiles=True)))
         elif (key := (run.variant.operation, run.variant.name, run.values, run.dtype, run.shapes)) not in self._of:
             known = _listed(run, compiles=False)
             self._of[key] = lambda: known
@@ -106,9 +107,9 @@ class Launches(_display.Shown, tuple["Counted", ...]):
     __slots__ = ()
 
     def table(self) -> _display.Table:
-        """One row per launch."""
+        """One row per launch, of the first ones."""
         rows = []
-        for number, one in enumerate(self):
+        for number, one in enumerate(self[:_MOST]):
             sizes = {"": f"{number}", "kernel": one.name.rpartition(", grid")[0]} | {
                 name: _display.dimensions(getattr(one, name)) for name in ("grid", "block")
             }
@@ -120,11 +121,11 @@ class Launches(_display.Shown, tuple["Counted", ...]):
             rows.append(sizes | needs(one) | counts)
         heads = [name for name in _COLUMNS if any(name in row for row in rows)]
         cells = [[row.get(name, "") for name in heads] for row in rows]
-        note = (
-            "Requests, sectors: of global memory. Conflicts: in shared memory. Registers: per thread." if rows else ""
-        )
+        notes = [f"... and {len(self) - _MOST:,} more."] if len(self) > _MOST else []
+        notes += ["Requests and sectors are those of global memory, conflicts those of shared memory."] if rows else []
         right = [name for name in heads if name != "kernel"]
-        return _display.Table(f"{len(rows):,} launch{'es' * (len(rows) != 1)}", heads, cells, note, right)
+        title = f"{len(self):,} launch{'es' * (len(self) != 1)}"
+        return _display.Table(title, heads, cells, "\n".join(notes), right)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """One dictionary per launch, for JSON."""
