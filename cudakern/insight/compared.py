@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _display
@@ -117,7 +118,7 @@ class Compared(_display.Shown):
             cells = [_arrow(*(_figure(side, name) for side in sides)) for name in _OF_LINE]
             if any("->" in cell for cell in cells):
                 marked.append(len(rows))
-            texts = [self._text(of, key) for of, key in ((self.first, one), (self.second, other)) if key]
+            texts = [self._shown(of, key) for of, key in ((self.first, one), (self.second, other)) if key]
             text = "\n-> ".join(dict.fromkeys(texts))
             rows.append([_number(one, other), text if text != last else "", _access(one or other), *cells])
             last = text
@@ -157,6 +158,11 @@ class Compared(_display.Shown):
             return 0
         words, others = (_WORD.findall(self._text(*of)) for of in ((self.first, one), (self.second, other)))
         return _ANY + SequenceMatcher(None, words, others, autojunk=False).ratio()
+
+    def _shown(self, of: Counted, key: Key) -> str:
+        """A line's text, after its file if there are several."""
+        several = len({file for files in self._by_access for file, _, _ in files}) > 1
+        return f"{Path(key[0]).name}: {self._text(of, key)}" if several else self._text(of, key)
 
     @staticmethod
     def _text(of: Counted, key: Key) -> str:
