@@ -125,6 +125,10 @@ class Table:
         if beside + min(widths[at], SOURCE_WIDTH) <= width:
             return []
 
+        for name in self.spare:
+            if number + 5 + sum(widths[i] + 2 for i in kept) - 2 > width:
+                kept = [i for i in kept if self.columns[i] != name]
+
         def figures(row: Sequence[str]) -> str:
             sides = (str.rjust if self.columns[i] in self.right else str.ljust for i in kept)
             return " " * (number + 5) + "  ".join(side(row[i], widths[i]) for side, i in zip(sides, kept, strict=True))

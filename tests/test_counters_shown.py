@@ -142,7 +142,8 @@ def test_the_source_in_a_narrow_terminal(square, monkeypatch, columns):
     assert any(line.split()[:4] == [">", "shared", "load", "128"] for line in lines)
     heads = next(line for line in lines if "requests" in line)
     assert heads.index("requests") + len("requests") == lines[at + 1].index("128") + 3
-    assert max(map(len, lines)) <= max(columns, 75)
+    assert max(map(len, lines)) <= max(columns, 67)
+    assert ("hits" in " ".join(lines)) == (columns >= 80)
     monkeypatch.setenv("COLUMNS", "160")
     assert any("x[r * n + c];" in line and "global load" in line for line in square.by_line().text().splitlines())
 
