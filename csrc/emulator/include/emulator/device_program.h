@@ -28,9 +28,7 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     emu_pending = new emu_configuration{grid, block, shared, stream, emu_pending};
 }
 
-template <auto KERNEL> struct of_program {
-    static registered kernel;
-};
+template <auto KERNEL> struct of_program { static registered kernel; };
 template <auto KERNEL> registered of_program<KERNEL>::kernel{KERNEL};
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
