@@ -171,6 +171,7 @@ EMU_API int emu_array_copy_bytes(const void *array, size_t x, size_t y, void *ot
                                  int to_array, void *stream, int async);
 EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
                                const void *view);
+EMU_API int emu_surface_create(unsigned long long *surface, const void *resource);
 EMU_API int emu_texture_destroy(uint64_t texture);
 EMU_API int emu_texture_info(void *resource, void *description, uint64_t texture); // either may be NULL
 
