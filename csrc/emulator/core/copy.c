@@ -13,7 +13,8 @@ typedef struct rectangle {
     char *to;
     const char *from; // NULL: fill with `value`
     size_t to_pitch, from_pitch, width, height;
-    int value, host_waits;
+    int host_waits;
+    unsigned value, unit;      // the value's bytes: 1, 2 or 4
     unsigned long long stream; // for tools.c; 0: nobody watched when it was queued
 } rectangle;
 
@@ -25,10 +26,15 @@ static void move_rows(void *data) {
                                     .from_pitch = r.from_pitch,
                                     .width = r.width,
                                     .height = r.height,
-                                    .value = r.value,
+                                    .value = (int)r.value,
                                     .stream = r.stream,
                                     .order = emu_tool_running(),
                                     .host_waits = r.host_waits});
+    if (!r.from && r.unit > 1 && r.value != (r.value & 255) * (r.unit == 2 ? 0x101u : 0x1010101u)) {
+        for (size_t row = 0; row < r.height; row++)
+            for (size_t i = 0; i < r.width; i += r.unit) memcpy(r.to + row * r.to_pitch + i, &r.value, r.unit);
+        return;
+    }
     if (r.to_pitch == r.width && (!r.from || r.from_pitch == r.width)) { // contiguous: copy as one row
         r.width *= r.height;
         r.height = 1;
@@ -37,7 +43,7 @@ static void move_rows(void *data) {
         if (r.from)
             memmove(r.to + row * r.to_pitch, r.from + row * r.from_pitch, r.width);
         else
-            memset(r.to + row * r.to_pitch, r.value, r.width);
+            memset(r.to + row * r.to_pitch, (int)(r.value & 255), r.width);
     }
 }
 
@@ -96,6 +102,17 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
     if ((code = check_pitch(cudaErrorInvalidPitchValue, call, "source", from_pitch, width, height))) return code;
     int to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     int from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    const emu_capture_calls *capture = async ? emu_capturing() : NULL;
+    if (capture) {
+        struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeMemcpy};
+        node.memcpy.copyParams = (struct cudaMemcpy3DParms){
+            .dstPtr = {to, to_pitch, width, height},
+            .srcPtr = {(void *)(uintptr_t)from, from_pitch, width, height},
+            .extent = {width, height, 1},
+            .kind = (enum cudaMemcpyKind)kind,
+        };
+        if (capture->node(stream, &node, NULL, 0, &code)) return code;
+    }
     if (width && height) {
         code = check_end(call, "destination", to, to_pitch, width, height, to_device, &pageable);
         const int host_waits = !async || pageable; // for what is written to pageable memory, the host waits
@@ -146,11 +163,24 @@ int emu_copy_peer(void *to, int to_device, const void *from, int from_device, si
 }
 
 int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async) {
+    return emu_set_elements(to, pitch, (unsigned)value & 255, 1, width, height, stream, async);
+}
+
+int emu_set_elements(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height, void *stream,
+                     int async) {
     const char *call = async ? "cudaMemsetAsync" : "cudaMemset";
     int device, code = emu_stream_device(stream, &device), pageable = 0;
     if (code || !width || !height) return code;
+    const emu_capture_calls *capture = async ? emu_capturing() : NULL;
+    struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeMemset,
+                                       .memset = {to, pitch, value, unit, width, height}};
+    if (capture && capture->node(stream, &node, NULL, 0, &code)) return code;
+    if ((uintptr_t)to % unit || (height > 1 && pitch % unit))
+        return emu_error(cudaErrorInvalidValue, "%s: elements of %u bytes at %p with a pitch of %zu are misaligned",
+                         call, unit, to, pitch);
+    width *= unit;
     if ((code = check_pitch(cudaErrorInvalidValue, call, "destination", pitch, width, height))) return code;
     if ((code = check_end(call, "destination", to, pitch, width, height, 1, &pageable))) return code;
-    rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value};
+    rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value, .unit = unit};
     return submit(&r, 0, stream, async);
 }

@@ -71,6 +71,10 @@ int emu_check_device(int device, const char *call) {
                      device, count, count - 1);
 }
 
+int emu_device_exists(int device) {
+    return emu_check_device(device, "cuDeviceGet");
+}
+
 int emu_enter(int *device) {
     *device = current_device;
     return emu_check_device(current_device, "the calling thread's current device");

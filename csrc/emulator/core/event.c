@@ -79,9 +79,18 @@ int emu_event_destroy(void *handle) {
     return code;
 }
 
+int emu_event_has_record(void *handle) {
+    emu_event *e;
+    pthread_mutex_lock(&emu_queues.lock);
+    const int has = !find_event(handle, &e) && e->stream;
+    pthread_mutex_unlock(&emu_queues.lock);
+    return has;
+}
+
 int emu_event_record(void *event, void *stream) {
     int device, code = emu_enter(&device);
-    if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (code || (capture && capture->record(event, stream, &code))) return code;
     emu_op *later = calloc(1, sizeof *later);
     if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
     later->kind = OP_RECORD;
@@ -136,8 +145,11 @@ static int event_error(emu_event *e) {
 
 int emu_event_query(void *handle) {
     emu_event *e;
+    int code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (capture && capture->event(handle, "cudaEventQuery", &code)) return code;
     pthread_mutex_lock(&emu_queues.lock);
-    int code = find_event(handle, &e);
+    code = find_event(handle, &e);
     if (!code && !fired(e)) code = cudaErrorNotReady;
     if (!code) emu_tell_order(EMU_ORDER_EVENT, NULL, 0, e);
     if (!code) code = event_error(e);
@@ -147,9 +159,11 @@ int emu_event_query(void *handle) {
 
 int emu_event_wait(void *handle, emu_interrupted interrupted, void *argument) {
     emu_event *e;
-    int device = 0;
+    int device = 0, code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (capture && capture->event(handle, "cudaEventSynchronize", &code)) return code;
     pthread_mutex_lock(&emu_queues.lock);
-    int code = find_event(handle, &e);
+    code = find_event(handle, &e);
     if (!code) device = e->device;
     if (!code && e->stream) {
         emu_stream *s = e->stream; // read now, so that a later record is not waited for
@@ -189,7 +203,8 @@ int emu_event_elapsed(float *milliseconds, void *start, void *end) {
 
 int emu_stream_wait_event(void *stream, void *event) {
     int device, code = emu_enter(&device);
-    if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (code || (capture && capture->wait(stream, event, &code))) return code;
     emu_op *later = calloc(1, sizeof *later);
     if (!later) return emu_error(cudaErrorMemoryAllocation, "out of host memory for a stream's queue");
     later->kind = OP_WAIT;

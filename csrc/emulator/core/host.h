@@ -107,6 +107,7 @@ typedef struct emu_allocation {
     int is_symbol; // a __constant__ or __device__ variable
 } emu_allocation;
 
+int emu_malloc_for_graph(void **pointer, size_t bytes); // allowed in a capture; cudaFreeAsync can free it
 int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
 void emu_release_device(int device);                                  // frees every allocation of the device
 void emu_memory_fork(emu_fork stage);
@@ -135,6 +136,26 @@ void emu_heap_fork(emu_fork stage);
 void emu_heap_drop(void);
 size_t emu_heap_limit(void); // bytes
 int emu_heap_set_limit(size_t bytes);
+
+// --- graph.c, exec.c, capture.c (graph.h) -----------------------------------------------------------------------
+void emu_graph_fork(emu_fork stage);
+void emu_exec_fork(emu_fork stage);
+void emu_capture_fork(emu_fork stage);
+
+// While streams are captured: what capture.c does in place of a call. If a function returns 1, the call ends with
+// *code. NULL: nothing is captured.
+typedef struct emu_capture_calls {
+    int (*node)(void *stream, struct cudaGraphNodeParams *what, const void *attributes, unsigned count, int *code);
+    int (*refuse)(void *stream, const char *call, int *code); // what a captured stream cannot do
+    int (*unsafe)(const char *call, int *code);               // what must not be called during a capture
+    int (*record)(void *event, void *stream, int *code);
+    int (*wait)(void *stream, void *event, int *code);
+    int (*event)(void *event, const char *call, int *code); // what cannot be done with an event of a captured stream
+} emu_capture_calls;
+extern _Atomic(const emu_capture_calls *) emu_capture_now; // stream.c
+static inline const emu_capture_calls *emu_capturing(void) {
+    return atomic_load_explicit(&emu_capture_now, memory_order_acquire);
+}
 
 // --- stream.c ----------------------------------------------------------------------------------------------------
 typedef void (*emu_work)(void *data);

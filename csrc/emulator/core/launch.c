@@ -218,6 +218,16 @@ int emu_launch_kernel(const emu_launch *request) {
     if (!code) code = emu_check_version(request->interface_version);
     if (!code) code = emu_find_typed_kernel(request->kernel, "the launch", &kernel);
     if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (capture) {
+        struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeKernel};
+        node.kernel.func = (void *)(uintptr_t)kernel->function;
+        node.kernel.gridDim = (dim3){request->grid.x, request->grid.y, request->grid.z};
+        node.kernel.blockDim = (dim3){request->block.x, request->block.y, request->block.z};
+        node.kernel.sharedMemBytes = (unsigned)request->dynamic_shared;
+        node.kernel.kernelParams = (void **)(uintptr_t)request->arguments;
+        if (capture->node(request->stream, &node, request->attributes, request->attribute_count, &code)) return code;
+    }
     const emu_signature *signature = emu_kernel_signature(kernel);
     emu_grid_launch launch = {.trampoline = signature->trampoline,
                               .function = kernel->function,

@@ -66,6 +66,9 @@ static void at_fork(emu_fork stage) { // in any order, because no function holds
     emu_tool_fork(stage);
     emu_print_fork(stage);
     emu_heap_fork(stage);
+    emu_graph_fork(stage);
+    emu_exec_fork(stage);
+    emu_capture_fork(stage);
     emu_stream_fork(stage);
     if (stage == EMU_FORK_CHILD) emu_grid_after_fork();
 }

@@ -152,9 +152,22 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, emu_en
     return cudaSuccess;
 }
 
+static int malloc_allowed(const char *call) {
+    int code = 0;
+    const emu_capture_calls *capture = emu_capturing();
+    if (capture) capture->unsafe(call, &code);
+    return code;
+}
+
 int emu_malloc(void **pointer, size_t bytes) {
     int device, code = emu_enter(&device);
+    if (!code) code = malloc_allowed("cudaMalloc");
     return code ? code : allocate(pointer, bytes, device, NULL, DEVICE, "cudaMalloc");
+}
+
+int emu_malloc_for_graph(void **pointer, size_t bytes) {
+    int device, code = emu_enter(&device);
+    return code ? code : allocate(pointer, bytes, device, &default_pools[device], DEVICE, "cudaMallocAsync");
 }
 
 // The host may use managed memory at any time, because it is host memory like all device memory here.
@@ -232,6 +245,7 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
 int emu_free(void *pointer) {
     int device, code = emu_enter(&device);
     if (code || !pointer) return code;
+    if ((code = malloc_allowed("cudaFree"))) return code;
     code = condemn(pointer, 1u << DEVICE | 1u << MANAGED, 0, "cudaFree", &device);
     if (code) return code;
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
@@ -242,7 +256,10 @@ int emu_free(void *pointer) {
 
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
     int device, code = emu_stream_device(stream, &device);
+    const emu_capture_calls *capture = emu_capturing();
+    struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeMemAlloc, .alloc = {.bytesize = bytes}};
     if (code) return code;
+    if (capture && pointer && capture->node(stream, &node, NULL, 0, &code)) return *pointer = node.alloc.dptr, code;
     pthread_mutex_lock(&emu_table.lock);
     pool *from = handle ? handle : pools_in_use[device] ? pools_in_use[device] : &default_pools[device];
     int ok = from == &default_pools[device] || check_pool(from);
@@ -253,7 +270,9 @@ int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
 
 int emu_free_async(void *pointer, void *stream) {
     int device, code = emu_stream_device(stream, &device);
-    if (code || !pointer) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeMemFree, .free = {pointer}};
+    if (code || !pointer || (capture && capture->node(stream, &node, NULL, 0, &code))) return code;
     code = condemn(pointer, 1u << DEVICE, 1, "cudaFreeAsync", &device);
     if (code) return code;
     code = emu_submit(stream, release, &pointer, sizeof pointer, EMU_EITHER, 1);
@@ -520,6 +539,15 @@ int emu_find_allocation(const void *pointer, emu_allocation *match) {
                                   .device = emu_entry_is_device(b) || b->kind == SYMBOL ? b->device : -1};
     pthread_mutex_unlock(&emu_table.lock);
     return b != NULL;
+}
+
+int emu_address_range(void **begin, size_t *bytes, const void *pointer) {
+    emu_allocation match;
+    if (!emu_find_allocation(pointer, &match) || match.dying)
+        return emu_error(cudaErrorInvalidValue, "cuMemGetAddressRange: nothing is allocated at %p", pointer);
+    if (begin) *begin = (void *)match.base;
+    if (bytes) *bytes = match.bytes;
+    return cudaSuccess;
 }
 
 int emu_check_shareable(const void *pointer) {

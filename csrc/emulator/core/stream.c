@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+_Atomic(const emu_capture_calls *) emu_capture_now;
 struct emu_queues emu_queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static emu_stream *free_streams, *null_streams[EMU_MAX_DEVICES]; // protected by that lock
 static unsigned long long last_id, last_thread;                  // likewise
@@ -352,7 +353,8 @@ int emu_can_run_now(const emu_stream *s, emu_op *o) {
 
 int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_manner manner, int always) {
     int device, code = emu_enter(&device);
-    if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (code || (capture && capture->refuse(handle, "the call", &code))) return code;
     emu_op *later = NULL;
     if (manner != EMU_HERE) { // before the lock is taken
         later = calloc(1, sizeof *later + bytes);
@@ -481,6 +483,10 @@ static void run_host_call(void *data) {
 
 int emu_stream_call(void *stream, void (*function)(void *), void *argument) {
     if (!function) return emu_error(cudaErrorInvalidValue, "cudaLaunchHostFunc: the function is NULL");
+    const emu_capture_calls *capture = emu_capturing();
+    struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeHost, .host = {function, argument}};
+    int code;
+    if (capture && capture->node(stream, &node, NULL, 0, &code)) return code;
     host_call call = {function, argument};
     return emu_submit(stream, run_host_call, &call, sizeof call, EMU_LATER, 0);
 }

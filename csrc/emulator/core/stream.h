@@ -128,6 +128,8 @@ static inline void emu_forget(emu_op *report) {
     free(report);
 }
 
+int emu_event_has_record(void *event); // event.c; takes the lock
+
 // --- wait.c
 // Whether a wait on `s` (NULL: on the device; device -1: on all devices) includes the work of `t`.
 static inline int emu_covers(const emu_stream *s, int device, const emu_stream *t) {

@@ -124,7 +124,8 @@ void emu_wait_idle(int device) {
 
 int emu_device_wait(emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
-    if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (code || (capture && capture->unsafe("cudaDeviceSynchronize", &code))) return code;
     pthread_mutex_lock(&emu_queues.lock);
     code = wait_queued(NULL, device, interrupted, argument);
     if (!code) emu_tell_order(EMU_ORDER_DEVICE, NULL, device, NULL);
@@ -144,7 +145,8 @@ int emu_device_settle(void) {
 
 int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
-    if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (code || (capture && capture->refuse(handle, "cudaStreamSynchronize", &code))) return code;
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);
@@ -159,7 +161,8 @@ int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
 // cudaErrorNotReady is a result, not an error, so nothing is recorded, as on a GPU.
 int emu_stream_query(void *handle) {
     int device, code = emu_enter(&device);
-    if (code) return code;
+    const emu_capture_calls *capture = emu_capturing();
+    if (code || (capture && capture->refuse(handle, "cudaStreamQuery", &code))) return code;
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);

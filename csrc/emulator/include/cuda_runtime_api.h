@@ -297,6 +297,7 @@ EMU_CUDA(cudaOccupancyAvailableDynamicSMemPerBlock,
 
 #include "emulator/api_settings.h"
 #include "emulator/api_arrays.h"
+#include "emulator/api_graph.h"
 
 #ifdef __cplusplus
 }

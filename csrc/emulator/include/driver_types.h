@@ -224,6 +224,8 @@ struct cudaMemAccessDesc {
     enum cudaMemAccessFlags flags;
 };
 
+#include "emulator/graph_types.h"
+
 // --- kernels -----------------------------------------------------------------------------------------------------
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,

@@ -3,6 +3,7 @@
 #define EMULATOR_API_TYPED_H
 
 #include "../cuda_runtime_api.h"
+#include "device_symbols.h"
 #include "device_texture.h"
 
 #define EMU_TYPED(name, parameters, ...)                                                                             \
@@ -51,6 +52,74 @@ inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointer, siz
                                             unsigned flags = cudaMemAttachSingle) {
     return cudaStreamAttachMemAsync(stream, const_cast<void *>(static_cast<const volatile void *>(pointer)), bytes,
                                     flags);
+}
+
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *log,
+                                        size_t bytes) {
+    if (log && bytes) *log = 0;
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *node,
+                                       cudaGraphExecUpdateResult *result) {
+    cudaGraphExecUpdateResultInfo information = {};
+    const cudaError_t code = cudaGraphExecUpdate(exec, graph, &information);
+    if (node) *node = information.errorNode;
+    if (result) *result = information.result;
+    return code;
+}
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before,
+                                    size_t count, cudaGraphNodeParams *what) {
+    return cudaGraphAddNode(node, graph, before, nullptr, count, what);
+}
+inline cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count) {
+    return cudaGraphGetEdges(graph, from, to, nullptr, count);
+}
+inline cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
+    return cudaGraphNodeGetDependencies(node, nodes, nullptr, count);
+}
+inline cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes, size_t *count) {
+    return cudaGraphNodeGetDependentNodes(node, nodes, nullptr, count);
+}
+inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            size_t count) {
+    return cudaGraphAddDependencies(graph, from, to, nullptr, count);
+}
+inline cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                               const cudaGraphNode_t *to, size_t count) {
+    return cudaGraphRemoveDependencies(graph, from, to, nullptr, count);
+}
+inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus *status,
+                                            unsigned long long *id, cudaGraph_t *graph,
+                                            const cudaGraphNode_t **before, size_t *count) {
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, before, nullptr, count);
+}
+inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *before, size_t count,
+                                                       unsigned flags = 0) {
+    return cudaStreamUpdateCaptureDependencies(stream, before, nullptr, count, flags);
+}
+#define cudaStreamGetCaptureInfo_v2 cudaStreamGetCaptureInfo
+
+// Nodes that copy to and from symbols.
+template <typename T>
+inline cudaError_t
+cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count,
+                               const T &symbol, const void *from, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+    void *address;
+    const cudaError_t code = cudaGetSymbolAddress(&address, symbol);
+    if (code != cudaSuccess) return code;
+    return cudaGraphAddMemcpyNode1D(node, graph, before, count, static_cast<char *>(address) + offset, from, bytes,
+                                    kind);
+}
+template <typename T>
+inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                    const cudaGraphNode_t *before, size_t count, void *to,
+                                                    const T &symbol, size_t bytes, size_t offset,
+                                                    cudaMemcpyKind kind) {
+    void *address;
+    const cudaError_t code = cudaGetSymbolAddress(&address, symbol);
+    if (code != cudaSuccess) return code;
+    return cudaGraphAddMemcpyNode1D(node, graph, before, count, to, static_cast<char *>(address) + offset, bytes,
+                                    kind);
 }
 
 // The channels of a type: float4, uchar2, short, ...

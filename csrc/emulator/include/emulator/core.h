@@ -77,6 +77,7 @@ EMU_API int emu_configure(const char *key, const char *value);
 
 // Devices
 EMU_API int emu_device_count(int *count);
+EMU_API int emu_device_exists(int device); // cudaSuccess, or an error
 EMU_API int emu_get_device(int *device);
 EMU_API int emu_set_device(int device);
 EMU_API int emu_device_properties(void *properties, size_t size, int device); // struct cudaDeviceProp
@@ -89,6 +90,13 @@ EMU_API int emu_device_settle(void); // an extension to CUDA: waits, and leaves 
 EMU_API int emu_device_peers(int *can, int device, int peer);             // whether `device` can access `peer`
 EMU_API int emu_device_enable_peer(int peer, unsigned flags, int enable); // from the current device
 EMU_API int emu_device_reset(void);
+// Contexts of the driver API
+EMU_API int emu_context_of(void **context, int device);
+EMU_API int emu_context_push(void *context);
+EMU_API int emu_context_pop(void **context);
+EMU_API int emu_context_set(void *context);
+EMU_API int emu_context_current(void **context);
+EMU_API int emu_context_destroy(void *context);
 EMU_API int emu_limit(int which, size_t *value, int set); // cudaLimit
 EMU_API int emu_versions(int *driver, int *runtime);
 
@@ -115,6 +123,7 @@ EMU_API int emu_prefetch(const void *pointer, size_t bytes, int location, void *
 EMU_API int emu_attach(const void *pointer, unsigned flags, void *stream);
 EMU_API int emu_range_attribute(void *data, size_t size, int attribute, const void *pointer, size_t bytes);
 EMU_API int emu_device_pool(void **pool, int device); // *pool NULL: stores the pool of cudaMallocAsync; else sets it
+EMU_API int emu_address_range(void **begin, size_t *bytes, const void *pointer); // of its allocation
 EMU_API int emu_check_shareable(const void *pointer); // whether it is the beginning of device memory
 EMU_API int emu_default_pool(void **pool, int device);
 EMU_API int emu_pool_create(void **pool, int device);
@@ -131,6 +140,9 @@ EMU_API int emu_copy_peer(void *to, int to_device, const void *from, int from_de
 // is registered already).
 EMU_API int emu_copy_symbol(const void *symbol, size_t size, size_t offset, void *other, size_t bytes, int kind,
                             int to_symbol, void *stream, int async);
+// Elements of `unit` bytes, `width` of them per row.
+EMU_API int emu_set_elements(void *to, size_t pitch, unsigned value, unsigned unit, size_t width, size_t height,
+                             void *stream, int async);
 EMU_API int emu_set(void *to, size_t pitch, int value, size_t width, size_t height, void *stream, int async);
 
 // Arrays and textures. Positions, extents and descriptors are those of CUDA.
@@ -169,6 +181,37 @@ EMU_API int emu_event_record(void *event, void *stream);
 EMU_API int emu_event_query(void *event);
 EMU_API int emu_event_wait(void *event, emu_interrupted interrupted, void *argument);
 EMU_API int emu_event_elapsed(float *milliseconds, void *start, void *end);
+
+// Graphs, their nodes, and graphs that can be launched ("exec"): opaque pointers. What a node does is a
+// struct cudaGraphNodeParams.
+EMU_API int emu_graph_create(void **graph, unsigned flags);
+EMU_API int emu_graph_destroy(void *graph);
+EMU_API int emu_graph_clone(void **copy, void *graph);
+EMU_API int emu_graph_find_in_clone(void **node, void *original, void *clone);
+EMU_API int emu_graph_add(void **node, void *graph, void *const *before, size_t count, void *what);
+EMU_API int emu_graph_node(void *node, void *what, int set);
+EMU_API int emu_graph_node_type(void *node, int *type);
+EMU_API int emu_graph_kernel_attribute(void *node, int id, void *value, int set);
+EMU_API int emu_graph_remove_node(void *node);
+EMU_API int emu_graph_depend(void *graph, void *const *from, void *const *to, size_t count, int add);
+EMU_API int emu_graph_nodes(void *graph, void **nodes, size_t *count, int roots);
+EMU_API int emu_graph_edges(void *graph, void **from, void **to, size_t *count);
+EMU_API int emu_graph_neighbours(void *node, void **nodes, size_t *count, int after);
+EMU_API int emu_graph_print(void *graph, const char *path);
+EMU_API int emu_graph_instantiate(void **exec, void *graph, unsigned long long flags);
+EMU_API int emu_exec_launch(void *exec, void *stream);
+EMU_API int emu_exec_set(void *exec, void *node, void *what);
+EMU_API int emu_exec_enable(void *exec, void *node, unsigned *enabled, int set); // set -1: only finds `exec`
+EMU_API int emu_exec_update(void *exec, void *graph, void *information);
+EMU_API int emu_exec_flags(void *exec, unsigned long long *flags);
+EMU_API int emu_exec_destroy(void *exec);
+// Captures of streams. `graph` NULL: a new one.
+EMU_API int emu_capture_begin(void *stream, int mode, void *graph, void *const *before, size_t count);
+EMU_API int emu_capture_end(void *stream, void **graph);
+EMU_API int emu_capture_info(void *stream, int *status, unsigned long long *id, void **graph, void *const **before,
+                             size_t *count);
+EMU_API int emu_capture_depend(void *stream, void *const *before, size_t count, unsigned flags);
+EMU_API int emu_capture_mode(int *mode);
 
 // Kernels. `function` is a kernel's address or its handle, which all libraries of the process can use until the
 // process ends. emu_get_kernel creates a handle from a signature; if the signature is NULL, it finds an existing
