@@ -28,9 +28,7 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     emu_pending = new emu_configuration{grid, block, shared, stream, emu_pending};
 }
 
-template <auto KERNEL> struct of_program {
-    static registered kernel;
-};
+template <auto KERNEL> struct of_program { static registered kernel; };
 template <auto KERNEL> registered of_program<KERNEL>::kernel{KERNEL};
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
@@ -42,6 +40,18 @@ template <auto KERNEL, typename... Arguments> static void launch(Arguments &...a
     (void)&of_program<KERNEL>::kernel;
     void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
     (void)cudaLaunchKernel(known(KERNEL), now.grid, now.block, pointers, now.shared, now.stream);
+}
+
+// The lanes of a warp that run together wait for each other: see translate.py.
+__forceinline__ void in_step(EMU_SITE) {
+    if (emu_in_kernel()) (void)emu_activemask(file, line);
+}
+template <typename T> __forceinline__ T in_step(T value, EMU_SITE) {
+    in_step(file, line);
+    return value;
+}
+__forceinline__ void let_others_run() {
+    if (emu_in_kernel()) emu_spin();
 }
 
 } // namespace emu
