@@ -1,6 +1,6 @@
 """The command line: ``cudakern run | cc | info | query | ladder | occupancy | resources | lab | variants | source |
-verify | check``, each with ``--json`` but the first two. The exit status is 2 for an invalid argument, 1 for a failed
-ladder, verify or check."""
+verify | check | trace``, each with ``--json`` but the first two. The exit status is 2 for an invalid argument, 1 for a
+failed ladder, verify or check."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
 from .own.compilers import CompileError
 from .programs import run as programs
+from .programs import toolkit
 
 #: Commands whose words are those of other programs.
-_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc}
+_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc, "toolkit": toolkit.command}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -167,9 +168,12 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options = command(_verify, has="--variants --seed")
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
     options = command(_check, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype --seed")
-    options.add_argument("--shape", type=_sizes, action="append", help="e.g. 1000, or m,n,k for matmul; repeatable")
+    options.add_argument("--shape", type=_sizes, action="append", help="e.g. 1000, or m,k,n for matmul; repeatable")
     options = command(_trace, "OP VARIANT [NAME=VALUE ...]", has="--dtype --seed")
-    options.add_argument("--shape", type=_sizes, help="e.g. 1000, or m,n,k for matmul")
+    options.add_argument("--shape", type=_sizes, help="e.g. 1000, or m,k,n for matmul")
+    options.add_argument("--sample", type=int, metavar="N", help="count about N blocks of each launch; 0: all")
+    options.add_argument("--by-line", action="store_true", help="the source with the figures of each line")
+    options.add_argument("--compare", metavar="VARIANT", help="the variant next to another one: what changed")
     return parser, common, commands
 
 
@@ -415,5 +419,15 @@ def _trace(options: argparse.Namespace) -> bool:
     if op is None or variant is None:
         known = ", ".join(entry.name for entry in checkable(op)) if op else ", ".join(names())
         raise ValueError(f"trace: pass an operation and a variant{f' of {op}' if op else ''}: {known}")
-    _show(options, trace_variant(op, variant, options.dtype, options.shape, options.seed, **keywords("trace", words)))
+    parameters = keywords("trace", words)
+
+    def traced(name: str, **parameters: Any) -> Any:
+        return trace_variant(op, name, options.dtype, options.shape, options.seed, options.sample, **parameters)
+
+    result = traced(variant, **parameters)
+    if options.compare:
+        entry = table.find(op, options.compare)
+        both = {key: x for key, x in parameters.items() if key in operation(op).own or table.having(key, [entry])}
+        result = result.compare(traced(entry.name, **both))
+    _show(options, result, result.by_line().print if options.by_line else None)
     return False

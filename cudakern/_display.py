@@ -7,6 +7,7 @@ import functools
 import html
 import shutil
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,10 @@ if TYPE_CHECKING:  # imported when a table is displayed: `import cudakern` is fa
 
 #: The least width of a column of texts, as long as the table has columns to spare.
 TEXT_WIDTH = 20
+#: Columns of texts that are never broken.
+WHOLE = ("variant", "access")
+#: The column of a program's lines; where it would be narrower than that, its lines are above the figures.
+SOURCE, SOURCE_WIDTH = "source", 40
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,19 +49,15 @@ class Table:
             from rich.text import Text
 
         table = RichTable(
-            title=Text(self.title) if self.title else None,
-            caption=Text(self.note) if self.note else None,
             box=box.SIMPLE_HEAD,
             show_edge=False,
             padding=(0, 1, 0, 0),
-            title_justify="left",
-            caption_justify="left",
             show_header=any(map(str.strip, self.columns)),
         )
         kept = [column not in without for column in self.columns]
         for i, column in compress(enumerate(self.columns), kept):
             figures, room = column in self.right, column == "what it shows" and len(without) < len(self.spare)
-            whole, least = figures or column == "variant", TEXT_WIDTH if room else None
+            whole, least = figures or column in WHOLE, TEXT_WIDTH if room else None
             if whole:  # rich's own minimum is that of a word
                 least = max(map(len, (*column.splitlines(), *(row[i] for row in self.rows))), default=0)
             table.add_column(column, justify="right" if figures else "left", no_wrap=whole, min_width=least)
@@ -93,21 +94,67 @@ class Table:
 
     def _print(self, console: Console) -> None:
         """As wide as the terminal (else 120), or wider if names and figures would be cut."""
+        with IMPORTING:
+            from rich.text import Text
+
         width, console.width = shutil.get_terminal_size((120, 24)).columns, 1000
-        for left_out in range(len(self.spare) + 1):
-            table = self.rich(self.spare[:left_out])
-            least = console.measure(table).minimum
-            if least <= width:
-                break
-        console.width = max(width, least)
-        console.print(table)
+        if self.title:
+            console.print(Text(self.title, "italic"), width=width)
+        if SOURCE in self.columns and (lines := self._below_source(width)):
+            for line, style in lines:
+                console.print(Text(line, style), width=max(width, len(line)))
+        elif self.columns:
+            for left_out in range(len(self.spare) + 1):
+                table = self.rich(self.spare[:left_out])
+                least = console.measure(table).minimum
+                if least <= width:
+                    break
+            console.print(table, width=max(width, least))
+        if self.note:
+            console.print(Text(self.note, "dim"), width=width)
+
+    def _below_source(self, width: int) -> list[tuple[str, str]]:
+        """Lines of text and their styles: each line of the source, and below it its figures. None if there is room for
+        both side by side."""
+        at = self.columns.index(SOURCE)  # (the first column has the lines' numbers)
+        kept = [i for i in range(1, len(self.columns)) if i != at]
+        cells = [[column.splitlines() for column in self.columns]]
+        cells += [[[cell] for cell in row] for row in self.rows]
+        widths = [max(len(text) for row in cells for text in row[i]) for i in range(len(self.columns))]
+        beside, number = sum(widths) - widths[at] + 2 * (len(widths) - 1), widths[0]
+        if beside + min(widths[at], SOURCE_WIDTH) <= width:
+            return []
+
+        for name in self.spare:
+            if number + 5 + sum(widths[i] + 2 for i in kept) - 2 > width:
+                kept = [i for i in kept if self.columns[i] != name]
+
+        def figures(row: Sequence[str]) -> str:
+            sides = (str.rjust if self.columns[i] in self.right else str.ljust for i in kept)
+            return " " * (number + 5) + "  ".join(side(row[i], widths[i]) for side, i in zip(sides, kept, strict=True))
+
+        high = max(len(texts) for texts in cells[0])
+        heads = [[""] * (high - len(texts)) + texts for texts in cells[0]]
+        lines = [(figures([texts[i] for texts in heads]), "bold") for i in range(high)]
+        lines.append(("\u2500" * max(len(line) for line, _ in lines), ""))
+        for i, row in enumerate(self.rows):
+            mark, line = "bold red" if i in self.marked else "", row[0].removeprefix("> ")
+            for text in row[at].splitlines() or [""] * (not any(row[j] for j in kept)):
+                indent = " " * (len(text) - len(text.lstrip()) + 8)
+                parts = textwrap.wrap(text, max(width - number - 1, 2 * len(indent)), subsequent_indent=indent)
+                for part in parts or [""]:
+                    lines.append((f"{line:>{number}} {part}", ""))
+                    line = ""
+            if any(row[j] for j in kept):
+                lines.append((f"{'>' if mark else '':>{number}}{figures(row)[number:]}", mark))
+        return lines
 
     def html(self) -> str:
         """For a notebook."""
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
         head = f"<thead>{self._html_row(self.columns, 'th')}</thead>" if any(map(str.strip, self.columns)) else ""
         body = "".join(self._html_row(cells, "td", i in self.marked) for i, cells in enumerate(self.rows))
-        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        note = "<p>" + html.escape(self.note).replace("\n", "<br>") + "</p>" if self.note else ""
         return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
 
     def _html_row(self, cells: Sequence[str], tag: str, marked: bool = False) -> str:
@@ -115,7 +162,7 @@ class Table:
         for column, cell in zip(self.columns, cells, strict=True):
             # The attribute is for viewers that remove styles, as GitHub's does; a figure stays with its unit.
             side, wrap = ("right", "; white-space:pre") if column in self.right else ("left", "")
-            if column == "source":
+            if column == SOURCE:
                 wrap = "; white-space:pre-wrap; font-family:monospace"
             row += f'<{tag} align="{side}" style="text-align:{side}{wrap}{mark}">{html.escape(cell)}</{tag}>'
         return f"<tr>{row}</tr>"
@@ -180,6 +227,11 @@ def dimensions(lengths: Sequence[int]) -> str:
 def figure(value: float | None) -> str:
     """Three digits: 1234.5 -> "1,234", 0.012345 -> "0.0123"."""
     return "-" if value is None else f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
+def share(part: float) -> str:
+    """In percent: 0.333 -> "33%", 0.001 -> "<1%"."""
+    return "<1%" if 0 < part < 0.005 else f"{part:.0%}"
 
 
 # --- progress ---------------------------------------------------------------------------------------------------------

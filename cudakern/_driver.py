@@ -110,7 +110,8 @@ def program_link(interpreter: str, library: Path, mode: str = "plain") -> list[s
     """The options that link a whole program with the core. It is a shared library that can be run: in one that cannot,
     the linker would replace the calls by which the core places a block's variables (device_memory.h)."""
     start = ["-Wl,-e,_start"] if interpreter else []
-    return ["-shared", "-Wl,-z,defs", *start, "-pthread", _wrapped(_HEAP), *core(library), *libraries(mode), "-lm"]
+    heap = [] if mode in REPORTING else [_wrapped(_HEAP)]
+    return ["-shared", "-Wl,-z,defs", *start, "-pthread", *heap, *core(library), *libraries(mode), "-lm"]
 
 
 def libraries(mode: str) -> list[str]:

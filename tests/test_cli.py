@@ -61,7 +61,7 @@ def test_lab(backend, tmp_path):
     assert not {"sectors", "wavefronts", "Experiment", "ThreadMap"} & {row["name"] for row in listed}
     picture = tmp_path / "map.png"
     arguments = ("lab", "thread_map", "grid=None", "block=16,16", "shape=62,76", "--backend", backend)
-    assert "408 of them are idle" in cli(*arguments, "--plot", picture)
+    assert "408 of them are idle" in " ".join(cli(*arguments, "--plot", picture).split())
     assert picture.stat().st_size > 1000
     assert [row["idle"] for row in cli_json(*arguments)["rows"]] == [0, 64, 32, 88]
     # Ranges, tuples and one number. Rows: broadcast, stride 1, and each stride without and with padding.
@@ -165,12 +165,26 @@ def test_trace():
     assert "saxpy naive, 1,000" in words
     plain = cli_json("trace", "matmul", "tiled", "--shape", "64,32,64", "--dtype", "float64")
     assert plain["metrics"]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 2 * 64 * 32 * 64 / 16 / 32
+    words = cli("trace", "saxpy", "naive", "--shape", "4096", "--by-line", "--sample", "8")
+    assert "counted in 8 of 16 blocks" in " ".join(words.split())
+    assert "number_cast<number<T>>(x);" in words  # the source
+    words = cli("trace", "matmul", "tiled_padded", "--compare", "naive", "tile=8")  # which has no tiles
+    assert "sectors" in words
+    assert "matmul naive," in words
+    plain = cli_json("trace", "matmul", "tiled", "--compare", "naive", "--shape", "32,32,32")
+    assert plain["figures"]["global store requests"] == [32, 32]
+    assert {line["access"] for line in plain["lines"]} == {"global load", "global store", "shared load", "shared store"}
+    assert "such as (64, 64, 64), not (64,)" in cli("trace", "matmul", "tiled", "--shape", "64", status=2)
+    assert "trace: shape= (m, k and n of" in cli("trace", "matmul", "tiled", "--shape=-1,2,3", status=2)
+    assert "trace: sample must be 0 or more, not -1" in cli("trace", "saxpy", "naive", "--sample=-1", status=2)
+    assert "the nearest is 'naive'" in cli("trace", "saxpy", "naive", "--compare", "nave", status=2)
     assert "trace: pass an operation and a variant of matmul: naive, kahan, " in cli("trace", "matmul", status=2)
     assert "the nearest is 'matmul'" in cli("trace", "matmull", status=2)
 
 
 def test_check(monkeypatch):
     """Of a variant and of an operation; with a finding, the exit status is 1."""
+    assert "check: shape= (m, k and n of" in cli("check", "matmul", "tiled", "--shape", "64", status=2)
     words = cli("check", "saxpy", "vectorized")
     assert "saxpy      vectorized  float32         8  nothing found" in words
     plain = cli_json("check", "stencil_1d", "radius=2", "--shape", "100", "--shape", "7", "--dtype", "float64")

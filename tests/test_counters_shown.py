@@ -1,11 +1,13 @@
 """What a trace shows: marked lines, and two traces side by side."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
 
 import cudakern as ck
+from cudakern.insight.variants import trace_variant
 
 TRANSPOSE = r"""
 __global__ void transpose(const float *x, float *y, int n) {
@@ -16,6 +18,12 @@ __global__ void transpose(const float *x, float *y, int n) {
     y[(blockIdx.x * 32 + threadIdx.y) * n + blockIdx.y * 32 + threadIdx.x] = s[threadIdx.x][threadIdx.y];
 }
 """
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """As in a terminal that is wide enough."""
+    monkeypatch.setenv("COLUMNS", "120")
 
 
 def traced(source, *arguments, grid=1, block=32):
@@ -50,28 +58,94 @@ def by_access(table, column):
 def test_costly_lines_are_marked(square, padded):
     table = square.by_line()
     assert [table.rows[i][:3] for i in table.marked] == [["> 7", "", "shared load"]]
-    assert by_access(table, "cost")["> 7", "shared load"] == "91%: 32x the wavefronts needed"
+    assert by_access(table, "cost")["> 7", "shared load"] == "91%"
+    why = "line 7, shared load, 91% of the cost: up to 32 different words that lanes want at once are in one bank: "
+    assert table.note.startswith(f"{why}32 wavefronts per request, 1 would do.")
+    assert square.table().note.startswith(why)  # which is what a trace displays
     assert "> 7" in table.text()
     assert table.html().count("background:#ffe9a8") == len(table.columns)
+    assert table.html().count("<br>") == table.note.count("\n") > 0
     assert not padded.by_line().marked
-    assert "cost" not in padded.by_line().columns
+    assert "line" not in padded.by_line().note
 
 
 @pytest.mark.parametrize(
-    "body, mark",
+    "body, why",
     [
         ("y[i] = x[i];", ""),
-        ("y[i] = x[2 * i];", "67%: 2x the sectors needed"),
+        ("y[i] = x[2 * i];", "67% of the cost: neighboring lanes access 8 bytes apart: 8 sectors per request, 4 would"),
         ("y[i] = x[i + 1];", ""),  # five sectors, and no less would do but for the end of the array
-        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "50%: 1 of 32 lanes"),
+        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "100% of the cost: only 1 of 32 lanes takes part"),
         ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
+        ("y[i] = x[i * i % 61];", "separate pieces: "),
+        ("y[i] = x[i / 16 * 40 + i % 16];", ""),  # two pieces of whole sectors
+        ("y[i] = ((char *)x)[i / 16 * 40 + i % 16];", ""),  # one sector more than would do
+        ("y[i] = ((char *)x)[i / 8 * 40 + i % 8];", "lies in 4 separate pieces: 4 sectors per request, 1 would do"),
+        ("if (i % 2) y[i] = x[i];", "the lanes in between take no part: 4 sectors per request, 2 would do"),
     ],
 )
-def test_what_is_marked(body, mark):
+def test_what_is_marked(body, why):
     trace = traced(f"__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; {body} }}",
                    np.zeros(64, "f4"), np.zeros(32, "f4"))  # fmt: skip
-    rows = by_access(trace.by_line(), "cost") if "cost" in trace.by_line().columns else {}
-    assert next((text for (_, access), text in rows.items() if access == "global load"), "") == mark
+    loads = [line for line in trace.by_line().note.splitlines() if ", global load" in line]
+    assert len(loads) == bool(why)
+    assert all(why in line for line in loads)
+
+
+def test_lanes_that_take_turns():
+    source = """__global__ void k(float *y) {
+        __shared__ float s[1];
+        atomicAdd(y, 1.f);
+        y[1] = atomicAdd(s, 2.f);
+    }"""
+    on_global, on_shared = sorted(traced(source, np.zeros(2, "f4")).table().note.splitlines()[:2])
+    why = "of the cost: up to 32 lanes change one address, and take turns: 32 {} per request, 1 would do."
+    assert on_global.startswith("line 3, global reduction, ")
+    assert on_global.endswith(why.format("sectors"))
+    assert on_shared.startswith("line 4, shared atomic, ")
+    assert on_shared.endswith(why.format("wavefronts"))
+
+
+def test_lines_with_the_same_reason_are_one_sentence():
+    source = """__global__ void k(const float *x, float *y, float *z) {
+        const int i = 8 * threadIdx.x;
+        y[i] = x[i];
+        z[i] = x[i] + x[i + 1];
+    }"""
+    note = traced(source, *(np.zeros(256, "f4") for _ in "xyz")).by_line().note
+    why = "neighboring lanes access 32 bytes apart: 32 sectors per request, 4 would do."
+    assert note.startswith(f"lines 3 and 4, global load and global store, 100% of the cost: {why}\n")
+
+
+def test_what_else_a_note_says():
+    source = """__constant__ float c[32];
+    __global__ void k(float *y) {
+        y[threadIdx.x] = c[threadIdx.x % 16];
+        if (threadIdx.x > 3) y[threadIdx.x] += c[0];
+        y[0] += 1;
+    }"""
+    note = traced(source, np.zeros(32, "f4")).by_line().note
+    assert "line 3, constant load: up to 16 different words, which come one after another" in note
+    assert "line 4, constant load" not in note
+    assert "Predicate: an if so small" in note
+    assert "0 bytes of shared" not in note
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_the_source_in_a_narrow_terminal(square, monkeypatch, columns):
+    """Its lines are above their figures, as wide as the terminal."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = square.by_line().text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.strip() == "5     s[threadIdx.y][threadIdx.x] = x[r * n + c];")
+    assert lines[at + 1].split()[:3] == ["global", "load", "128"]
+    assert lines[at + 2].split()[:3] == ["shared", "store", "128"]
+    assert any(line.split()[:4] == [">", "shared", "load", "128"] for line in lines)
+    heads = next(line for line in lines if "requests" in line)
+    assert heads.index("requests") + len("requests") == lines[at + 1].index("128") + 3
+    assert max(map(len, lines)) <= max(columns, 67)
+    assert ("hits" in " ".join(lines)) == (columns >= 80)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert any("x[r * n + c];" in line and "global load" in line for line in square.by_line().text().splitlines())
 
 
 # --- compare ---------------------------------------------------------------------------------------------------------
@@ -82,7 +156,13 @@ def test_two_traces_side_by_side(square, padded):
     assert compared.figures["bytes moved"] == (32768, 32768)
     assert "shared atomic requests" not in compared.figures  # 0 in both
     changed = {row[0]: row[-1] for row in compared.table().rows if row[-1] != "same"}
-    assert changed == {"shared load wavefronts": "1/32", "shared load bank conflicts": "gone"}
+    gone = {
+        "shared load wavefronts": "1/32",
+        "wavefronts per shared load": "1/32",
+        "shared load bank conflicts": "gone",
+    }
+    assert changed == gone
+    assert compared.table().columns[1] == "transpose\n[(2, 2), (32, 32)] (first)"
     assert "background" in compared._repr_html_()
     json.dumps(compared.to_dict())
 
@@ -103,6 +183,48 @@ def test_lines_that_moved(square):
     assert sectors["5 -> 6", "global load"] == "512 -> 4,096"
     assert sectors["7 -> 8", "global store"] == "512"
     assert sectors["- -> 10", "global store"] == "- -> 128"
+
+
+def test_lines_of_two_kernels_of_one_source():
+    """Accesses of a kind match in their order, those of similar lines first."""
+    source = (
+        TRANSPOSE
+        + """
+__global__ void plain(const float *x, float *y, int n) {
+    int c = blockIdx.x * 32 + threadIdx.x, r = blockIdx.y * 32 + threadIdx.y;
+    y[c * n + r] = x[r * n + c];
+}
+"""
+    )
+    with ck.use_backend("emulator"):
+        program, x = ck.compile(source), np.zeros((64, 64), np.float32)
+        tiled, plain = (
+            ck.trace(kernel[(2, 2), (32, 32)], x, np.zeros_like(x), 64) for kernel in (program.transpose, program.plain)
+        )
+    table = tiled.compare(plain).by_line()
+    assert by_access(table, "sectors") == {
+        ("5 -> 12", "global load"): "512",
+        ("5 -> -", "shared store"): "",
+        ("7 -> -", "shared load"): "",
+        ("7 -> 12", "global store"): "512 -> 4,096",
+    }
+    text = "s[threadIdx.y][threadIdx.x] = x[r * n + c];"
+    assert [row[1] for row in table.rows[:2]] == [f"{text}\n-> y[c * n + r] = x[r * n + c];", text]
+    back = plain.compare(tiled).by_line()
+    assert by_access(back, "sectors")["12 -> 7", "global store"] == "4,096 -> 512"
+    assert [row[0] for row in tiled.compare(tiled).by_line().rows] == ["5", "5", "7", "7"]
+
+
+def test_every_figure_has_a_short_name():
+    source = """__global__ void k(float *x, double *y) {
+        const int i = threadIdx.x;
+        x[i] = x[i] * 2 + 1 + 3 * (x[0] + 1);
+        y[i] = y[i] * 2 + 1 + 3 * (y[0] + 1);
+    }"""
+    compared = traced(source, np.zeros(32, "f4"), np.zeros(32)).compare(traced("__global__ void k() {}"))
+    assert not [name for name in compared.figures if "__" in name]
+    assert compared.figures["float additions"][0] > 0
+    assert compared.figures["double fused multiply-adds"][0] > 0
 
 
 def test_traces_of_variants_have_their_names():
@@ -147,11 +269,74 @@ def test_requests_step_by_step():
         "request 2: 32 lanes, 32 sectors, +4 bytes",
         "request 3: 32 lanes, 32 sectors, +8 bytes",
     ]
-    assert "up to 16 words in a bank" in trace.heatmap(9, steps=8).axes[7].get_title()
+    assert "32 lanes, 16 wavefronts" in trace.heatmap(9, steps=8).axes[7].get_title()
     once = trace.heatmap(10, steps=8).axes[0].get_title()
-    assert once == "line 10: global store of 4 bytes per lane: 32 lanes, 4 sectors"
+    assert once == "line 10: global store of 4 bytes per lane\n32 lanes, 4 sectors"
     with pytest.raises(ValueError, match="heatmap: steps must be"):
         trace.heatmap(7, steps=9)
+
+
+PASSES = """
+__global__ void k(float *y, int *h) {
+    __shared__ float4 s[64];
+    __shared__ double e[64];
+    __shared__ int bins[32];
+    const int t = threadIdx.x;
+    s[t] = make_float4(t, t, t, t);
+    e[2 * t] = t;
+    float4 v = s[t / 2];
+    float4 w = s[2 * t % 64];
+    atomicAdd(&bins[t % 4], t);
+    atomicAdd(&bins[t % 4], 1);
+    int old = atomicAdd(&bins[t % 32], 1);
+    atomicAdd(&h[0], t);
+    atomicAdd(&h[t % 16], t);
+    y[t] = v.x + v.y + v.z + v.w + w.x + w.y + w.z + w.w + old + e[t];
+}
+"""
+
+
+def test_the_picture_of_a_request_has_its_passes():
+    """Parts of the warp one after another, and lanes that take turns."""
+    trace = traced(PASSES, np.zeros(32, "f4"), np.zeros(32, "i4"))
+    titles = {one.line: trace.heatmap(one.line).axes[0].get_title().split("\n")[1] for one in trace.instructions}
+    parts, turns = "in {} parts of the warp", "because lanes on one {} take turns"
+    assert titles == {
+        7: f"32 lanes, 4 wavefronts, {parts.format(4)}",
+        8: f"32 lanes, 4 wavefronts, {parts.format(2)}",
+        9: f"32 lanes, 2 wavefronts, {parts.format(2)}",
+        10: f"32 lanes, 8 wavefronts, {parts.format(4)}",
+        11: f"32 lanes, 8 wavefronts, {turns.format('bank')}",
+        12: "32 lanes, 1 wavefront",  # additions of 1 without a result
+        13: "32 lanes, 1 wavefront",
+        14: f"32 lanes, 32 sectors, {turns.format('address')}",
+        15: f"32 lanes, 4 sectors, {turns.format('address')}",
+        16: "32 lanes, 4 sectors",
+    }
+    for one in trace.instructions:
+        if one.line != 16:  # where there are two kinds of access
+            assert f" {one.wavefronts or one.sectors} " in titles[one.line]
+    labels = [label.get_text() for label in trace.heatmap(7).axes[0].get_yticklabels()]
+    assert labels == ["lanes 0 to 7", "lanes 8 to 15", "lanes 16 to 23", "lanes 24 to 31"]
+
+
+def test_the_picture_of_neighbors_that_are_loaded_together():
+    """A loop's four neighbors in a row are one load of 16 bytes: its quarters have conflicts, not words of 4 bytes."""
+    source = """__global__ void k(float *y) {
+        __shared__ float s[32][16];
+        float sum = 0;
+        y[threadIdx.x] = s[0][threadIdx.x % 16];
+        __syncthreads();
+        for (int i = 0; i < 8; ++i)
+            sum += s[threadIdx.x][i];
+        y[threadIdx.x] += sum;
+    }"""
+    trace = traced(source, np.zeros(32, "f4"))
+    (load,) = (one for one in trace.instructions if one.line == 7)
+    assert (load.requests, load.wavefronts, load.ideal) == (2, 32, 8)
+    title = "line 7: shared load of 16 bytes per lane\n32 lanes, 16 wavefronts, in 4 parts of the warp"
+    assert trace.heatmap(7).axes[0].get_title() == title
+    assert "up to 4 different words that lanes want at once are in one bank: 16 wavefronts" in trace.by_line().note
 
 
 def test_steps_are_those_of_the_first_launch():
@@ -171,7 +356,82 @@ def test_what_is_measured_is_not_counted():
     x = np.ones(100, np.float32)
     measured = ck.trace(lambda: ck.profile(ck.vector_add, x, x, variant="naive", repeat=1))
     assert "nothing was counted (profile, ladder, bench and lab" in measured.table().title
-    assert "no kernel that accesses memory was launched" in ck.trace(lambda: None).table().title
+    title = ck.trace(ck.matmul, np.zeros((0, 5), "f4"), np.zeros((5, 3), "f4")).table().title
+    assert title == "matmul: no kernel was launched, so there is nothing to count"
+    assert str(ck.trace(lambda: None)) == "<lambda>: no kernel was launched, so there is nothing to count"
+    assert "nothing was counted (its kernels access no memory)" in str(traced("__global__ void k() {}"))
+
+
+# --- launches --------------------------------------------------------------------------------------------------------
+def test_launches_have_their_sizes(square):
+    table = square.launches.table()
+    assert list(table.columns)[:4] == ["", "kernel", "grid", "block"]
+    assert table.rows[0][:4] == ["0", "transpose", "2 x 2", "32 x 32"]
+    assert by_column(table, "sectors") == ["1,024"]
+    assert "transpose, grid 2 x 2, block 32 x 32" in str(square.launches[0])
+    assert square.launches[0].grid == (2, 2, 1)
+    with ck.use_backend("emulator"):
+        program = ck.compile("__global__ void a(int *x) { *x = 1; } __global__ void b(int *x) { *x = 2; }")
+        x = ck.zeros(1, "int32")
+        trace = ck.trace(lambda: [program[name][1, 32](x) for name in "aab"])
+    assert by_column(trace.launches.table(), "kernel") == ["a", "a", "b"]
+    assert str(trace).startswith("<lambda>: 3 launches, each in .launches")
+    many = ck.trace(lambda: [program.a[1, 32](x) for _ in range(130)])
+    assert "130 launches" in (text := many.launches.table().text())
+    assert "... and 30 more." in text
+    assert isinstance(ck.trace(lambda: None).launches.table().text(), str)
+
+
+def test_copies_of_the_package_are_named():
+    """They are compiled in the plain mode alone, so that they do not report what they access."""
+    with ck.use_backend("emulator"):
+        x = ck.zeros((64, 64), "float32")
+        trace = ck.trace(ck.vector_add, x[::2, ::2], x[1::2, ::2])
+        only = ck.trace(lambda: x.T.copy())
+    note = "Not counted: {}, with which the package copies, converts and fills arrays."
+    assert note.format("strided_copy (2 launches)") in trace.by_line().note
+    assert by_column(trace.launches.table(), "sectors")[:2] == ["-", "-"]
+    assert str(only).splitlines() == ["<lambda>: nothing was counted", note.format("strided_transpose (1 launch)")]
+
+
+def test_what_a_trace_does_not_count_is_named():
+    tiles, naive = (trace_variant("matmul", name, "float16", (64, 64, 64)) for name in ("wgmma_tiles", "naive"))
+    note = "The source also has copies by tensor maps (TMA) and products of warp groups (wgmma), which are not counted."
+    assert note in tiles.table().note
+    assert "also has" not in naive.table().note
+    assert tiles.compare(naive).table().note == f"{tiles.name}: {note}"
+    texture = trace_variant("lookup_2d", "texture")
+    assert "The source also has reads of textures, which are not counted." in texture.by_line().note
+
+
+def test_what_a_kernel_needs(square):
+    """Registers: if a compiler can say."""
+    known = ck.kernel_resources("matmul", "tiled")[0]
+    a = np.ones((32, 32), np.float32)
+    tiled = ck.trace(ck.matmul, a, a, variant="tiled")
+    assert by_column(tiled.launches.table(), "registers") == [f"{known.registers}"]
+    assert f"Needs {known.registers} registers per thread, " in str(tiled)
+    assert "4,096 bytes of shared memory per block" in str(square)
+
+
+def test_traces_can_be_pickled(square):
+    assert str(pickle.loads(pickle.dumps(square))) == str(square)
+    assert str(pickle.loads(pickle.dumps(square)).launches) == str(square.launches)
+
+
+def test_names_of_launches_are_short():
+    a = np.ones((32, 32), np.float32)
+    trace = ck.trace(ck.matmul, a, a, variant="warp_tiles")
+    assert by_column(trace.launches.table(), "kernel") == ["warp_tiles<...>"]
+    assert trace.kernel.startswith("matmul::warp_tiles<matmul::warp_tiles_size<")
+    assert str(trace).startswith("matmul warp_tiles: warp_tiles<...>, grid 1, block 128; ")
+    files = [row[1] for row in trace.by_line().rows if row[1].endswith(".cuh:")]
+    assert files[0] == "16_warp_tiles.cuh:"  # the costliest one
+
+
+def by_column(table, name):
+    at = list(table.columns).index(name)
+    return [row[at] for row in table.rows]
 
 
 def test_compare_takes_a_trace(square):

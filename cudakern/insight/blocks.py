@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from .._installed import SOURCES
 from ..own import compilers
+from ..own.translate import STUB
 
 _NOTED = re.compile(r"\b(?:callq?|bl)\s.*<__sanitizer_cov_trace_pc")
 _INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *([^#]*)")
@@ -133,7 +134,7 @@ class Blocks:
         function, start = self._blocks[code]
         base, block = code - start, function.block(start)
         place = self._places.get(block.branch + base)
-        if not place or place.inlined or len(block.successors) < 2:
+        if not place or place.inlined or len(block.successors) < 2 or place.file.endswith(STUB):
             return None
         is_exit = any(one + base in ends and function.block(one).is_exit for one in block.successors)
         if is_exit and min(block.successors) > start:  # (a loop at the end has a branch to its next round)

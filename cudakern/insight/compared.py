@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
+import itertools
 import re
 from collections.abc import Iterator, Mapping
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _display
-from .costs import SECTOR
+from .costs import SECTOR, by_access
 
 if TYPE_CHECKING:
     from .counters import Counted
@@ -37,12 +38,20 @@ _SHORT = {
     r"smsp__sass_branch_targets\.sum": "branches",
     r"smsp__sass_branch_targets_threads_divergent\.sum": "divergent branches",
     r"smsp__sass_branch_targets_threads_uniform\.sum": "uniform branches",
+    r"smsp__sass_thread_inst_executed_op_fadd_pred_on\.sum": "float additions",
+    r"smsp__sass_thread_inst_executed_op_fmul_pred_on\.sum": "float multiplications",
+    r"smsp__sass_thread_inst_executed_op_ffma_pred_on\.sum": "float fused multiply-adds",
+    r"smsp__sass_thread_inst_executed_op_dadd_pred_on\.sum": "double additions",
+    r"smsp__sass_thread_inst_executed_op_dmul_pred_on\.sum": "double multiplications",
+    r"smsp__sass_thread_inst_executed_op_dfma_pred_on\.sum": "double fused multiply-adds",
     r"smsp__sass_inst_executed_op_ldsm\.sum": "ldmatrix requests",
     r"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm\.sum": "ldmatrix wavefronts",
 }
 #: Figures of a line.
 _OF_LINE = ("requests", "sectors", "wavefronts", "conflicts")
-Line = tuple[str, int]
+Key = tuple[str, int, str]  #: file, line, access
+_WORD = re.compile(r"\w+|[^\w\s]")
+_ANY = 0.3  #: how much lines with different words are alike; with the same words: 1 more
 
 
 def short(metric: str) -> str:
@@ -62,6 +71,10 @@ def figures(of: Counted) -> dict[str, float]:
     result = by_short_names(of.metrics)
     some = [one for one in of.instructions if one.space == "global"]
     moved, used = SECTOR * sum(one.sectors for one in some), sum(one.used for one in some)
+    for op in ("load", "store", "atomic"):
+        passes = [one for one in of.instructions if one.space == "shared" and one.what == op]
+        if requests := sum(one.requests for one in passes):
+            result[f"wavefronts per shared {op}"] = sum(one.wavefronts for one in passes) / requests
     result |= {"bytes moved": moved, "bytes used of these": used, "barriers of warps": of.barriers}
     return result | {f"operations in {kind}": count for kind, count in of.flops.items()}
 
@@ -71,6 +84,7 @@ class Compared(_display.Shown):
 
     def __init__(self, first: Counted, second: Counted) -> None:
         self.first, self.second = first, second
+        self._by_access = [by_access(one.instructions) for one in (first, second)]
         both = [figures(one) for one in (first, second)]
         names = dict.fromkeys([*both[0], *both[1]])
         #: By the figure's name: its values in the two traces. Those that are 0 in both are left out.
@@ -86,67 +100,81 @@ class Compared(_display.Shown):
             [name, _display.figure(one), _display.figure(other), _change(one, other)]
             for name, (one, other) in self.figures.items()
         ]
-        names = [self.first.name, self.second.name]
+        names = [re.sub(r"(?=\[)|(?<=,) ", "\n", of.name, count=1) for of in (self.first, self.second)]
         if names[0] == names[1]:
             names = [f"{names[0]} (first)", f"{names[1]} (second)"]
         marked = [i for i, row in enumerate(rows) if row[-1] != _SAME]
         heads = ["figure", *names, "change"]
-        return _display.Table("What changed", heads, rows, right=heads[1:], marked=marked)
+        notes = [f"{of.name}: {note}" for of in (self.first, self.second) for note in of.not_counted]
+        return _display.Table("What changed", heads, rows, "\n".join(dict.fromkeys(notes)), heads[1:], marked=marked)
 
     def by_line(self) -> _display.Table:
         """One row per line and kind of access of either trace, with the figures of both: "32 -> 4"."""
         rows: list[list[str]] = []
         marked: list[int] = []
-        first, second = self.first.lines(), self.second.lines()
-        for (one, other), text in self._lines():
-            before, after = first[one] if one else [], second[other] if other else []
-            for access in sorted({f"{x.space} {x.what}" for x in (*before, *after)}):
-                sides = [[x for x in some if f"{x.space} {x.what}" == access] for some in (before, after)]
-                cells = [_arrow(*(_figure(side, name) for side in sides)) for name in _OF_LINE]
-                if any("->" in cell for cell in cells):
-                    marked.append(len(rows))
-                rows.append([_number(one, other), text, access, *cells])
+        last = ""
+        for one, other in self._pairs():
+            sides = [of.get(key, []) if key else [] for of, key in zip(self._by_access, (one, other), strict=True)]
+            cells = [_arrow(*(_figure(side, name) for side in sides)) for name in _OF_LINE]
+            if any("->" in cell for cell in cells):
+                marked.append(len(rows))
+            texts = [self._shown(of, key) for of, key in ((self.first, one), (self.second, other)) if key]
+            text = "\n-> ".join(dict.fromkeys(texts))
+            rows.append([_number(one, other), text if text != last else "", _access(one or other), *cells])
+            last = text
         heads = ["line", "source", "access", *_OF_LINE]
         title = f"{self.first.name} -> {self.second.name}"
         return _display.Table(title, heads, rows, right=["line", *_OF_LINE], marked=marked)
 
-    def _lines(self) -> Iterator[tuple[tuple[Line | None, Line | None], str]]:
-        """The lines of both that access memory, those that match as a pair, and the source's text."""
-        others = list(self.second.lines())
-        for line in self.first.lines():
-            file, number = line
-            there = next((x for x in others if self._same_file(file, x[0])), None)
-            match = there and (there[0], self._numbers(file, there[0]).get(number, 0))
-            pair = match if match in others else None
-            if pair is not None:
-                others.remove(pair)
-            yield (line, pair), self._text(self.first, line)
-        for line in others:
-            yield (None, line), self._text(self.second, line)
+    def _pairs(self) -> Iterator[tuple[Key | None, Key | None]]:
+        """The accesses of both traces in the order of their first requests, those that match as pairs.
 
-    def _same_file(self, one: str, other: str) -> bool:
-        """By name; of kernels of one's own, each trace may have one program, which has its own name."""
-        files = [{file for file, _ in of.lines()} for of in (self.first, self.second)]
-        return Path(one).name == Path(other).name or all(len(some) == 1 for some in files)
+        Of all ways to pair those of a kind that keep the order, the one whose lines are most alike: dynamic
+        programming.
+        """
+        first, second = map(list, self._by_access)
+        like = [[self._likeness(one, other) for other in second] for one in first]
+        best = [[0.0] * (len(second) + 1) for _ in range(len(first) + 1)]  # from these on
+        for i, j in itertools.product(reversed(range(len(first))), reversed(range(len(second)))):
+            paired = best[i + 1][j + 1] + like[i][j]
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
+        i = j = 0
+        while i < len(first) and j < len(second):
+            if like[i][j] and best[i][j] == best[i + 1][j + 1] + like[i][j]:
+                yield first[i], second[j]
+                i, j = i + 1, j + 1
+            elif best[i][j] == best[i + 1][j]:
+                yield first[i], None
+                i += 1
+            else:
+                yield None, second[j]
+                j += 1
+        yield from ((one, None) for one in first[i:])
+        yield from ((None, other) for other in second[j:])
 
-    def _numbers(self, one: str, other: str) -> dict[int, int]:
-        """Which line of the second file is which of the first: equal ones, and those that replace as many others."""
-        a_text, b_text = ([line.strip() for line in text] for text in (self.first.text(one), self.second.text(other)))
-        result: dict[int, int] = {}
-        for what, a, a_end, b, b_end in difflib.SequenceMatcher(None, a_text, b_text, autojunk=False).get_opcodes():
-            if what == "equal" or (what == "replace" and a_end - a == b_end - b):
-                result |= {a + i + 1: b + i + 1 for i in range(a_end - a)}
-        return result
+    def _likeness(self, one: Key, other: Key) -> float:
+        """How much the texts of two lines are alike; 0 if they access memory in another way."""
+        if _access(one) != _access(other):
+            return 0
+        words, others = (_WORD.findall(self._text(*of)) for of in ((self.first, one), (self.second, other)))
+        return _ANY + SequenceMatcher(None, words, others, autojunk=False).ratio()
+
+    def _shown(self, of: Counted, key: Key) -> str:
+        """A line's text, after its file if there are several."""
+        several = len({file for files in self._by_access for file, _, _ in files}) > 1
+        return f"{Path(key[0]).name}: {self._text(of, key)}" if several else self._text(of, key)
 
     @staticmethod
-    def _text(of: Counted, line: Line) -> str:
-        file, number = line
+    def _text(of: Counted, key: Key) -> str:
+        file, number, _ = key
         text = of.text(file)
         return text[number - 1].strip() if 0 < number <= len(text) else ""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"names": [self.first.name, self.second.name], "figures": self.figures}
+        table = self.by_line()
+        lines = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        return {"names": [self.first.name, self.second.name], "figures": self.figures, "lines": lines}
 
 
 _SAME = "same"
@@ -170,13 +198,15 @@ def _figure(some: list[Instruction], name: str) -> int | None:
     return sum(figures)
 
 
+def _access(key: Key | None) -> str:
+    return key[2] if key else ""
+
+
 def _arrow(one: int | None, other: int | None) -> str:
     texts = ["" if x is None else f"{x:,}" for x in (one, other)]
     return texts[0] if one == other else f"{texts[0] or '-'} -> {texts[1] or '-'}"
 
 
-def _number(one: Line | None, other: Line | None) -> str:
-    numbers = [line[1] for line in (one, other) if line]
-    if len(numbers) == 2 and numbers[0] != numbers[1]:
-        return f"{numbers[0]} -> {numbers[1]}"
-    return f"{numbers[0]}" if one and other else f"{numbers[0]} -> -" if one else f"- -> {numbers[0]}"
+def _number(one: Key | None, other: Key | None) -> str:
+    numbers = [f"{key[1]}" if key else "-" for key in (one, other)]
+    return " -> ".join(dict.fromkeys(numbers))

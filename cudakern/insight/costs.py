@@ -1,15 +1,19 @@
-"""Which accesses cost most, and more than they need."""
+"""Which accesses cost most, and more than they need; and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .counts import Instruction
+    from .counts import Instruction, Request
 
 SECTOR, WARP = 32, 32  #: bytes, lanes
+WORD, BANKS = 4, 32  #: of shared memory
+ATOMIC = ("atomic", "reduction")
 SECTORS_PER_WAVEFRONT = 4  #: L1 and shared memory pass on 128 bytes at a time
 #: An access is marked if it costs that share of all passes, and that many times what it needs, or so few of the lanes
 #: take part.
@@ -21,45 +25,117 @@ class Cost:
     """What the accesses of a kind in a line cost."""
 
     share: float  #: of the passes through L1 and shared memory of all accesses
-    excess: float  #: sectors or wavefronts / as many as the lanes' bytes need
+    paid: float  #: sectors or wavefronts per request
+    needed: float  #: as many as the lanes' bytes need
     lanes: float  #: per request
-    shared: bool
+    worst: Instruction  #: the one of these that is furthest from what it needs
 
     @property
-    def reasons(self) -> Iterator[str]:
-        """Why it costs more than it should, if it does."""
-        if self.excess >= EXCESS:
-            yield f"{self.excess:.3g}x the {'wavefronts' if self.shared else 'sectors'} needed"
+    def is_marked(self) -> bool:
+        return self.share >= SHARE and bool(self.reasons)
+
+    @property
+    def reasons(self) -> list[str]:
+        """In words, why it costs more than it should; empty if it does not."""
+        result, unit = [], "wavefronts" if self.worst.space == "shared" else "sectors"
+        least = 0 if self.worst.space == "shared" else 1  # a sector more is what odd beginnings of rows take
+        if self.paid >= EXCESS * self.needed and self.paid > self.needed + least:
+            paid, needed = (of(self.worst) / self.worst.requests for of in (_paid, _needed))
+            result.append(f"{_cause(self.worst)}: {paid:.3g} {unit} per request, {needed:.3g} would do")
         if self.lanes <= LANES:
-            yield f"{self.lanes:.3g} of {WARP} lanes"
-
-    def __str__(self) -> str:
-        """Empty for what is cheap or as it should be."""
-        reasons = ", ".join(self.reasons)
-        return f"{self.share:.0%}: {reasons}" if reasons and self.share >= SHARE else ""
+            take = "takes" if self.lanes == 1 else "take"
+            result.append(f"only {self.lanes:.3g} of {WARP} lanes {take} part")
+        return result
 
 
-def costs(instructions: Iterable[Instruction]) -> dict[tuple[str, int, str], Cost]:
+def by_access(instructions: Iterable[Instruction]) -> dict[tuple[str, int, str], list[Instruction]]:
     """By file, line and access, such as "global load"."""
     groups: dict[tuple[str, int, str], list[Instruction]] = {}
     for one in instructions:
         groups.setdefault((one.file, one.line, f"{one.space} {one.what}"), []).append(one)
+    return groups
+
+
+def costs(instructions: Iterable[Instruction]) -> dict[tuple[str, int, str], Cost]:
+    """Of the accesses that pass through L1 or shared memory."""
+    groups = by_access(one for one in instructions if one.space in ("global", "shared"))
     passes = {key: sum(map(_passes, some)) for key, some in groups.items()}
     every = sum(passes.values()) or 1
     return {key: _cost(some, passes[key] / every) for key, some in groups.items()}
 
 
 def _passes(one: Instruction) -> float:
-    if one.space == "shared":
-        return one.wavefronts
-    return one.sectors / SECTORS_PER_WAVEFRONT if one.space == "global" else 0
+    return one.wavefronts if one.space == "shared" else one.sectors / SECTORS_PER_WAVEFRONT
+
+
+def _paid(one: Instruction) -> int:
+    return one.wavefronts if one.space == "shared" else one.sectors
+
+
+def _needed(one: Instruction) -> int:
+    return one.ideal if one.space == "shared" else max(one.requests, -(-one.used // SECTOR))
 
 
 def _cost(some: list[Instruction], share: float) -> Cost:
-    requests, lanes = (sum(getattr(one, name) for one in some) for name in ("requests", "lanes"))
-    if shared := some[0].space == "shared":
-        paid, needed = sum(one.wavefronts for one in some), sum(one.ideal for one in some)
-    else:
-        paid = sum(one.sectors for one in some)
-        needed = sum(max(one.requests, -(-one.used // SECTOR)) for one in some)
-    return Cost(share, paid / max(needed, 1), lanes / max(requests, 1), shared)
+    requests = max(sum(one.requests for one in some), 1)
+    paid, needed, lanes = (sum(map(of, some)) / requests for of in (_paid, _needed, lambda one: one.lanes))
+    return Cost(share, paid, needed, lanes, max(some, key=lambda one: _paid(one) - _needed(one)))
+
+
+def _cause(of: Instruction) -> str:
+    """What its costliest request is like."""
+    together = Counter(at for _, at in of.worst).most_common(1)[0][1]
+    if (of.turns or of.space == "global" and of.what in ATOMIC) and together > 1:
+        return f"up to {together} lanes change one address, and take turns"
+    if of.what == "copy" and of.space == "shared":
+        return "several lanes copy from, or to, different words of one bank"
+    if of.space == "shared":
+        most = max(len(words) for phase in phases(of) for words in by_bank(phase, width(of)).values())
+        return f"up to {most} different words that lanes want at once are in one bank"
+    steps = {(to - lane, b - a) for (lane, a), (to, b) in pairwise(of.worst)}
+    apart = {b / lanes for lanes, b in steps}
+    if len(apart) == 1 and abs(step := apart.pop()) != of.bytes:
+        return f"neighboring lanes access {abs(step):,.0f} bytes apart"
+    if all(b in (0, lanes * of.bytes) for lanes, b in steps):
+        return "the lanes in between take no part"
+    pieces = 1 + sum(b - a not in (0, of.bytes) for (_, a), (_, b) in pairwise(of.worst))
+    return f"what the lanes access lies in {pieces} separate pieces"
+
+
+def by_bank(request: Request, size: int) -> dict[int, list[int]]:
+    """The different words of shared memory that lanes access, by bank."""
+    words: dict[int, list[int]] = {}
+    for word in dict.fromkeys(word for _, at in request for word in range(at // WORD, (at + size - 1) // WORD + 1)):
+        words.setdefault(word % BANKS, []).append(word)
+    return words
+
+
+def width(of: Instruction) -> int:
+    """Bytes per lane in a request: of shared memory more than one element if a loop's neighboring elements are loaded
+    together, which shows in the number of parts that its requests need."""
+    if of.space != "shared" or of.what != "load":
+        return of.bytes
+    parts = of.ideal / of.requests
+    return min((of.bytes, 8, 16), key=lambda size: abs(len(_parts(of.worst, size, merges=True)) - parts))
+
+
+def phases(of: Instruction, request: Request | None = None) -> list[Request]:
+    """The parts of a request to shared memory, by default of the costliest, which come one after another: of 8 bytes
+    per lane the halves of the warp, of 16 its quarters. Two parts of a load come together if each two lanes i and
+    i ^ 1, or i and i ^ 2, read the same."""
+    return _parts(of.worst if request is None else request, width(of), merges=of.what == "load")
+
+
+def _parts(request: Request, size: int, merges: bool) -> list[Request]:
+    count = 1 if size <= WORD else 2 if size <= 2 * WORD else 4
+    lanes = WARP // count
+    parts = [tuple(one for one in request if one[0] // lanes == part) for part in range(count)]
+    if merges and count > 1:
+        pairs = list(zip(parts[::2], parts[1::2], strict=True))
+        parts = [part for a, b in pairs for part in ([a + b] if _are_pairs(a + b) else [a, b])]
+    return [part for part in parts if part]
+
+
+def _are_pairs(request: Request) -> bool:
+    at = dict(request)
+    return any(all(at.get(lane ^ bit, address) == address for lane, address in request) for bit in (1, 2))

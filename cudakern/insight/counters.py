@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
 from .costs import costs
 from .counts import SECTOR, Counts, Instruction, Sources, counting, progress, read, together
+from .launches import Launches, Resources, label, needs
 from .session import name_of, session
 
 if TYPE_CHECKING:
@@ -22,14 +24,23 @@ if TYPE_CHECKING:
     from .compared import Compared
 
 _NEAR = 6  #: lines between two that access memory, which are shown
+_COPIES = "strided::"  #: kernels of the runtime, which are compiled in the plain mode alone: strided_copy.cuh
+_UNCOUNTED = {  #: by what shows it in a source
+    "copies by tensor maps (TMA)": r"\b(?:tensor_map|CUtensorMap)\b|cp\.async\.bulk",
+    "products of warp groups (wgmma)": r"\bwgmma(?:_wait|_commit|_fence|\.mma_async)\b",
+    "reads of textures": r"\btex[123]D\w*\s*[<(]",
+}
+_MOST_ADVICE = 4  #: of the costliest accesses
+_SPARE = ("wave-\nfronts", "L1\nhits", "sectors", "lanes")  #: columns that a narrow terminal leaves out
 
 
 class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
-    def __init__(self, counts: Counts, sources: Sources) -> None:
-        self.name, self.instructions, self.barriers, self.l2, self.branches, self.arithmetic, self.sample = counts
-        self._sources = sources
+    def __init__(self, counts: Counts, sources: Sources, resources: Resources) -> None:
+        self.name, self.instructions, self.barriers, self.l2, self.branches, self.arithmetic, self.sample = counts[:7]
+        self.kernel, self.grid, self.block = counts.kernel, counts.grid, counts.block  #: of a launch
+        self.resources, self._sources = resources, sources
 
     def _sum(self, figure: str, space: str, *kinds: str) -> int:
         return sum(getattr(one, figure) for one in self.instructions if one.space == space and one.what in kinds)
@@ -104,35 +115,70 @@ class Counted(_display.Shown):
         return Compared(self, other)
 
     def by_line(self) -> _display.Table:
-        """The source of the lines that are counted, and those between them, with the figures in the margin.
+        """The source of the lines that are counted, and those between them, with the figures in the margin; in a narrow
+        terminal, below each line.
 
-        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked.
+        Lines that cost a large share of all passes through L1 and shared memory, and more than they need, are marked,
+        and the note says why.
         """
-        columns = {"access": "access", "requests": "requests", "per request": "sectors per\nrequest", "used": "used",
-                   "L1 hits": "L1 hits", "conflicts": "conflicts", "divergent": "divergent", "operations": "operations",
-                   "cost": "cost"}  # fmt: skip
+        columns = {"access": "access", "requests": "requests", "per request": "sectors/\nrequest", "used": "used",
+                   "L1 hits": "L1\nhits", "conflicts": "conflicts", "divergent": "divergent",
+                   "operations": "operations", "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
-        for (file, line), some in self._figures().items():
+        figures_of = self._figures()
+        several = len({file for file, _ in figures_of}) > 1
+        for (file, line), some in figures_of.items():
             text = self._sources.lines(file)
             first = last[1] + 1 if last[0] == file and line - last[1] < _NEAR else max(1, line - 1)
-            if last[0] and (last[0] != file or first > last[1] + 1):
-                rows.append(["..."] + [""] * (len(columns) + 1))
             empty = [""] * len(columns)
+            if several and (last[0] != file or not rows):
+                rows.append(["", f"{Path(file).name or 'unknown file'}:", *empty])
+            elif rows and first > last[1] + 1:
+                rows.append(["...", "", *empty])
             rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
             source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
             for figures in some:
-                mark = str(paid.get((file, line, figures["access"]), ""))
+                cost = paid.get((file, line, figures["access"]))
+                mark = cost is not None and cost.is_marked
                 if mark:
                     marked.append(len(rows))
-                shown = (mark if name == "cost" else figures.get(name, "") for name in columns)
+                shares = {"cost": _display.share(cost.share)} if cost else {}
+                shown = ((figures | shares).get(name, "") for name in columns)
                 rows.append([f"> {line}" if mark else f"{line}", source, *shown])
                 source = ""
             last = file, line
-        names, rows = _used(["line", "source", *columns.values()], rows)
-        note = "cost: share of all passes through L1 and shared memory, where less would do." if marked else ""
-        right = [name for name in names if name not in ("source", "access", "cost")]
-        return _display.Table(self._title(), names, rows, note, right=right, marked=marked)
+        return self._shown(["line", "source", *columns.values()], rows, marked)
+
+    def _shown(self, names: list[str], rows: list[list[str]], marked: list[int]) -> _display.Table:
+        """A table of the columns that have an entry, with what costs too much."""
+        used = [i for i in range(len(names)) if i < 3 or any(row[i] for row in rows)] if rows else []
+        names, rows = [names[i] for i in used], [[row[i] for i in used] for row in rows]
+        right = [name for name in names if name not in ("source", "access")]
+        notes = [*self._advice(), self._needs()] if rows else []
+        notes += self.not_counted
+        if any(one.predicated for one in self.branches):
+            notes.append("Predicate: an if so small that all lanes execute both ways, without a branch.")
+        if "cost" in names:
+            notes.append("Cost: share of all passes through L1 and shared memory: a wavefront, or 4 sectors, is one.")
+        return _display.Table(self._title(), names, rows, "\n".join(filter(None, notes)), right, _SPARE, marked)
+
+    def _advice(self) -> Iterator[str]:
+        """Sentences on the costliest accesses: why they cost more than they should, those with the same reasons as one;
+        and on constants."""
+        groups: dict[tuple[str, ...], list[tuple[str, int, str]]] = {}
+        paid = costs(self.instructions)
+        for place in sorted(paid, key=lambda place: -paid[place].share):
+            if paid[place].is_marked:
+                groups.setdefault(tuple(paid[place].reasons), []).append(place)
+        for reasons, places in list(groups.items())[:_MOST_ADVICE]:
+            share = _display.share(sum(paid[place].share for place in places))
+            yield f"{_places(places)}, {share} of the cost: {'; '.join(reasons)}."
+        constants = [one for one in self.instructions if one.space == "constant"]
+        words = {(one.file, one.line, "constant load"): len({at for _, at in one.worst}) for one in constants}
+        if places := [place for place, count in words.items() if count > 1]:
+            why = "different words, which come one after another; one for all lanes is fast"
+            yield f"{_places(places)}: up to {max(words.values())} {why}."
 
     def heatmap(self, line: int, steps: int = 0) -> Figure:
         """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
@@ -177,26 +223,56 @@ class Counted(_display.Shown):
         for some in self.arithmetic:
             row = {"access": some.type, "operations": f"{some.operations:,}"}
             result.setdefault((some.file, some.line), []).append(row)
-        return dict(sorted(result.items()))
+        files: dict[str, float] = {}  # the costliest first
+        for (file, _, _), cost in costs(self.instructions).items():
+            files[file] = files.get(file, 0) + cost.share
+        return dict(sorted(result.items(), key=lambda row: (-files.get(row[0][0], 0), row[0])))
 
     def table(self) -> _display.Table:
         """One row per line and what it does: kind of access and memory space, branch, arithmetic of a type."""
-        columns = ["access", "requests", "lanes", "sectors", "per request", "used", "L1 hits", "wavefronts"]
-        columns += ["conflicts", "divergent", "operations"]
-        rows = [
-            [f"{Path(file).name}:{line}" if line else "unknown", *(figures.get(name, "") for name in columns)]
-            for (file, line), some in self._figures().items()
-            for figures in some
-        ]
-        names, rows = _used(["line", *columns], rows)
-        return _display.Table(self._title(), names, rows, right=["line", *names[2:]])  # (which are never cut)
+        columns = {name: name for name in ("access", "requests", "lanes", "sectors")}
+        columns |= {
+            "per request": "sectors/\nrequest",
+            "used": "used",
+            "L1 hits": "L1\nhits",
+            "wavefronts": "wave-\nfronts",
+        }
+        columns |= {name: name for name in ("conflicts", "divergent", "operations")}
+        rows: list[list[str]] = []
+        marked, paid = [], costs(self.instructions)
+        for (file, line), some in self._figures().items():
+            for figures in some:
+                if (cost := paid.get((file, line, figures["access"]))) and cost.is_marked:
+                    marked.append(len(rows))
+                place = f"{Path(file).name}:{line}" if line else "unknown"
+                rows.append([place, *(figures.get(name, "") for name in columns)])
+        return self._shown(["line", *columns.values()], rows, marked)
 
     def _title(self) -> str:
-        if not self.instructions:
-            return f"{self.name}: no kernel that accesses memory was launched"
-        notes = [f"{self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"] if self.barriers else []
-        notes += [str(self.sample)] if self.sample else []
-        return ": ".join([self.name, *filter(None, [", ".join(notes)])])
+        return ": ".join([self.name, *filter(None, ["; ".join(self._notes())])])
+
+    def _notes(self) -> Iterator[str]:
+        """What the title adds to the name."""
+        if self.barriers:
+            yield f"{self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"
+        if self.sample:
+            yield str(self.sample)
+
+    @property
+    def not_counted(self) -> list[str]:
+        """Sentences on what the launches may do besides what is counted."""
+        text = "".join(line for file in {file for file, _ in self._figures()} for line in self._sources.lines(file))
+        names = [name for name, pattern in _UNCOUNTED.items() if re.search(pattern, text)]
+        return [f"The source also has {_listed(names)}, which are not counted."] if names else []
+
+    def _needs(self) -> str:
+        """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
+        known = needs(self) if self.kernel else {}
+        units = {"registers": "{} registers per thread", "spilled bytes": "{} bytes of them spilled",
+                 "local bytes": "{} bytes of local memory per thread (not counted)",
+                 "shared bytes": "{} bytes of shared memory per block", "occupancy": "occupancy up to {}"}  # fmt: skip
+        parts = [units[name].format(x) for name, x in known.items() if x != "0"]
+        return f"Needs {', '.join(parts)}." if parts else ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -207,10 +283,18 @@ class Counted(_display.Shown):
         }
 
 
-def _used(names: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """The columns that have an entry, and the first three."""
-    used = [i for i in range(len(names)) if i < 3 or any(row[i] for row in rows)]
-    return [names[i] for i in used], [[row[i] for i in used] for row in rows]
+def _places(places: Sequence[tuple[str, int, str]]) -> str:
+    """In words: "lines 5 and 7, shared load and shared store"."""
+    several = len({file for file, _, _ in places}) > 1
+    lines = dict.fromkeys(f"{Path(file).name}:{line}" if several else f"{line}" for file, line, _ in sorted(places))
+    accesses = dict.fromkeys(access for _, _, access in places)
+    label = "" if several else "lines " if len(lines) > 1 else "line "
+    return f"{label}{_listed(lines)}, {_listed(accesses)}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -229,8 +313,8 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
                 "lanes": f"{lanes / requests:.3g}",
                 "sectors": f"{sectors:,}" if space == "global" else "",
                 "per request": f"{sectors / requests:.3g}" if space == "global" else "",
-                "used": f"{used / (SECTOR * sectors):.0%}" if space == "global" else "",
-                "L1 hits": f"{hits / sectors:.0%}" if space == "global" else "",
+                "used": _display.share(used / (SECTOR * sectors)) if space == "global" else "",
+                "L1 hits": _display.share(hits / sectors) if space == "global" else "",
                 "wavefronts": f"{wavefronts:,}" if shared else "",
                 "conflicts": f"{wavefronts - ideal:,}" if shared else "",
             },
@@ -240,16 +324,37 @@ def _accesses(instructions: Sequence[Instruction]) -> Iterator[tuple[str, dict[s
 class Trace(Counted):
     """The counters of a call: of all its launches together, and of each in ``launches``."""
 
-    def __init__(self, name: str, launches: Sequence[Counts], sources: Sources) -> None:
-        super().__init__(together(name, launches), sources)
-        self.launches = tuple(Counted(launch, sources) for launch in launches)
+    def __init__(self, name: str, launches: Sequence[Counts], sources: Sources, resources: Resources) -> None:
+        super().__init__(together(name, launches), sources, resources)
+        named = (launch._replace(name=label(launch)) for launch in launches)
+        self.launches = Launches(Counted(launch, sources, resources) for launch in named)
+        if len(launches) == 1:
+            self.kernel, self.grid, self.block = launches[0].kernel, launches[0].grid, launches[0].block
 
     def _title(self) -> str:
-        if self.launches and not self.instructions:
-            return (
-                f"{self.name}: nothing was counted (profile, ladder, bench and lab launch what they measure themselves)"
-            )
+        if not self.launches:
+            return f"{self.name}: no kernel was launched, so there is nothing to count"
+        if not self._figures():
+            measured = "profile, ladder, bench and lab launch what they measure themselves"
+            why = "" if self.not_counted else "its kernels access no memory" if self.resources else measured
+            return f"{self.name}: nothing was counted{f' ({why})' if why else ''}"
         return super()._title()
+
+    @property
+    def not_counted(self) -> list[str]:
+        """Sentences on what the launches may do besides what is counted."""
+        kernels = [one.kernel.removeprefix(_COPIES) for one in self.launches if one.kernel.startswith(_COPIES)]
+        names, count = ", ".join(sorted({name.partition("<")[0] for name in kernels})), len(kernels)
+        what = "with which the package copies, converts and fills arrays"
+        copies = [f"Not counted: {names} ({count:,} launch{'es' * (count != 1)}), {what}."] if kernels else []
+        return copies + super().not_counted
+
+    def _notes(self) -> Iterator[str]:
+        if len(self.launches) > 1:
+            yield f"{len(self.launches):,} launches, each in .launches"
+        elif not self.name.startswith(f"{self.kernel}["):
+            yield self.launches[0].name
+        yield from super()._notes()
 
 
 class _Tracing(Observer):
@@ -258,16 +363,17 @@ class _Tracing(Observer):
     mode = "traced"
 
     def __init__(self, library: Any) -> None:
-        self.sources, self.library = Sources(), library
+        self.sources, self.resources, self.library, self.native = Sources(), Resources(), library, emulator()
 
     def kernel(self, run: Observed) -> None:
         if isinstance(run, Run):
             self.sources.add_operation(run.variant.operation)
         else:
             self.sources.add(cast(OwnRun, run).launch.kernel.program.source)
-        if run.native is not emulator():
+        if run.native is not self.native:
             raise TypeError("trace runs kernels on the emulator: pass NumPy arrays, or arrays made inside it")
         run = in_mode(run, self.mode)
+        self.resources.add(run)
         with progress(self.library):
             run.execute()
             run.native.synchronize(run.device)
@@ -314,5 +420,6 @@ def trace(function: Callable[..., Any], *arguments: Any, sample: int | None = No
     name = " ".join([name_of(function, "trace"), *(str(keywords[word]) for word in ("variant",) if word in keywords)])
     with session.paused(), use_backend("emulator"), counting(sample) as library, observed(_Tracing(library)) as by:
         function(*arguments, **keywords)
+        by.native.synchronize(by.native.current_device())  # copies may be queued
         launches = read(library, by.sources)
-    return Trace(name, launches, by.sources)
+    return Trace(name, launches, by.sources, by.resources)

@@ -118,6 +118,7 @@ class Instruction:
     hits: int  #: sectors that the first-level cache had, by the model of caches.c
     worst: Request  #: the costliest request
     steps: tuple[Request, ...]  #: the first requests of one warp, one after another, in the first launch alone
+    turns: bool = False  #: lanes that want the same bank take turns even if they want the same word
 
 
 class L2(NamedTuple):
@@ -169,6 +170,9 @@ class Counts(NamedTuple):
     branches: tuple[Branch, ...]
     arithmetic: tuple[Arithmetic, ...]
     sample: Sample | None  #: None: all blocks are counted
+    kernel: str = ""  #: of one launch
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
 
 
 def together(name: str, launches: Sequence[Counts]) -> Counts:
@@ -265,7 +269,7 @@ def progress(library: Any) -> Iterator[None]:
 
 @contextmanager
 def counting(sample: int | None) -> Iterator[Any]:
-    blocks = 0 if sample is None else integer("trace: sample", sample, 0, 1 << 62)
+    blocks = 0 if sample is None else min(integer("trace: sample", sample, 0), (1 << 64) - 1)
     library = checker.library()
     library.counters_done.restype = ctypes.c_uint64
     limits = (LARGE, SAMPLED, 0) if sample is None else (0, 0, blocks)
@@ -313,14 +317,18 @@ def _counted(
 ) -> Counts:
     factor = launch.all / launch.counted if launch.counted else 1
     l2 = (launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors)
+    kernel, grid, block = launch.kernel.decode(errors="replace"), tuple(launch.grid), tuple(launch.block)
     return Counts(
-        f"{launch.kernel.decode(errors='replace')}, grid {_display.dimensions(launch.grid)}",
+        kernel,
         tuple(_scaled(one, factor) for one in instructions),
         round(launch.barriers * factor),
         L2._make(round(figure * factor) for figure in l2),
         tuple(_scaled(one, factor) for one in branches),
         tuple(_scaled(one, factor) for one in arithmetic),
         Sample(launch.counted, launch.all, launch.error) if factor != 1 else None,
+        kernel,
+        grid,
+        block,
     )
 
 
@@ -365,7 +373,7 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text, wavefronts = sources.lines(file), of.wavefronts
+    text, turns = sources.lines(file), False
     if what == "atomic":
         source = text[line - 1] if 0 < line <= len(text) else ""
         is_statement = _STATEMENT.search(source)
@@ -373,14 +381,14 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         is_one_word = of.wavefronts == of.requests and of.serial == of.lanes
         if space == "global" and is_statement:
             what = "reduction"
-        elif space == "shared" and not (is_statement and (is_one_word or _COUNTS.search(source))):
-            wavefronts = of.serial
+        elif space == "shared":
+            turns = not (is_statement and (is_one_word or _COUNTS.search(source)))
     worst, *steps = map(_request, (of.worst, *of.steps[: of.step_count]))
     if (space, what) == ("global", "load") and sources.constants:
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
-    figures = (of.requests, of.lanes, of.sectors, of.used, wavefronts, of.ideal, of.hits)
-    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps))
+    figures = (of.requests, of.lanes, of.sectors, of.used, of.serial if turns else of.wavefronts, of.ideal, of.hits)
+    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps), turns)
 
 
 def _request(of: _Request) -> Request:

@@ -85,7 +85,7 @@ def check_variant(
 
     def of_all_shapes() -> None:
         for shape in what.ragged if shapes is None else shapes:
-            what.call_of(entry, what.make(shape, kind, seed), **parameters)()
+            what.call_of(entry, what.make(what.sizes("check", shape), kind, seed), **parameters)()
 
     found = check(of_all_shapes)
     findings = Findings(one_of_all_launches(found), found.launches, f"{what.name}, {variant}")
@@ -98,15 +98,16 @@ def trace_variant(
     dtype: npt.DTypeLike | None = None,
     shape: tuple[int, ...] | None = None,
     seed: int = 0,
+    sample: int | None = None,
     **parameters: Any,
 ) -> Trace:
     """Trace a variant on random inputs of a shape, by default the largest of the operation's ragged ones.
 
-    The rest is as in ``check_variant``.
+    The rest is as in ``check_variant`` and ``trace``.
     """
     what, entry, kind = _found(op, variant, dtype, "traced")
-    shape = max(what.ragged, key=math.prod) if shape is None else shape
-    result = trace(what.call_of(entry, what.make(shape, kind, seed), **parameters))
+    shape = max(what.ragged, key=math.prod) if shape is None else what.sizes("trace", shape)
+    result = trace(what.call_of(entry, what.make(shape, kind, seed), **parameters), sample=sample)
     result.name = f"{what.name} {variant}, {_display.dimensions(shape)}"
     return result
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -244,17 +243,10 @@ def _expected(what: Operation, operands: tuple[Any, ...], own: Mapping[str, Any]
 def _random_operands(what: Operation, where: str, n: Any, shape: Any, dtype: Any, seed: int) -> tuple[Any, ...]:
     if n is not None and shape is not None:
         raise ValueError("ladder: pass n= or shape=, not both")
-    rule = f"({what.shape_help}) must be integers, 0 or more, such as {what.default_shape}"
-    wrong = f"ladder: shape= {rule}, not {shape!r:.60}"
     if n is not None:
         shape = what.square(integer("ladder: n", n, 0))
     default = what.shape_on.get(where, what.default_shape)
-    try:
-        sizes = tuple(map(operator.index, default if shape is None else shape))
-    except TypeError:
-        raise TypeError(wrong) from None
-    if min(sizes, default=0) < 0 or (what.fixed_rank and len(sizes) != len(what.default_shape)):
-        raise ValueError(wrong)
+    sizes = what.sizes("ladder", default if shape is None else shape)
     kind = numpy_dtype(what.default_dtype if dtype is None else dtype)
     types = dict.fromkeys(t for variant in table.variants(what.name) if not variant.on_host for t in variant.types)
     if kind.name not in types:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -97,6 +98,22 @@ class Operation:
             result = self.reference(*(np.zeros(x.shape) for x in inputs))
             parameters["out"] = np.empty(result.shape, out_type)
         return functools.partial(self.call, *inputs, variant=variant.name, **parameters)
+
+    def sizes(self, caller: str, shape: Any) -> tuple[int, ...]:
+        """A shape that a caller was passed; TypeError or ValueError if it is none of this operation's."""
+        example = self.default_shape
+        try:
+            sizes = tuple(map(operator.index, shape))
+            if len(sizes) == 1 and sizes[0] >= 0 and self.fixed_rank:
+                example = self.square(sizes[0])
+            if min(sizes, default=0) >= 0 and (len(sizes) == len(self.default_shape) or not self.fixed_rank):
+                return sizes
+            error: type[Exception] = ValueError
+        except TypeError:
+            error = TypeError
+        meaning = self.shape_help if self.shape_help.startswith("(") else f"({self.shape_help})"
+        rule = f"{meaning} must be integers, 0 or more, such as {example}"
+        raise error(f"{caller}: shape= {rule}, not {shape!r:.60}")
 
     def square(self, n: int) -> tuple[int, ...]:
         """The shape for n=."""

@@ -7,7 +7,7 @@ kernel that a macro declares and a header in any folder need no special care, an
 What changes:
 
     k<<<grid, block, bytes, stream>>>(x, n)    (::emu::configure(grid, block, bytes, stream), k(x, n))
-    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_pending) return emu::launch<k>(x, n);
+    __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_launching) return emu::launch<k>(x, n);
     extern __shared__ T t[]; __shared__ T s;   thread-local variables: see device_dynamic.h and device_qualifiers.h
     asm("PTX" ...)                             statements that do the same: ptx.py
     v[i] = v[j];   // v: volatile              v[i] = ::emu::in_step(v[j]), ::emu::in_step();
@@ -23,6 +23,7 @@ after it. And as all threads of a block make progress on a GPU, a loop that may 
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
@@ -35,7 +36,7 @@ from . import ptx
 from .cuda_source import Token, closing, split, tokens
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
-_MARKER = re.compile(r'^# \d+ "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
+_MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
 _WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*)\b")
 #: An array without a length, with spaces between words.
@@ -51,6 +52,7 @@ _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
+STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
@@ -83,7 +85,7 @@ def translated(text: str, mode: str, headers: str, launches: bool | None = None)
 
 def _parts(text: str, headers: str) -> Iterator[tuple[int, int]]:
     """Where in a text the parts of files are that must be read as a whole."""
-    marks = [(m.start(), m.end(), m[1], m[2].split()) for m in _MARKER.finditer(text)]
+    marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
     others = {file for *_, file, flags in marks if {"1", "3"} <= {*flags}}
     marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
@@ -113,6 +115,7 @@ def _is_launch(source: list[Token], i: int) -> bool:
 class _Translation:
     def __init__(self, text: str, source: list[Token], mode: str, launches: bool) -> None:
         self.text, self.source, self.launches = text, source, launches
+        self.marks = [(m.start(), m.end() + 1, int(m[1]), m[2]) for m in _MARKER.finditer(text)]
         self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
         #: A lambda that copies cannot copy an array without a length.
         copies = any(token.text == "[" and source[i + 1].text == "=" for i, token in enumerate(source[:-1]))
@@ -193,7 +196,8 @@ class _Translation:
     def kernel(self, start: int, at: int) -> None:
         """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
         source = self.source
-        self.edits.append((source[at].start, source[at].end, '__attribute__((visibility("default")))'))
+        inline = ", noinline" * self.launches  # it must look each time whether it is to be launched
+        self.edits.append((source[at].start, source[at].end, f'__attribute__((visibility("default"){inline}))'))
         opening = at + 1
         while opening < len(source) and source[opening].text not in "({;":
             opening += 1
@@ -220,7 +224,15 @@ class _Translation:
         parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
         call = f"::emu::launch<(static_cast<void (*)({types})>({name}))>({', '.join(parameters)})"
-        self.edits.append((source[end].end, source[end].end, f" if (::emu_pending) return {call};"))
+        line = self.place(source[end].end)
+        code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
+        self.edits.append((source[end].end, source[end].end, code))
+
+    def place(self, at: int) -> str:
+        """What tells the compiler that the next line is the one there."""
+        i = bisect.bisect(self.marks, at, key=lambda mark: mark[0]) - 1
+        _, end, line, file = self.marks[i] if i >= 0 else (0, 0, 1, "")
+        return f'# {line + self.text.count(chr(10), end, at)} "{file}"'
 
     def named(self, section: list[Token], prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""

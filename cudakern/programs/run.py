@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .._backend import backend
 from ..own.compilers import compiler
-from . import build, options
+from . import build, options, watched
 from .options import Request
 
 
@@ -94,13 +94,17 @@ def _program(request: Request, mode: str = "plain") -> Path:
 def command_run(words: Sequence[str]) -> int:
     """`cudakern run [options] program.cu [arguments]`: does not return if the program could be started."""
     ours, theirs = _split(words)
-    request = options.parsed(ours)
+    modes = {"--check": "checked", "--trace": "traced"}
+    mode = next((modes[word] for word in ours if word in modes), "plain")
+    request = options.parsed(word for word in ours if word not in modes)
     if not request.files:
         raise ValueError("run needs a program: cudakern run [options] program.cu [arguments]")
     _warn(request)
-    program = _program(request)
+    program, name = _program(request, mode), str(request.files[0].with_suffix(""))
     sys.stdout.flush()
-    os.execv(program, [str(request.files[0].with_suffix("")), *theirs])
+    if mode == "plain":
+        os.execv(program, [name, *theirs])
+    os.execv(sys.executable, watched.command(program, mode, name, theirs))
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""A folder that build systems take for a CUDA toolkit, in which nvcc is `cudakern cc`: the command `cudakern toolkit`.
+"""A folder that build systems take for a CUDA toolkit, in which nvcc is `cudakern cc`: `cudakern toolkit DIR`.
 
     DIR/bin/nvcc            calls `cudakern cc`
     DIR/include             the emulator's headers
@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shlex
 import subprocess
@@ -20,9 +19,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .. import _driver
 from .._installed import HEADERS, LIBRARY, SOURCES
-from ..own import cache, compilers
+from ..own import compilers
 from .options import OWN
 
 #: Of nvcc and the headers, by which build systems choose their options.
@@ -35,13 +33,16 @@ _NVCC = """#!/bin/sh
 """
 
 
+#: A line of readelf about a symbol that a library has; and what the assembler calls its kind.
+_SYMBOL = re.compile(r"^ *\d+: \w+ +\w+ +(FUNC|OBJECT|TLS) +(?:GLOBAL|WEAK) +DEFAULT +\d+ (\w+)$", re.M)
+_KINDS = {"FUNC": ("function", ".text"), "OBJECT": ("object", ".data"), "TLS": ("tls_object", '.tbss,"awT",%nobits')}
+
+
 def command(words: Sequence[str]) -> int:
-    """`cudakern toolkit [folder]`: makes it, and prints its name."""
-    if len(words) > 1 or (words and words[0].startswith("-")):
-        raise ValueError("toolkit takes the name of a folder: cudakern toolkit [folder]")
-    folder = Path(words[0] if words else cache.directory() / "toolkit").absolute()
-    make(folder)
-    print(folder)
+    """`cudakern toolkit DIR`: makes the folder."""
+    if len(words) != 1 or words[0].startswith("-"):
+        raise ValueError("toolkit needs a folder, in which it makes bin/nvcc, include and lib64: cudakern toolkit DIR")
+    make(Path(words[0]).absolute())
     return 0
 
 
@@ -50,8 +51,8 @@ def make(folder: Path) -> None:
     for name in ("bin", "lib64", "nvvm/libdevice"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     nvcc = folder / "bin/nvcc"
-    python = f"{shlex.quote(sys.executable)}"
-    nvcc.write_text(_NVCC.format(variable=VARIABLE, folder=shlex.quote(str(folder)), python=python))
+    names = {"folder": shlex.quote(str(folder)), "python": shlex.quote(sys.executable)}
+    nvcc.write_text(_NVCC.format(variable=VARIABLE, **names))
     nvcc.chmod(0o755)
     include = folder / "include"
     include.unlink(missing_ok=True)
@@ -67,13 +68,11 @@ def make(folder: Path) -> None:
 def _make_core(path: Path) -> None:
     """A library with the core's names. A program that is linked with it looks for the core by its whole path."""
     core = LIBRARY / "libcudakern_emulator.so"
+    listed = subprocess.run(["readelf", "-W", "--dyn-syms", str(core)], capture_output=True, text=True, check=True)
     lines = []
-    for line in subprocess.run(["readelf", "-W", "--dyn-syms", str(core)], capture_output=True, text=True).stdout.splitlines():
-        match = re.match(r"\s*\d+: \w+\s+\w+ (FUNC|OBJECT|TLS)\s+(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ (\w+)", line)
-        if match:
-            kind = {"FUNC": "function", "OBJECT": "object", "TLS": "tls_object"}[match[1]]
-            section = '.section .tbss,"awT",@nobits' if match[1] == "TLS" else ".data"
-            lines += [section, f".globl {match[2]}", f".type {match[2]}, %{kind}", f"{match[2]}: .zero 8"]
+    for kind, name in _SYMBOL.findall(listed.stdout):
+        of_kind, section = _KINDS[kind]
+        lines += [f".section {section}", f".globl {name}", f".type {name}, %{of_kind}", f"{name}: .zero 8"]
     _compile("assembler", "\n".join([*lines, ""]), ["-shared", "-nostdlib", f"-Wl,-soname,{core}"], path)
 
 
@@ -93,7 +92,7 @@ def _compile(language: str, text: str, options: Sequence[str], path: Path) -> No
 
 def described(link_line: Sequence[str] = (), arch: int = 900) -> str:
     """What `nvcc -v` says, of which build systems read where the toolkit is, and how programs are linked."""
-    folder = Path(os.environ.get(VARIABLE, "") or cache.directory() / "toolkit")
+    folder = os.environ.get(VARIABLE, "")
     libraries = f'"-L{folder}/lib64"'
     lines = [
         f"_HERE_={folder}/bin",

@@ -43,9 +43,9 @@ int main() {
     int *device_only;
     cudaMalloc(&device_only, 4);
     printf("prefetch of cudaMalloc: %s\n", cudaGetErrorName(cudaMemPrefetchAsync(device_only, 4, here, 0)));
-    printf("no bytes: %s\n", cudaGetErrorName(cudaMallocManaged(&nodes, 0)));
+    printf("flags: %s\n", cudaGetErrorName(cudaMallocManaged(&device_only, 4, 7)));
     cudaGetLastError();
     printf("attach %d\n", cudaStreamAttachMemAsync(0, nodes, 0, cudaMemAttachGlobal));
-    printf("free %d %d\n", cudaFree(nodes), cudaFree(device_only));
+    printf("free %d %d\n", cudaFree(nodes), cudaFree(nullptr));
     return 0;
 }

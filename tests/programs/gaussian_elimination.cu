@@ -32,7 +32,7 @@ int main() {
     for (int r = 0; r < n; r++) {
         double b = 0;
         for (int c = 0; c < n; c++) {
-            h[r * (n + 1) + c] = ((r * 17 + c * 29 + r * c) % 23) - 11.0;
+            h[r * (n + 1) + c] = ((r * 17 + c * 29 + r * r * c) % 41) - 20.0;
             b += h[r * (n + 1) + c] * (c + 1); // the solution is 1, 2, 3, ...
         }
         h[r * (n + 1) + n] = b;

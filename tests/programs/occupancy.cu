@@ -15,7 +15,7 @@ __global__ void with_shared(int *array)
     array[threadIdx.x] = s[blockDim.x - 1 - threadIdx.x];
 }
 
-struct BytesOf { size_t operator()(int threads) const { return threads * sizeof(int); } };
+struct BytesOf { __host__ __device__ size_t operator()(int threads) const { return threads * sizeof(int); } };
 
 int main()
 {
@@ -31,7 +31,7 @@ int main()
     cudaDeviceProp props;
     cudaGetDeviceProperties(&props, 0);
     float occupancy = (maxActiveBlocks * blockSize / props.warpSize) / (float)(props.maxThreadsPerMultiProcessor / props.warpSize);
-    printf("Block size is %s a warp's multiple. Theoretical occupancy: %f\n", blockSize % 32 ? "not" : "", occupancy);
+    printf("Block size %d, theoretical occupancy: %f\n", blockSize, occupancy);
     printf("%d %d\n", array[70], array[arrayCount - 1]);
     cudaOccupancyMaxPotentialBlockSizeVariableSMem(&minGridSize, &blockSize, with_shared, BytesOf(), 256);
     printf("at most 256: %d\n", blockSize);

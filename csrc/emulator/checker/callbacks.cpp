@@ -145,9 +145,9 @@ CALLBACK __ubsan_handle_type_mismatch_v1(const BadPointer *at, size_t address) {
     }
 #define RELEASE(name, ...)                                                                                           \
     CALLBACK __wrap_##name(void *pointer __VA_ARGS__) {                                                              \
-        emu_in_kernel() ? emu_heap_free_at(pointer, CALLED_AT) : free(pointer);                                      \
+        emu_in_kernel() ? emu_heap_free_at(pointer, CALLED_AT) : __real_free(pointer);                               \
     }
-extern "C" void free(void *);
+extern "C" void __real_free(void *);
 ALLOCATE(malloc)
 ALLOCATE(_Znwm)
 ALLOCATE(_Znam)

@@ -24,7 +24,6 @@
 EMU_API __thread emu_dim3 emu_blockIdx STATIC_TLS, emu_blockDim STATIC_TLS = {1, 1, 1},
                                                                 emu_gridDim STATIC_TLS = {1, 1, 1};
 EMU_API __thread void *emu_dynamic_begin STATIC_TLS; // see device_dynamic.h
-EMU_API __thread void *emu_pending STATIC_TLS;       // see device_program.h
 __thread emu_block *emu_current;
 
 const char *const emu_barrier_names[] = {"__syncthreads()", "__syncthreads_count()", "__syncthreads_and()",

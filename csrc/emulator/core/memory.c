@@ -174,11 +174,10 @@ int emu_malloc_for_graph(void **pointer, size_t bytes) {
 int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags) {
     int device, code = emu_enter(&device);
     if (code) return code;
-    if (!bytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
         return emu_error(cudaErrorInvalidValue,
-                         "cudaMallocManaged: %zu bytes, flags %u; it needs at least 1 byte, and the flags must be "
-                         "cudaMemAttachGlobal (1) or cudaMemAttachHost (2)",
-                         bytes, flags);
+                         "cudaMallocManaged: flags %u; they must be cudaMemAttachGlobal (1) or cudaMemAttachHost (2)",
+                         flags);
     return allocate(pointer, bytes, device, NULL, MANAGED, "cudaMallocManaged");
 }
 

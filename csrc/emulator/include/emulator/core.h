@@ -52,6 +52,13 @@ typedef struct emu_launch {
     unsigned attribute_count;
 } emu_launch;
 
+// A launch by `kernel<<<...>>>(arguments)`, of which the kernel is called next: device_program.h.
+typedef struct emu_configuration {
+    emu_dim3 grid, block;
+    size_t shared; // bytes
+    void *stream;
+} emu_configuration;
+
 // --- Functions for the host --------------------------------------------------------------------------------------
 // Codes are the numbers of cudaError_t (0: success). Every call that fails records its code for cudaGetLastError and
 // a message for emu_error_detail, both for the calling OS thread. Streams, events and pools are opaque pointers; as a
@@ -65,6 +72,8 @@ enum { EMU_INTERRUPTED = -4 };
 typedef int (*emu_interrupted)(void *argument);
 
 // Errors
+EMU_API void emu_launch_next(const emu_configuration *launch);
+EMU_API emu_configuration emu_launch_taken(void); // the last one, which is then done with
 EMU_API int emu_last_error(int reset);
 EMU_API const char *emu_error_name(int code);
 EMU_API const char *emu_error_text(int code);

@@ -1,31 +1,24 @@
 // What translated sources call: launches as `kernel<<<grid, block>>>(arguments)` makes them.
 //
 //     k<<<g, b, bytes, stream>>>(x, n)         (emu::configure(g, b, bytes, stream), k(x, n))
-//     __global__ void k(float *x, int n) {     void k(float *x, int n) { if (emu_pending) return emu::launch<k>(x, n);
+//     __global__ void k(float *x, int n) {     void k(float *x, int n) { if (emu_launching) return emu::launch<k>(x, n);
 //
-// So the C++ compiler finds the kernel and converts the arguments. The configurations of launches whose arguments are
-// still being computed form a stack, because these may call functions that launch kernels, too.
+// So the C++ compiler finds the kernel and converts the arguments. (../../core/program.c has the other half.)
 #ifndef EMULATOR_DEVICE_PROGRAM_H
 #define EMULATOR_DEVICE_PROGRAM_H
 
 #include "device_dynamic.h"
 #include "device_launch.h"
 
-// The last configuration of the thread whose kernel has not been called yet.
-extern __thread struct emu_configuration *emu_pending
-    __attribute__((tls_model("initial-exec"), visibility("default")));
-
-struct emu_configuration {
-    dim3 grid, block;
-    size_t shared;
-    cudaStream_t stream;
-    emu_configuration *before;
-};
+// Whether the kernel that is called is to be launched. It is constant as far as a kernel can see, so that no tool
+// hears of its being read.
+extern __thread const int emu_launching __attribute__((tls_model("initial-exec"), visibility("default")));
 
 namespace emu {
 
 inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
-    emu_pending = new emu_configuration{grid, block, shared, stream, emu_pending};
+    const emu_configuration launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, stream};
+    emu_launch_next(&launch);
 }
 
 template <auto KERNEL> struct of_program { static registered kernel; };
@@ -34,12 +27,11 @@ template <auto KERNEL> registered of_program<KERNEL>::kernel{KERNEL};
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
 // their address.
 template <auto KERNEL, typename... Arguments> static void launch(Arguments &...arguments) {
-    const emu_configuration now = *emu_pending;
-    delete emu_pending;
-    emu_pending = now.before;
+    const emu_configuration now = emu_launch_taken();
     (void)&of_program<KERNEL>::kernel;
     void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
-    (void)cudaLaunchKernel(known(KERNEL), now.grid, now.block, pointers, now.shared, now.stream);
+    const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
+    (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
 }
 
 // The lanes of a warp that run together wait for each other: see translate.py.

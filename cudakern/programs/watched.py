@@ -1,0 +1,97 @@
+"""A whole program that is checked, or whose accesses are counted: `python -m cudakern.programs.watched`.
+
+The program is a library, whose ``main`` this process calls with a tool subscribed to the emulator. When the program
+ends, however it does, the tool's report is written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import linecache
+import os
+import pickle
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..insight import checker
+from ..insight.check import _parameter
+from ..insight.counters import Trace
+from ..insight.counts import Sources, counting, read
+from ..insight.findings import Finding, Findings, Parameter, finding, one_of_all_launches
+from ..own import cuda_source
+
+Report = Findings | Trace
+
+
+def command(program: Path, mode: str, name: str, arguments: Sequence[str], report: str = "") -> list[str]:
+    """The command that runs a program so; ``report``: where the report is kept, for another process."""
+    return [sys.executable, "-m", __name__, mode, str(program), report, name, *arguments]
+
+
+def main(mode: str, program: str, report: str, *words: str) -> None:
+    """Runs the program, and ends this process as it ends."""
+    begun = {"checked": _check, "traced": _trace}[mode](words[0])
+    libc = ctypes.CDLL(None)
+
+    def at_exit(_code: int, _data: int) -> None:
+        libc.fflush(None)
+        result = begun()
+        if report:
+            Path(report).write_bytes(pickle.dumps(result))
+        else:
+            print(result, file=sys.stderr, flush=True)
+
+    kept = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(at_exit)
+    libc.on_exit(kept, None)
+    library = ctypes.CDLL(program, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+    encoded = [os.fsencode(word) for word in words]
+    argv = (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
+    libc.exit(library.main(len(encoded), argv))
+
+
+def _check(name: str) -> Callable[[], Report]:
+    checker.begin()
+
+    def findings() -> Report:
+        new = [_finding(one) for one in checker.found(0)]
+        launches = checker.library().checker_last_launch()
+        checker.end()
+        return Findings(one_of_all_launches(new), launches, name)
+
+    return findings
+
+
+def _finding(one: checker.Found) -> Finding:
+    file = one.access.line.file.decode(errors="replace")
+    lines = linecache.getlines(file)
+    kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
+    return finding(one, _parameters("".join(lines), kernel), lines)
+
+
+@functools.cache
+def _parameters(text: str, kernel: str) -> tuple[Parameter, ...]:
+    """The parameters of a kernel, from its file."""
+    kernels = cuda_source.contents(text).kernels
+    found = next((one for one in kernels if one.name.split("::")[-1] == kernel), None)
+    return tuple(map(_parameter, found.parameters)) if found else ()
+
+
+def _trace(name: str) -> Callable[[], Report]:
+    session = counting(None)
+    library: Any = session.__enter__()
+
+    def counted() -> Report:
+        sources = Sources()
+        counts = read(library, sources)
+        session.__exit__(None, None, None)
+        return Trace(name, counts, sources)
+
+    return counted
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

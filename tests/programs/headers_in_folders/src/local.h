@@ -1,0 +1,5 @@
+#pragma once
+struct AddLocal {
+    float by;
+    __device__ float operator()(float v) const { return v + by; }
+};
