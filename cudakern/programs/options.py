@@ -17,7 +17,7 @@ LINKED = {".o", ".a", ".so", ".obj"}
 #: Options that g++ takes, besides those in the table.
 _OF_HOST = re.compile(r"-(f|W|m|O|std=|pthread|pedantic|rdynamic|pipe|ansi|static-lib|g\d|ggdb).*")
 #: Libraries whose functions are in the headers or in the core; and those that the emulator does not have.
-_OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
+OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
 _ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc", "nvToolsExt",
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
 
@@ -144,7 +144,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
                 raise OptionError(
                     f"-l{library}: the emulator does not have this library; docs/programs.md lists what it has"
                 )
-            if library not in _OWN:
+            if library not in OWN:
                 request.linker.append(f"-l{library}")
     elif meaning == "arch":
         if match := re.search(r"(?:sm|compute)_(\d+)", value):
