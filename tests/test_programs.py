@@ -10,33 +10,7 @@ import pytest
 import cudakern as ck
 from cudakern import _cli
 from cudakern.programs import options
-
-PROGRAMS = Path(__file__).parent / "programs"
-#: What the emulator cannot run yet, and why; a test fails when one of them runs.
-NOT_YET = {
-    line.split("  ")[0]: line.split("  ")[-1].strip()
-    for line in (PROGRAMS / "not_yet.txt").read_text().splitlines()
-    if line and line[0] != "#"
-}
-ALL = sorted(path for path in PROGRAMS.iterdir() if path.suffix == ".cu" or path.is_dir())
-
-
-class Described:
-    """What the first lines of a program say: its arguments, its input, and how it ends."""
-
-    def __init__(self, path):
-        self.words = (path / "build.txt").read_text().split() if path.is_dir() else [path.name]
-        self.folder = path if path.is_dir() else path.parent
-        files = [self.folder / word for word in self.words if Path(word).suffix in (".cu", ".cpp")]
-        head = [line for file in files for line in file.read_text().splitlines()[:5]]
-
-        def after(label, default=""):
-            found = (line.partition(label)[2].strip() for line in head if line.startswith(label))
-            return next(found, default)
-
-        self.arguments = after("// Arguments:").split()
-        self.input = after("// Input:").replace("\\n", "\n")
-        self.exit_code = int(after("// Exit code:", "0"))
+from whole_programs import ALL, NOT_YET, Described
 
 
 def command(*words, folder, input=""):
@@ -48,8 +22,7 @@ def command(*words, folder, input=""):
 def test_a_program_of_the_corpus(path):
     of = Described(path)
     done = command("run", "--backend", "emulator", *of.words, "--", *of.arguments, folder=of.folder, input=of.input)
-    recorded = path.with_suffix(".out")
-    right = done.returncode == of.exit_code and (not recorded.exists() or done.stdout == recorded.read_text())
+    right = of.is_right(done.returncode, done.stdout)
     if path.stem in NOT_YET:
         assert not right, f"{path.stem} runs: take it out of not_yet.txt"
         pytest.xfail(NOT_YET[path.stem])

@@ -1,11 +1,11 @@
 """A folder that build systems take for a CUDA toolkit, in which nvcc is `cudakern cc`: `cudakern toolkit DIR`.
 
-    DIR/bin/nvcc            calls `cudakern cc`
-    DIR/include             the emulator's headers
-    DIR/lib64/libcudart.so  and the other names of CUDA's libraries: texts for the linker, which name these two instead:
-    DIR/lib64/core.so       the names in the core's library, whose place is in the program then
-    DIR/lib64/host.a        what programs lack that another compiler links: the functions that kernels' malloc wraps
-    DIR/nvvm/libdevice      empty: where CMake looks for the libraries of device code
+DIR/bin/nvcc            calls `cudakern cc`
+DIR/include             the emulator's headers
+DIR/lib64/libcudart.so  and the other names of CUDA's libraries: texts for the linker, which name these two instead:
+DIR/lib64/core.so       the names in the core's library, whose place is in the program then
+DIR/lib64/host.a        what programs lack that another compiler links: the functions that kernels' malloc wraps
+DIR/nvvm/libdevice      empty: where CMake looks for the libraries of device code
 """
 
 from __future__ import annotations
