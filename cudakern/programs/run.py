@@ -119,6 +119,21 @@ def finished(
     return Finished(done.returncode, done.stdout, done.stderr, **of_mode)
 
 
+def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
+    """Runs a cell with a ``main``, and shows what it prints, and what a check finds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_text(text, encoding="utf-8")
+        request = options.parsed([str(path), *flags, f"-I{Path.cwd()}"])
+        done = finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
+    print(done.output, end="")
+    print(done.errors, end="", file=sys.stderr)
+    if done.findings:
+        print(done.findings)
+    if done.exit_code:
+        print(f"(exit code {done.exit_code})")
+
+
 def _program(request: Request, mode: str = "plain") -> Path:
     """The program for the backend, which can be executed."""
     on_gpu = mode == "plain" and not backend().emulated

@@ -431,7 +431,7 @@ void emu_spin(void) {
 static void others_run(emu_block *block) {
     enum { PATIENCE = 1000 };
     if (!block->grid->can_run) {
-        if (++block->waits % PATIENCE == 0) emu_grid_begin_another(block->grid);
+        if (++block->waits % PATIENCE == 0) block->grid->begin_another(block->grid);
         sched_yield();
         return;
     }
