@@ -198,6 +198,7 @@ static int access_rest(lanes *of, uint32_t some) {
         if (it.lanes) requests_make(of->warp, note, &it);
         ++count;
     }
+    requests_separate();
     return count;
 }
 
@@ -217,10 +218,12 @@ static void execute(lanes *of, const group *these, size_t count) {
     code_block *branch;
     enter(of->warp, *path, these->number, threads);
     for (size_t i = 1; i < count; ++i) {
-        if (path[i] < FIRST_BLOCK)
+        if (path[i] < FIRST_BLOCK) {
             access_together(of, these->lanes, i);
-        else
-            enter(of->warp, path[i], go_to(of->warp, path[i], &branch), threads);
+            continue;
+        }
+        requests_separate();
+        enter(of->warp, path[i], go_to(of->warp, path[i], &branch), threads);
     }
     for (uint32_t rest = these->lanes; rest; rest &= rest - 1) of->at[__builtin_ctz(rest)] += count;
     const size_t known = access_rest(of, these->lanes) ? 0 : these->known - count; // 0: it is found out again
