@@ -25,7 +25,8 @@ typedef struct group { // requests that are joined
 
 typedef struct row { // of a site and a warp
     uintptr_t shape[LANES];
-    uint64_t hash; // of the shape; 0: unknown
+    uint64_t hash;         // of the shape; 0: unknown
+    uintptr_t least, most; // of the shape, as signed numbers
     unsigned site, warp;
     group *held; // [GROUPS]
     unsigned held_count, is_listed;
@@ -94,9 +95,12 @@ static struct { // static shared variables that a launch has accessed
 static void look_at_shape(row *in) {
     uint64_t hash = 1;
     in->unaligned = 0;
+    in->least = in->most = in->shape[0];
     for (unsigned lane = 0; lane < LANES; ++lane) {
         hash = (hash ^ in->shape[lane]) * 0x9e3779b97f4a7c15u ^ hash >> 29;
         in->unaligned |= (unsigned)in->shape[lane] % WIDEST;
+        if ((intptr_t)in->shape[lane] < (intptr_t)in->least) in->least = in->shape[lane];
+        if ((intptr_t)in->shape[lane] > (intptr_t)in->most) in->most = in->shape[lane];
     }
     in->hash = hash ? hash : 1;
 }
@@ -384,15 +388,37 @@ static range recent[RECENT];
 static unsigned next_recent;
 static range (*find)(uintptr_t address); // requests_start
 
+static void add_fitting(row *in, const request *of, uintptr_t base) {
+    const site *const at = &sites[in->site];
+    const placed it = {base, of->lanes};
+    const int is_plain = at->kind == EMU_READS || at->kind == EMU_WRITES;
+    if (at->kind & IS_JOINED)
+        hold(in, &it);
+    else if (at->space == EMU_SPACE_GLOBAL && is_plain && (vector_count || alignment[in->site] > at->bytes))
+        add_member(in, of);
+    else
+        count_request(in, &it, at->bytes);
+    if (at->space != EMU_SPACE_SHARED) return;
+    if (at->kind & EMU_READS) ++made[in->warp][0];
+    if (at->kind & EMU_WRITES) ++made[in->warp][1];
+}
+
+static int fits(const row *in, const request *of, uintptr_t base) {
+    uintptr_t differs = 0;
+    if (of->lanes == UINT32_MAX)
+        for (unsigned lane = 0; lane < LANES; ++lane) differs |= (of->address[lane] - in->shape[lane]) ^ base;
+    else
+        for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            differs |= (of->address[lane] - in->shape[lane]) ^ base;
+        }
+    return !differs;
+}
+
 static void add(row *in, const request *of) {
     const unsigned first = (unsigned)__builtin_ctz(of->lanes);
     const uintptr_t base = of->address[first] - in->shape[first];
-    uintptr_t differs = 0;
-    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        differs |= (of->address[lane] - in->shape[lane]) ^ base;
-    }
-    if (differs) {
+    if (!fits(in, of, base)) {
         count_held(in); // which has the shape, too
         in->hash = 0;
         for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
@@ -400,18 +426,7 @@ static void add(row *in, const request *of) {
             in->shape[lane] = of->address[lane] - base;
         }
     }
-    const site *const at = &sites[in->site];
-    const placed it = {base, of->lanes};
-    if (at->kind & IS_JOINED)
-        hold(in, &it);
-    else if (at->space == EMU_SPACE_GLOBAL && (at->kind == EMU_READS || at->kind == EMU_WRITES) &&
-             (vector_count || alignment[in->site] > at->bytes))
-        add_member(in, of);
-    else
-        count_request(in, &it, at->bytes);
-    if (at->space != EMU_SPACE_SHARED) return;
-    if (at->kind & EMU_READS) ++made[in->warp][0];
-    if (at->kind & EMU_WRITES) ++made[in->warp][1];
+    add_fitting(in, of, base);
 }
 
 static range find_range(uintptr_t address) {
@@ -452,9 +467,19 @@ void requests_make(unsigned warp, uint64_t note, const request *of) {
         return;
     }
     const size_t i = (note ^ note >> 12) % MOST_SITES;
+    const range *const of_all = &known[i].in;
     uint32_t outside = known[i].note != note;
+    if (!outside && known[i].of) {
+        row *const in = &known[i].of[warp];
+        const unsigned first = (unsigned)__builtin_ctz(of->lanes);
+        const uintptr_t base = of->address[first] - in->shape[first], begin = base - of_all->begin;
+        if (in->hash && begin + in->least < of_all->bytes && begin + in->most < of_all->bytes && fits(in, of, base)) {
+            add_fitting(in, of, base);
+            return;
+        }
+    }
     for (uint32_t rest = of->lanes; rest; rest &= rest - 1)
-        outside |= of->address[__builtin_ctz(rest)] - known[i].in.begin >= known[i].in.bytes;
+        outside |= of->address[__builtin_ctz(rest)] - of_all->begin >= of_all->bytes;
     if (outside)
         make_slowly(warp, note, of, i);
     else if (known[i].of)
