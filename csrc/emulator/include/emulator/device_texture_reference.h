@@ -20,6 +20,7 @@ struct textureReference {
     cudaTextureFilterMode filterMode;
     cudaTextureAddressMode addressMode[3];
     cudaChannelFormatDesc channelDesc;
+    cudaTextureReadMode readMode;           // of the type
     mutable cudaTextureObject_t object = 0; // what it is bound to; 0: nothing
 };
 
@@ -29,7 +30,7 @@ struct texture : textureReference {
             cudaTextureAddressMode address = cudaAddressModeClamp)
         : texture(is_normalized, filter, address, cudaCreateChannelDesc<T>()) {}
     texture(int is_normalized, cudaTextureFilterMode filter, cudaTextureAddressMode address, cudaChannelFormatDesc of)
-        : textureReference{is_normalized, filter, {address, address, address}, of} {}
+        : textureReference{is_normalized, filter, {address, address, address}, of, Mode} {}
 };
 
 namespace emu {
@@ -41,12 +42,11 @@ template <typename T> struct read_as<T, cudaReadModeNormalizedFloat, 1> {
 template <typename T> struct read_as<T, cudaReadModeNormalizedFloat, 2> { using type = float2; };
 template <typename T> struct read_as<T, cudaReadModeNormalizedFloat, 4> { using type = float4; };
 
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t bind(const texture<T, Type, Mode> &to, const cudaResourceDesc &resource) {
+inline cudaError_t bind(const textureReference &to, const cudaResourceDesc &resource) {
     cudaTextureDesc description = {};
     for (int i = 0; i < 3; ++i) description.addressMode[i] = to.addressMode[i];
     description.filterMode = to.filterMode;
-    description.readMode = Mode;
+    description.readMode = to.readMode;
     description.normalizedCoords = to.normalized;
     if (to.object) cudaDestroyTextureObject(to.object);
     to.object = 0;
@@ -54,9 +54,8 @@ cudaError_t bind(const texture<T, Type, Mode> &to, const cudaResourceDesc &resou
 }
 } // namespace emu
 
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture(size_t *offset, const texture<T, Type, Mode> &to, const void *pointer,
-                            const cudaChannelFormatDesc &channels, size_t bytes = 0xffffffff) {
+inline cudaError_t cudaBindTexture(size_t *offset, const textureReference &to, const void *pointer,
+                                   const cudaChannelFormatDesc &channels, size_t bytes = 0xffffffff) {
     void *begin;
     size_t all;
     const int code = emu_address_range(&begin, &all, pointer);
@@ -70,14 +69,13 @@ cudaError_t cudaBindTexture(size_t *offset, const texture<T, Type, Mode> &to, co
     if (offset) *offset = 0;
     return emu::bind(to, resource);
 }
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture(size_t *offset, const texture<T, Type, Mode> &to, const void *pointer,
-                            size_t bytes = 0xffffffff) {
+inline cudaError_t cudaBindTexture(size_t *offset, const textureReference &to, const void *pointer,
+                                   size_t bytes = 0xffffffff) {
     return cudaBindTexture(offset, to, pointer, to.channelDesc, bytes);
 }
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, Type, Mode> &to, const void *pointer,
-                              const cudaChannelFormatDesc &channels, size_t width, size_t height, size_t pitch) {
+inline cudaError_t cudaBindTexture2D(size_t *offset, const textureReference &to, const void *pointer,
+                                     const cudaChannelFormatDesc &channels, size_t width, size_t height,
+                                     size_t pitch) {
     cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypePitch2D;
     resource.res.pitch2D.devPtr = const_cast<void *>(pointer);
@@ -87,28 +85,42 @@ cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, Type, Mode> &to, 
     if (offset) *offset = 0;
     return emu::bind(to, resource);
 }
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTexture2D(size_t *offset, const texture<T, Type, Mode> &to, const void *pointer, size_t width,
-                              size_t height, size_t pitch) {
+inline cudaError_t cudaBindTexture2D(size_t *offset, const textureReference &to, const void *pointer, size_t width,
+                                     size_t height, size_t pitch) {
     return cudaBindTexture2D(offset, to, pointer, to.channelDesc, width, height, pitch);
 }
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode> &to, cudaArray_const_t array) {
+inline cudaError_t cudaBindTextureToArray(const textureReference &to, cudaArray_const_t array) {
     cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = const_cast<cudaArray_t>(array);
     return emu::bind(to, resource);
 }
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaBindTextureToArray(const texture<T, Type, Mode> &to, cudaArray_const_t array,
-                                   const cudaChannelFormatDesc &) {
+inline cudaError_t cudaBindTextureToArray(const textureReference &to, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc &) {
     return cudaBindTextureToArray(to, array);
 }
-template <typename T, int Type, cudaTextureReadMode Mode>
-cudaError_t cudaUnbindTexture(const texture<T, Type, Mode> &of) {
+inline cudaError_t cudaUnbindTexture(const textureReference &of) {
     const cudaError_t code = cudaDestroyTextureObject(of.object);
     of.object = 0;
     return code;
+}
+
+// The same as C has them.
+inline cudaError_t cudaBindTexture(size_t *offset, const textureReference *to, const void *pointer,
+                                   const cudaChannelFormatDesc *channels, size_t bytes = 0xffffffff) {
+    return cudaBindTexture(offset, *to, pointer, *channels, bytes);
+}
+inline cudaError_t cudaBindTexture2D(size_t *offset, const textureReference *to, const void *pointer,
+                                     const cudaChannelFormatDesc *channels, size_t width, size_t height,
+                                     size_t pitch) {
+    return cudaBindTexture2D(offset, *to, pointer, *channels, width, height, pitch);
+}
+inline cudaError_t cudaBindTextureToArray(const textureReference *to, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc *) {
+    return cudaBindTextureToArray(*to, array);
+}
+inline cudaError_t cudaUnbindTexture(const textureReference *of) {
+    return cudaUnbindTexture(*of);
 }
 
 // Reads
