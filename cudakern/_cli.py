@@ -31,9 +31,10 @@ from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
 from .own.compilers import CompileError
 from .programs import run as programs
+from .programs import toolkit
 
 #: Commands whose words are those of other programs.
-_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc}
+_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc, "toolkit": toolkit.command}
 
 
 class _Parser(argparse.ArgumentParser):

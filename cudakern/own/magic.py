@@ -1,4 +1,5 @@
-"""``%load_ext cudakern`` in IPython: ``%%cuda`` compiles a cell, and puts its kernels into the namespace."""
+"""``%load_ext cudakern`` in IPython: ``%%cuda`` compiles a cell, and puts its kernels into the namespace, or runs its
+``main``."""
 
 from __future__ import annotations
 
@@ -6,12 +7,16 @@ import builtins
 import keyword
 import re
 import shlex
+import sys
+import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 from .._backend import backend
 from .compile import Checked, compiled
+from .cuda_source import tokens
 
 
 def _refuse(message: str) -> NoReturn:
@@ -55,12 +60,37 @@ def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None]) 
         checked = check() if options.check else None
         if checked is not None and backend().emulated:
             _say_once(checked)
+        if is_program(cell):
+            return _run(cell, name, flags, checked is not None)
         program = compiled("\n" + cell, name, flags, options.arch, options.instances, checked)
     except (TypeError, ValueError) as error:
         _refuse(str(error))
     names = (name for name in dir(program) if name in program.kernels and not _is_reserved(shell, name))
     shell.push({options.name: program} | {name: getattr(program, name) for name in names})
     return program
+
+
+def is_program(cell: str) -> bool:
+    """Whether a cell is a whole program: it defines ``main``."""
+    words = [token.text for token in tokens(cell)]
+    return any(words[i : i + 2] == ["main", "("] and words[i - 1] == "int" for i in range(1, len(words)))
+
+
+def _run(cell: str, name: str, flags: list[str], check: bool) -> None:
+    """Runs a cell with a ``main``, and shows what it prints; small mistakes are found as in launches from Python."""
+    from ..programs import options, run
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_text("\n" + cell, encoding="utf-8")
+        request = options.parsed([str(path), *flags, f"-I{Path.cwd()}"])
+        done = run.finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
+    print(done.output, end="")
+    print(done.errors, end="", file=sys.stderr)
+    if done.findings:
+        print(done.findings)
+    if done.exit_code:
+        print(f"(exit code {done.exit_code})")
 
 
 _said = False
@@ -78,7 +108,8 @@ def load(shell: Any, check: Callable[[], Checked | None]) -> None:
     """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked."""
 
     def magic(line: str, cell: str) -> Any:
-        """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``.
+        """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``. A cell
+        with a ``main`` is a whole program: it is run, and what it prints is shown.
 
         ::
 

@@ -17,7 +17,7 @@ LINKED = {".o", ".a", ".so", ".obj"}
 #: Options that g++ takes, besides those in the table.
 _OF_HOST = re.compile(r"-(f|W|m|O|std=|pthread|pedantic|rdynamic|pipe|ansi|static-lib|g\d|ggdb).*")
 #: Libraries whose functions are in the headers or in the core; and those that the emulator does not have.
-_OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
+OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
 _ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc", "nvToolsExt",
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
 
@@ -35,6 +35,7 @@ class Request:
     linker: list[str] = field(default_factory=list)  #: and those for the linker
     dependencies: list[str] = field(default_factory=list)  #: -MD, -MF file
     ignored: list[str] = field(default_factory=list)  #: options that mean nothing here
+    words: list[str] = field(default_factory=list)  #: all options for compilers, as they were written
     output: Path | None = None
     folder: Path | None = None
     language: str = ""  #: of the files that follow: "cu", "c++", "c"; "": as their names say
@@ -72,6 +73,8 @@ def parsed(words: Iterable[str]) -> Request:
     request = Request()
     for name, value, meaning in _options(list(words)):
         _take(request, name, value, meaning)
+        if name and meaning not in ("output", "run", "dry", "verbose", "version", "folder"):
+            request.words += [name, value] if value else [name]
     for file in request.files:
         if not request.language_of(file) and file.suffix not in LINKED and ".so." not in file.name:
             kinds = ", ".join(sorted(CUDA | CXX | C | LINKED))
@@ -141,7 +144,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
                 raise OptionError(
                     f"-l{library}: the emulator does not have this library; docs/programs.md lists what it has"
                 )
-            if library not in _OWN:
+            if library not in OWN:
                 request.linker.append(f"-l{library}")
     elif meaning == "arch":
         if match := re.search(r"(?:sm|compute)_(\d+)", value):

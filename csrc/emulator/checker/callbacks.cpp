@@ -14,27 +14,49 @@ extern "C" __attribute__((visibility("default"))) const int cudakern_reports = 1
 #define CALLBACK  extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
 #define CALLED_AT __builtin_return_address(0)
 #define INLINE    static inline __attribute__((always_inline, no_sanitize("thread")))
+#ifdef EMULATOR_TRACED
+// What the counters are told: they look at it later. This runs for every access and block of code, so each
+// instruction counts.
+INLINE void note(const emu_direct *direct, emu_path &path, uint64_t what) {
+    *path.next++ = what;
+    if (path.next >= path.end) direct->full();
+}
+INLINE bool is_unheard(const emu_direct *direct, uintptr_t address, size_t, unsigned) {
+    if (!direct->paths) return true; // the core itself reports what the code does
+    const emu_path &path = direct->paths[emu_threadIdx.thread];
+    return address - path.local < path.local_bytes;
+}
+#else
 // Whether the tool need not hear of it: events.h. This runs for every access, so each instruction counts.
 INLINE bool is_unheard(const emu_direct *direct, uintptr_t address, size_t bytes, unsigned kind) {
     const emu_unheard &unheard = direct->unheard;
     const unsigned thread = emu_threadIdx.thread;
     if (address - unheard.begin < unheard.bytes && thread == unheard.thread) return true;
-#ifdef EMULATOR_TRACED // counters have no tags
-    (void)bytes, (void)kind;
-    return false;
-#endif
     const emu_page &page = direct->pages[address / EMU_PAGE % EMU_PAGES];
     const uintptr_t place = address % EMU_PAGE;
     if (kind != EMU_READS || bytes < 4 || address - place + place % bytes != page.begin) return false;
     const uint32_t tag = page.tags[place / EMU_LINE];
     return tag == direct->for_launch || tag == direct->for_block || tag == direct->for_block + 1 + thread / 32;
 }
+#endif
 INLINE void report(const void *address, size_t bytes, unsigned kind, const void *after) {
     const emu_direct *const direct = emu_threadIdx.direct;
-    if (!direct)
+    if (!direct) {
         emu_access(address, bytes, kind, after);
-    else if (!is_unheard(direct, reinterpret_cast<uintptr_t>(address), bytes, kind))
-        direct->access(address, bytes, kind, after);
+        return;
+    }
+    if (is_unheard(direct, reinterpret_cast<uintptr_t>(address), bytes, kind)) return;
+#ifdef EMULATOR_TRACED
+    if (!direct->access && !(kind & EMU_RANGE)) {
+        emu_path &path = direct->paths[emu_threadIdx.thread];
+        path.next[EMU_NOTES] = reinterpret_cast<uintptr_t>(address);
+        note(direct, path, EMU_NOTE(kind, __builtin_ctzl(bytes), after));
+        return;
+    }
+    emu_access(address, bytes, kind, after);
+#else
+    direct->access(address, bytes, kind, after);
+#endif
 }
 #define ACCESS(name, bytes, kind)                                                                                    \
     CALLBACK __tsan_##name##bytes(const void *address) {                                                             \
@@ -75,14 +97,15 @@ CALLBACK __tsan_func_exit() {}
 
 // --- Basic blocks of code: -fsanitize-coverage=trace-pc, in mode "traced" ------------------------------------------
 // Called where each of them begins. (Frames are aligned to 16 bytes.)
+#ifdef EMULATOR_TRACED
 CALLBACK __sanitizer_cov_trace_pc() {
     const emu_direct *const direct = emu_threadIdx.direct;
     if (!direct || !direct->paths) return;
     emu_path &path = direct->paths[emu_threadIdx.thread];
     const uint64_t depth = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - path.base;
-    *path.next++ = depth << (EMU_CODE_BITS - 4) | reinterpret_cast<uintptr_t>(CALLED_AT);
-    if (path.next == path.end) direct->full();
+    note(direct, path, depth << (EMU_CODE_BITS - 4) | reinterpret_cast<uintptr_t>(CALLED_AT));
 }
+#endif
 
 // --- Functions of the C library that compilers call, also for copies of structs ------------------------------------
 // (The linker directs their calls here: --wrap.)

@@ -428,9 +428,11 @@ void emu_spin(void) {
     if (++emu_current->spins % 16 == 0) emu_yield();
 }
 
-// All of the block's threads have let others run: perhaps they wait for another block.
+// All of the block's threads have let others run: perhaps they wait for another block, which may not have begun.
 static void others_run(emu_block *block) {
+    enum { PATIENCE = 1000 };
     if (!block->grid->can_run) {
+        if (++block->waits % PATIENCE == 0) emu_grid_begin_another(block->grid);
         sched_yield();
         return;
     }
@@ -444,12 +446,16 @@ void emu_yield(void) {
     emu_block *block = emu_current;
     emu_thread *self = block->current;
     if (emu_block_stopped(block)) emu_block_abandon(block);
-    if (block->asking) emu_warp_answer_asking(block);
+    const int all_tried = ++block->tries > block->live;
+    if (all_tried) { // lanes at __activemask wait for those that can continue, and by now all others only try
+        block->tries = 0;
+        if (block->asking) emu_warp_answer_asking(block);
+    }
     if (!emu_block_deliver(block)) emu_block_let_late(block);
     emu_block_make_ready(block, self);
     if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);
-    if (next == self || (block->grid->can_run && self->slot > next->slot)) others_run(block);
+    if (next == self || (block->grid->can_run ? self->slot > next->slot : all_tried)) others_run(block);
     if (next != self) emu_block_resume(block, self->fiber, next);
 }
 

@@ -151,6 +151,8 @@ typedef struct emu_block {
     int asking;            // number of threads at __activemask
     int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
+    int tries;                                // number of calls of emu_yield in this round of the threads
+    unsigned waits;                           // number of such rounds, in which perhaps all threads only waited
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
     uint64_t live_slots[EMU_MAX_THREADS / 64];
     emu_thread *order[EMU_MAX_THREADS];
@@ -245,7 +247,8 @@ void emu_block_watch_thread(const void *function, const void *arguments); // a t
 void emu_turn_give(emu_block *block, int can_run);
 void emu_turn_all_ready(emu_grid *grid);
 void emu_turn_take(emu_block *block);
-void emu_grid_wait(emu_grid *grid); // for grid->all_here, or a short time
+void emu_grid_begin_another(const emu_grid *grid); // block, on one more OS thread
+void emu_grid_wait(emu_grid *grid);                // for grid->all_here, or a short time
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {

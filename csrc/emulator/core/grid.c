@@ -6,7 +6,8 @@
 //
 // OS threads draw a grid's blocks (or clusters, cluster.c) from one counter, in the order set by the configuration.
 // Several streams may run grids at once; the pool's threads help all of them. All blocks of a cooperative grid must
-// be resident, so each block has an OS thread of its own.
+// be resident, so each block has an OS thread of its own. Blocks of other grids may wait for each other, too, as far
+// as a GPU has room for them: when all that have begun only wait, one more OS thread begins the next block.
 //
 // Invariants (under pool.lock): idle >= the number of helpers that cooperative grids still lack, because that many
 // threads are started when the grid is queued, and no thread takes another task while a cooperative grid lacks
@@ -35,7 +36,7 @@ static struct {
     int threads, idle, keep; // threads beyond `keep` (started for cooperative grids) end after IDLE_SECONDS
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
-enum { IDLE_SECONDS = 2 };
+enum { IDLE_SECONDS = 2, MOST_THREADS = 512 };
 
 // The OS threads that run blocks, each with its own block.
 static struct {
@@ -235,6 +236,18 @@ static int queue_task(task *t, int workers) {
         for (int i = 0; i < t->places && i < pool.idle; ++i) pthread_cond_signal(&pool.work);
     pthread_mutex_unlock(&pool.lock);
     return failed;
+}
+
+void emu_grid_begin_another(const emu_grid *grid) {
+    pthread_mutex_lock(&pool.lock);
+    task *t = pool.tasks;
+    while (t && t->grid != grid) t = t->next;
+    if (t && !t->places && atomic_load(&grid->next) < grid->total && pool.threads < MOST_THREADS &&
+        (pool.idle > lacking() || !start_thread())) {
+        t->places = 1;
+        pthread_cond_signal(&pool.work);
+    }
+    pthread_mutex_unlock(&pool.lock);
 }
 
 static int run_grid(emu_grid *grid, int workers) {

@@ -34,6 +34,18 @@ template <auto KERNEL, typename... Arguments> static void launch(Arguments &...a
     (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
 }
 
+// The lanes of a warp that run together wait for each other: see translate.py.
+__forceinline__ void in_step(EMU_SITE) {
+    if (emu_in_kernel()) (void)emu_activemask(file, line);
+}
+template <typename T> __forceinline__ T in_step(T value, EMU_SITE) {
+    in_step(file, line);
+    return value;
+}
+__forceinline__ void let_others_run() {
+    if (emu_in_kernel()) emu_spin();
+}
+
 } // namespace emu
 
 #endif
