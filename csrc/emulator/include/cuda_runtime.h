@@ -13,6 +13,12 @@
 #include "driver_functions.h"
 
 #ifdef __cplusplus
+#include <cmath> // what CUDA's header includes, and programs therefore do not
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll
 #pragma GCC diagnostic ignored "-Wattributes"      // `static __global__`: a static function cannot be exported
 
@@ -21,6 +27,7 @@
 #include "emulator/device_sync.h"
 #include "emulator/device_warp.h"
 #include "emulator/device_atomics.h"
+#include "emulator/device_nv_atomics.h"
 #include "emulator/device_math.h"
 #include "emulator/device_intrinsics.h"
 #include "emulator/device_rounding.h"
@@ -37,6 +44,9 @@
 #include "emulator/device_symbols.h"
 #include "emulator/device_texture.h"
 #include "emulator/device_surface.h"
+#ifdef EMULATOR_TEXTURE_REFERENCES
+#include "emulator/device_texture_reference.h"
+#endif
 #endif
 
 #endif
