@@ -40,6 +40,7 @@ class Request:
     language: str = ""  #: of the files that follow: "cu", "c++", "c"; "": as their names say
     languages: dict[Path, str] = field(default_factory=dict)
     arch: int = 900  #: the value of __CUDA_ARCH__
+    preprocessor: str = "-E"  #: or "-M", "-MM": what it is to write
     kind: str = "program"  #: or "compile", "shared", "library", "preprocess", "device_link"
     run: bool = False
     dry: bool = False
@@ -86,7 +87,7 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
     while waiting:
         word = waiting.pop()
         if word.startswith("@"):
-            waiting += shlex.split(Path(word[1:]).read_text(encoding="utf-8"))[::-1]
+            waiting += _of_file(word[1:])
             continue
         if not word.startswith("-") or word == "-":
             yield "", word, "file"
@@ -99,7 +100,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
             elif has_value and not equals:
                 if not waiting:
                     raise OptionError(f"{word} needs a value")
-                yield short, waiting.pop(), meaning
+                value = waiting.pop()
+                if meaning == "more":
+                    waiting += _of_file(value)
+                else:
+                    yield short, value, meaning
             else:
                 yield short, value, meaning
         elif len(word) > 2 and word[:2] in ("-D", "-U", "-I", "-L", "-l", "-O", "-o"):
@@ -111,6 +116,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         else:
             advice = f"did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
             raise OptionError(f"unknown option {word}: {advice}")
+
+
+def _of_file(name: str) -> list[str]:
+    """The words of a file with options, in reverse."""
+    return shlex.split(Path(name).read_text(encoding="utf-8"))[::-1]
 
 
 def _take(request: Request, name: str, value: str, meaning: str) -> None:
@@ -160,5 +170,6 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         request.host += ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"] * (value == "per-thread")
     elif meaning in ("compile", "shared", "library", "preprocess", "device_link"):
         request.kind = meaning
+        request.preprocessor = name if meaning == "preprocess" else request.preprocessor
     elif meaning in ("run", "dry", "verbose", "version"):
         setattr(request, meaning, True)
