@@ -140,7 +140,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         for each in value.split(",") if name in ("-I", "-L", "-isystem", "-include") else [value]:
             to += [name + each] if joined else [name, each] if separate else [f"{name}={each}" if each else name]
     elif meaning == "each":
-        request.host += [option for option in value.split(",") if option]
+        request.host += [option.strip("\"'") for option in value.split(",") if option]
     elif meaning == "linker":
         request.linker += [f"-Wl,{value}"]
     elif meaning == "errors":
