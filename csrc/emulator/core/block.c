@@ -424,6 +424,7 @@ void emu_fail(const char *what, const char *file, int line) {
 // block, it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most
 // failed attempts are due to other blocks.
 void emu_spin(void) {
+    if (!emu_current) return; // the host's own atomic operations
     if (++emu_current->spins % 16 == 0) emu_yield();
 }
 

@@ -39,6 +39,7 @@
 #include "emulator/api_typed.h"
 #include "emulator/device_symbols.h"
 #include "emulator/device_texture.h"
+#include "emulator/device_surface.h"
 #endif
 
 #endif

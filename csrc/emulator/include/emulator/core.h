@@ -171,6 +171,7 @@ EMU_API int emu_array_copy_bytes(const void *array, size_t x, size_t y, void *ot
                                  int to_array, void *stream, int async);
 EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
                                const void *view);
+EMU_API int emu_surface_create(unsigned long long *surface, const void *resource);
 EMU_API int emu_texture_destroy(uint64_t texture);
 EMU_API int emu_texture_info(void *resource, void *description, uint64_t texture); // either may be NULL
 
@@ -234,6 +235,8 @@ typedef struct emu_announced {
     struct emu_announced *next;
 } emu_announced;
 EMU_API void emu_announce(emu_announced *kernel, int add);
+EMU_API int emu_launch_kernel_or(const emu_launch *launch,
+                                 int invalid); // `invalid`: the code for a wrong grid or block
 EMU_API int emu_launch_kernel(const emu_launch *launch);
 EMU_API int emu_function_set(const void *function, int attribute, int value);
 EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);

@@ -172,9 +172,15 @@ EMU_API void emu_product_wait(int groups);
 EMU_API void emu_registers(int count, int more, const char *file, int line);
 
 // Reads a texture at `axes` coordinates, or if `axes` is 0, at an index (tex1Dfetch). Each of the `channels` words is
-// an integer, or if `as_float` is set, the bits of a float.
+// an integer, or if `as_float` is set, the bits of a float. With EMU_LAYERED added to `axes`, the index is a layer.
+enum { EMU_LAYERED = 8 };
 EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,
                               uint32_t words[4], const char *file, int line);
+
+// The address of `bytes` bytes of a surface; x is in bytes. `mode`: cudaSurfaceBoundaryMode. NULL: outside, where reads
+// give 0 and writes have no effect.
+EMU_API void *emu_surface_at(uint64_t surface, int axes, int x, int y, int z, size_t bytes, int mode,
+                             const char *file, int line);
 
 EMU_API int emu_is_cooperative(void);
 EMU_API void *emu_dynamic_shared(void); // the block's dynamic shared memory, 128-byte aligned
