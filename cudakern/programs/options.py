@@ -17,8 +17,9 @@ LINKED = {".o", ".a", ".so", ".obj"}
 #: Options that g++ takes, besides those in the table.
 _OF_HOST = re.compile(r"-(f|W|m|O|std=|pthread|pedantic|rdynamic|pipe|ansi|static-lib|g\d|ggdb).*")
 #: Libraries whose functions are in the headers or in the core; and those that the emulator does not have.
-OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
-_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc", "nvToolsExt",
+OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static",
+       "nvToolsExt", "nvtx3"}  # fmt: skip
+_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc",
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         for each in value.split(",") if name in ("-I", "-L", "-isystem", "-include") else [value]:
             to += [name + each] if joined else [name, each] if separate else [f"{name}={each}" if each else name]
     elif meaning == "each":
-        request.host += [option.strip("\"'") for option in value.split(",") if option]
+        request.host += [option.strip("\"'") for option in re.split(r"[,\s]+", value) if option]
     elif meaning == "linker":
         request.linker += [f"-Wl,{value}"]
     elif meaning == "errors":
