@@ -17,7 +17,7 @@ from .._backend import backend, use_backend
 from ..insight.counters import Trace
 from ..insight.findings import Findings
 from ..own.compilers import compiler
-from . import build, options, watched
+from . import build, options, toolkit, watched
 from .options import Request
 
 
@@ -184,18 +184,25 @@ def command_cc(words: Sequence[str]) -> int:
     if request.version:
         print(_VERSION)
         return 0
+    if request.verbose or request.dry:
+        sys.stderr.write(toolkit.described(words, request.arch))
     if not request.files:
         raise ValueError("cc needs a source: cudakern cc program.cu -o program")
+    if request.dry:
+        return 0
     _warn(request)
-    if request.kind in ("compile", "preprocess"):
-        for file in request.files:
-            if request.language_of(file):
-                _object(request, file)
+    sources = [file for file in request.files if request.language_of(file)]
+    if request.kind == "preprocess":
+        sys.stdout.flush()
+        return max(build.preprocessed(request, file, request.output, [request.preprocessor]) for file in sources)
+    if request.kind == "compile":
+        for file in sources:
+            _object(request, file)
         return 0
     if request.kind == "device_link":
         return _empty_object(request)
     if request.kind == "library":
-        objects = [str(build.unit(request, file)) for file in request.files]
+        objects = [str(build.unit(request, file) if file in sources else file) for file in request.files]
         return subprocess.run(["ar", "rcs", str(request.output or "a.a"), *objects]).returncode
     build.copied(build.program(request), request.output or Path("a.out"))
     if request.run:
@@ -211,6 +218,16 @@ Cuda compilation tools, release 13.0, V13.0.0"""
 def _object(request: Request, file: Path) -> None:
     output = request.output or (request.folder or Path()) / f"{file.stem}.o"
     build.copied(build.unit(request, file), output, executable=False)
+    if request.dependencies:
+        _dependencies(request, file, output)
+
+
+def _dependencies(request: Request, file: Path, output: Path) -> None:
+    """Writes which files a source reads, for make."""
+    words = [word for word in request.dependencies if word not in ("-MD", "-MMD")]
+    words += [] if "-MT" in words else ["-MT", str(output)]
+    words += [] if "-MF" in words else ["-MF", str(output.with_suffix(".d"))]
+    build.preprocessed(request, file, None, ["-MM" if "-MMD" in request.dependencies else "-M", *words])
 
 
 def _empty_object(request: Request) -> int:
