@@ -25,7 +25,8 @@ from .options import Request
 _LANGUAGES = {"c++": "c++", "c": "c"}
 #: As nvcc includes it before a source, and what it defines.
 _OF_CUDA = ["-include", "cuda_runtime.h", "-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13",
-            "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__"]  # fmt: skip
+            "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__",
+            "-DEMULATOR_PROGRAM"]  # fmt: skip
 
 
 def program(request: Request, mode: str = "plain") -> Path:

@@ -52,7 +52,7 @@ __device__ T shuffle(emu_warp_kind kind, unsigned mask, const T &value, int argu
     return exchanged.value(value);
 }
 
-enum group_kind : unsigned { LANES = 1, GRID = 3, BLOCK = 4 };
+enum group_kind : unsigned { LANES = 1, GRID = 3, BLOCK = 4, CLUSTER = 5 };
 } // namespace detail
 
 // Any group, for functions that take all kinds.
@@ -143,6 +143,56 @@ class grid_group : public thread_group {
 };
 __device__ inline grid_group this_grid() {
     return grid_group();
+}
+
+// The blocks of a cluster (a grid without clusters has clusters of one block).
+class cluster_group : public thread_group {
+    cluster_group() : thread_group(detail::CLUSTER) {}
+    friend __device__ cluster_group this_cluster();
+
+  public:
+    struct arrival_token {};
+
+    __device__ static void sync(EMU_SITE) {
+        emu_cluster_arrive(file, line);
+        emu_cluster_wait(file, line);
+    }
+    __device__ static arrival_token barrier_arrive(EMU_SITE) {
+        emu_cluster_arrive(file, line);
+        return {};
+    }
+    __device__ static void barrier_wait(EMU_SITE) { emu_cluster_wait(file, line); }
+    __device__ static void barrier_wait(arrival_token &&, EMU_SITE) { emu_cluster_wait(file, line); }
+    // Where another block has the variable that is at this address in the caller's.
+    template <typename T> __device__ static T *map_shared_rank(T *address, int rank, EMU_SITE) {
+        const volatile void *here = address;
+        return static_cast<T *>(emu_cluster_map(const_cast<const void *>(here), rank, file, line));
+    }
+    __device__ static dim3 dim_blocks() {
+        const emu_dim3 shape = emu_cluster_shape();
+        return dim3(shape.x, shape.y, shape.z);
+    }
+    __device__ static dim3 dim_threads() {
+        const dim3 blocks = dim_blocks();
+        return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+    }
+    __device__ static dim3 block_index() {
+        const dim3 blocks = dim_blocks();
+        return dim3(blockIdx.x % blocks.x, blockIdx.y % blocks.y, blockIdx.z % blocks.z);
+    }
+    __device__ static dim3 thread_index() {
+        const dim3 block = block_index();
+        return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                    block.z * blockDim.z + threadIdx.z);
+    }
+    __device__ static unsigned block_rank() { return static_cast<unsigned>(emu_cluster_rank()); }
+    __device__ static unsigned num_blocks() { return static_cast<unsigned>(emu_cluster_size()); }
+    __device__ static unsigned thread_rank() { return block_rank() * thread_block::size() + detail::thread_rank(); }
+    __device__ static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+    __device__ static unsigned size() { return num_threads(); }
+};
+__device__ inline cluster_group this_cluster() {
+    return cluster_group();
 }
 
 namespace detail {

@@ -21,6 +21,7 @@
 #include "emulator/device_sync.h"
 #include "emulator/device_warp.h"
 #include "emulator/device_atomics.h"
+#include "emulator/device_nv_atomics.h"
 #include "emulator/device_math.h"
 #include "emulator/device_intrinsics.h"
 #include "emulator/device_rounding.h"
