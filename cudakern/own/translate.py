@@ -179,7 +179,7 @@ class _Translation:
             if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
-            if depth < 0 or sign == ";" or (sign == "<" and _is_launch(source, end)):
+            if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
                 return  # no launch: the C++ compiler has its own words
             end += 1
         else:
