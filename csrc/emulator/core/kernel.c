@@ -81,8 +81,19 @@ static table *with_room(size_t more) { // lock held; NULL: no memory
     return grown;
 }
 
-// Creates the function's kernel if it does not exist, and records its signature if that is new. NULL: no memory.
+static const emu_signature *announced_signature(const void *function) {
+    pthread_mutex_lock(&lock);
+    const emu_announced *a = announced;
+    while (a && a->function != function) a = a->next;
+    pthread_mutex_unlock(&lock);
+    return a ? a->signature : NULL;
+}
+
+// Creates the function's kernel if it does not exist, and records its signature if that is new. What was announced
+// knows more of the kernel than its type. NULL: no memory.
 static emu_kernel *learn(const void *function, const emu_signature *signature) {
+    const emu_signature *own = announced_signature(function);
+    if (own) signature = own;
     emu_module module;
     const emu_code code = emu_code_around(function, &module); // without our lock, as in emu_get_kernel
     module.can_be_placed = signature && emu_statics_can_be_placed(&module, signature->variable);
@@ -114,14 +125,6 @@ void emu_announce(emu_announced *kernel, int add) {
     else if (*at)
         *at = kernel->next;
     pthread_mutex_unlock(&lock);
-}
-
-static const emu_signature *announced_signature(const void *function) {
-    pthread_mutex_lock(&lock);
-    const emu_announced *a = announced;
-    while (a && a->function != function) a = a->next;
-    pthread_mutex_unlock(&lock);
-    return a ? a->signature : NULL;
 }
 
 // --- Finding a kernel by its handle or its host function ----------------------------------------------------------
