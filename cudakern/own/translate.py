@@ -34,11 +34,12 @@ from typing import NamedTuple
 from .. import _driver
 from . import ptx
 from .cuda_source import Token, closing, split, tokens
+from .waits import Waits
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
-_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*)\b")
+_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b")
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 #: Types of one or several words, which cannot be names of parameters.
@@ -53,13 +54,14 @@ _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
+_LITTLE = 200  #: A kernel with fewer words and signs does little.
 STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
 VERSION = hashlib.sha256(
-    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "ptx.py", "ptx.txt"))
+    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "waits.py", "ptx.py", "ptx.txt"))
 ).hexdigest()
 
 
@@ -126,6 +128,7 @@ class _Translation:
         self.edits: list[Edit] = []
         self.has_ptx = self.has_half = False
         #: The names that are volatile: of the file, and of each open brace's scope.
+        self.mode, self.waits = mode, Waits(source) if launches else None
         self.waiting, self.volatile = set(_WAITING), [set[str]()]
 
     def run(self) -> None:
@@ -197,7 +200,8 @@ class _Translation:
     def kernel(self, start: int, at: int) -> None:
         """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
         source = self.source
-        inline = ", noinline" * self.launches  # it must look each time whether it is to be launched
+        # Where emu_launching is constant for it, it must look each time.
+        inline = ", noinline" * (self.launches and self.mode in _driver.REPORTING)
         self.edits.append((source[at].start, source[at].end, f'__attribute__((visibility("default"){inline}))'))
         opening = at + 1
         while opening < len(source) and source[opening].text not in "({;":
@@ -225,7 +229,11 @@ class _Translation:
         last = closing(source, opening) - 1
         parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
-        call = f"::emu::launch<(static_cast<void (*)({types})>({name})){cluster}>({', '.join(parameters)})"
+        threads = "THEY_WAIT"
+        if self.mode == "plain" and not cluster and not self.waits.may_wait(end):
+            threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
+        kernel = f"static_cast<void (*)({types})>({name})"
+        call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
         line = self.place(source[end].end)
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
         self.edits.append((source[end].end, source[end].end, code))

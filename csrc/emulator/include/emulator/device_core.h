@@ -195,6 +195,9 @@ EMU_API int emu_print(int count, const char *format, ...)
 EMU_API void *emu_heap_malloc(size_t bytes);
 EMU_API void emu_heap_free(void *pointer);
 EMU_API int emu_in_kernel(void);
+// Whether the first thread of a block is to run all others, too, which never wait for each other: sets emu_threadIdx
+// for each. 0: it runs alone.
+EMU_API int emu_block_alone(void);
 
 // Whether an address belongs to shared memory, or to the thread's stack. The 32-bit address of shared memory, as in
 // PTX.
