@@ -61,11 +61,12 @@ typedef enum emu_access_kind {
     EMU_ATOMIC = 4,  // with EMU_READS, EMU_WRITES or both
     EMU_PENDING = 8, // announced when an asynchronous operation begins; reported again when it is carried out
     EMU_VOLATILE = 16,
-    EMU_OF_BLOCK = 32,   // the scope of an atomic operation; without either, it is the device
-    EMU_OF_SYSTEM = 64,  //
-    EMU_CACHED = 512,    // announces a read of what does not change while the kernel runs: __ldg
-    EMU_COMPARES = 1024, // the atomic operation writes only if it finds an expected value: atomicCAS
-} emu_access_kind;       // bits; events.h has two more
+    EMU_OF_BLOCK = 32,      // the scope of an atomic operation; without either, it is the device
+    EMU_OF_SYSTEM = 64,     //
+    EMU_CACHED = 512,       // announces a read of what does not change while the kernel runs: __ldg
+    EMU_OF_INTEGERS = 2048, // an atomic operation on integers
+    EMU_COMPARES = 1024,    // the atomic operation writes only if it finds an expected value: atomicCAS
+} emu_access_kind;          // bits; events.h has two more
 
 // What code that is compiled with EMULATOR_REPORTS calls, at each atomic operation and memory fence; `scope` is a bit
 // of an emu_access_kind or 0. For ordinary loads and stores see emu_access() in events.h.
