@@ -10,6 +10,7 @@
 #include "stream.h"
 
 #include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,7 +223,8 @@ int emu_launch_kernel_or(const emu_launch *request, int invalid) {
     if (!code) code = emu_check_version(request->interface_version);
     if (!code) code = emu_find_typed_kernel(request->kernel, "the launch", &kernel);
     if (code) return code;
-    const emu_capture_calls *capture = emu_capturing();
+    const emu_grid_launch *parent = emu_grid_running();
+    const emu_capture_calls *capture = parent ? NULL : emu_capturing();
     if (capture) {
         struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeKernel};
         node.kernel.func = (void *)(uintptr_t)kernel->function;
@@ -260,6 +262,19 @@ int emu_launch_kernel_or(const emu_launch *request, int invalid) {
     if (code) {
         free(later);
         return code;
+    }
+    if (parent) { // it runs after the kernel that launches it, in any stream
+        emu_op *of = (emu_op *)((char *)(uintptr_t)parent - offsetof(emu_op, launch));
+        later->launch.device = parent->device;
+        later->launch.stream = parent->stream;
+        pthread_mutex_lock(&emu_queues.lock);
+        if (of->children)
+            of->last_child->next = later;
+        else
+            of->children = later;
+        of->last_child = later;
+        pthread_mutex_unlock(&emu_queues.lock);
+        return cudaSuccess;
     }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
