@@ -153,8 +153,9 @@ def load_ipython_extension(shell: object) -> None:
     """For ``%load_ext cudakern``, which adds ``%%cuda``."""
     from .insight.defaults import of_cells
     from .own.magic import load
+    from .programs.run import run_cell
 
-    load(shell, of_cells)
+    load(shell, of_cells, run_cell)
 
 
 def __dir__() -> list[str]:

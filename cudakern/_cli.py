@@ -1,6 +1,6 @@
-"""The command line: ``cudakern run | cc | info | query | ladder | occupancy | resources | lab | variants | source |
-verify | check | trace``, each with ``--json`` but the first two. The exit status is 2 for an invalid argument, 1 for a
-failed ladder, verify or check."""
+"""The command line: ``cudakern run | cc | toolkit | info | query | ladder | occupancy | resources | lab | variants |
+source | verify | check | trace``, each with ``--json`` but the first three. The exit status is 2 for an invalid
+argument, 1 for a failed ladder, verify or check."""
 
 from __future__ import annotations
 

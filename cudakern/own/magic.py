@@ -7,16 +7,16 @@ import builtins
 import keyword
 import re
 import shlex
-import sys
-import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NoReturn
 
 from .._backend import backend
 from .compile import Checked, compiled
-from .cuda_source import tokens
+from .cuda_source import defines_main
+
+#: The text, its name, options for the compiler, whether to check.
+RunCell = Callable[[str, str, list[str], bool], None]
 
 
 def _refuse(message: str) -> NoReturn:
@@ -46,7 +46,7 @@ def _is_reserved(shell: Any, name: str) -> bool:
     return keyword.iskeyword(name) or name in shell.user_ns_hidden or bool(_RESERVED.fullmatch(name))
 
 
-def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None]) -> Any:
+def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None], run_cell: RunCell) -> Any:
     """The cell magic."""
     try:
         # The value of --flags may begin with a dash.
@@ -60,37 +60,14 @@ def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None]) 
         checked = check() if options.check else None
         if checked is not None and backend().emulated:
             _say_once(checked)
-        if is_program(cell):
-            return _run(cell, name, flags, checked is not None)
+        if defines_main(cell):
+            return run_cell("\n" + cell, name, flags, checked is not None)
         program = compiled("\n" + cell, name, flags, options.arch, options.instances, checked)
     except (TypeError, ValueError) as error:
         _refuse(str(error))
     names = (name for name in dir(program) if name in program.kernels and not _is_reserved(shell, name))
     shell.push({options.name: program} | {name: getattr(program, name) for name in names})
     return program
-
-
-def is_program(cell: str) -> bool:
-    """Whether a cell is a whole program: it defines ``main``."""
-    words = [token.text for token in tokens(cell)]
-    return any(words[i : i + 2] == ["main", "("] and words[i - 1] == "int" for i in range(1, len(words)))
-
-
-def _run(cell: str, name: str, flags: list[str], check: bool) -> None:
-    """Runs a cell with a ``main``, and shows what it prints; small mistakes are found as in launches from Python."""
-    from ..programs import options, run
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
-        path.write_text("\n" + cell, encoding="utf-8")
-        request = options.parsed([str(path), *flags, f"-I{Path.cwd()}"])
-        done = run.finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
-    print(done.output, end="")
-    print(done.errors, end="", file=sys.stderr)
-    if done.findings:
-        print(done.findings)
-    if done.exit_code:
-        print(f"(exit code {done.exit_code})")
 
 
 _said = False
@@ -104,8 +81,9 @@ def _say_once(checked: Checked) -> None:
     _said = True
 
 
-def load(shell: Any, check: Callable[[], Checked | None]) -> None:
-    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked."""
+def load(shell: Any, check: Callable[[], Checked | None], run_cell: RunCell) -> None:
+    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked, and
+    ``run_cell`` runs a cell with a ``main``."""
 
     def magic(line: str, cell: str) -> Any:
         """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``. A cell
@@ -127,6 +105,6 @@ def load(shell: Any, check: Callable[[], Checked | None]) -> None:
         checked. The environment variable CUDAKERN_CHECK=0 turns the checks of all cells off; if it is 1 when
         cudakern is imported, every launch on the emulator is checked, whatever its size, also with --no-check.
         """
-        return cuda(shell, line, cell, check)
+        return cuda(shell, line, cell, check, run_cell)
 
     shell.register_magic_function(magic, "cell", "cuda")

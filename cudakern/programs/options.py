@@ -17,8 +17,9 @@ LINKED = {".o", ".a", ".so", ".obj"}
 #: Options that g++ takes, besides those in the table.
 _OF_HOST = re.compile(r"-(f|W|m|O|std=|pthread|pedantic|rdynamic|pipe|ansi|static-lib|g\d|ggdb).*")
 #: Libraries whose functions are in the headers or in the core; and those that the emulator does not have.
-OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
-_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc", "nvToolsExt",
+OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static",
+       "nvToolsExt", "nvtx3"}  # fmt: skip
+_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc",
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
 
 
@@ -41,6 +42,7 @@ class Request:
     language: str = ""  #: of the files that follow: "cu", "c++", "c"; "": as their names say
     languages: dict[Path, str] = field(default_factory=dict)
     arch: int = 900  #: the value of __CUDA_ARCH__
+    preprocessor: str = "-E"  #: or "-M", "-MM": what it is to write
     kind: str = "program"  #: or "compile", "shared", "library", "preprocess", "device_link"
     run: bool = False
     dry: bool = False
@@ -89,7 +91,7 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
     while waiting:
         word = waiting.pop()
         if word.startswith("@"):
-            waiting += shlex.split(Path(word[1:]).read_text(encoding="utf-8"))[::-1]
+            waiting += _of_file(word[1:])
             continue
         if not word.startswith("-") or word == "-":
             yield "", word, "file"
@@ -102,7 +104,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
             elif has_value and not equals:
                 if not waiting:
                     raise OptionError(f"{word} needs a value")
-                yield short, waiting.pop(), meaning
+                value = waiting.pop()
+                if meaning == "more":
+                    waiting += _of_file(value)
+                else:
+                    yield short, value, meaning
             else:
                 yield short, value, meaning
         elif len(word) > 2 and word[:2] in ("-D", "-U", "-I", "-L", "-l", "-O", "-o"):
@@ -114,6 +120,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         else:
             advice = f"did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
             raise OptionError(f"unknown option {word}: {advice}")
+
+
+def _of_file(name: str) -> list[str]:
+    """The words of a file with options, in reverse."""
+    return shlex.split(Path(name).read_text(encoding="utf-8"))[::-1]
 
 
 def _take(request: Request, name: str, value: str, meaning: str) -> None:
@@ -133,7 +144,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         for each in value.split(",") if name in ("-I", "-L", "-isystem", "-include") else [value]:
             to += [name + each] if joined else [name, each] if separate else [f"{name}={each}" if each else name]
     elif meaning == "each":
-        request.host += [option for option in value.split(",") if option]
+        request.host += [option.strip("\"'") for option in re.split(r"[,\s]+", value) if option]
     elif meaning == "linker":
         request.linker += [f"-Wl,{value}"]
     elif meaning == "errors":
@@ -163,5 +174,6 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         request.host += ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"] * (value == "per-thread")
     elif meaning in ("compile", "shared", "library", "preprocess", "device_link"):
         request.kind = meaning
+        request.preprocessor = name if meaning == "preprocess" else request.preprocessor
     elif meaning in ("run", "dry", "verbose", "version"):
         setattr(request, meaning, True)

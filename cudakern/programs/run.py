@@ -17,7 +17,7 @@ from .._backend import backend, use_backend
 from ..insight.counters import Trace
 from ..insight.findings import Findings
 from ..own.compilers import compiler
-from . import build, options, watched
+from . import build, options, toolkit, watched
 from .options import Request
 
 
@@ -119,6 +119,21 @@ def finished(
     return Finished(done.returncode, done.stdout, done.stderr, **of_mode)
 
 
+def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
+    """Runs a cell with a ``main``, and shows what it prints, and what a check finds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_text(text, encoding="utf-8")
+        request = options.parsed([str(path), *flags, f"-I{Path.cwd()}"])
+        done = finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
+    print(done.output, end="")
+    print(done.errors, end="", file=sys.stderr)
+    if done.findings:
+        print(done.findings)
+    if done.exit_code:
+        print(f"(exit code {done.exit_code})")
+
+
 def _program(request: Request, mode: str = "plain") -> Path:
     """The program for the backend, which can be executed."""
     on_gpu = mode == "plain" and not backend().emulated
@@ -169,18 +184,25 @@ def command_cc(words: Sequence[str]) -> int:
     if request.version:
         print(_VERSION)
         return 0
+    if request.verbose or request.dry:
+        sys.stderr.write(toolkit.described(words, request.arch))
     if not request.files:
         raise ValueError("cc needs a source: cudakern cc program.cu -o program")
+    if request.dry:
+        return 0
     _warn(request)
-    if request.kind in ("compile", "preprocess"):
-        for file in request.files:
-            if request.language_of(file):
-                _object(request, file)
+    sources = [file for file in request.files if request.language_of(file)]
+    if request.kind == "preprocess":
+        sys.stdout.flush()
+        return max(build.preprocessed(request, file, request.output, [request.preprocessor]) for file in sources)
+    if request.kind == "compile":
+        for file in sources:
+            _object(request, file)
         return 0
     if request.kind == "device_link":
         return _empty_object(request)
     if request.kind == "library":
-        objects = [str(build.unit(request, file)) for file in request.files]
+        objects = [str(build.unit(request, file) if file in sources else file) for file in request.files]
         return subprocess.run(["ar", "rcs", str(request.output or "a.a"), *objects]).returncode
     build.copied(build.program(request), request.output or Path("a.out"))
     if request.run:
@@ -196,6 +218,16 @@ Cuda compilation tools, release 13.0, V13.0.0"""
 def _object(request: Request, file: Path) -> None:
     output = request.output or (request.folder or Path()) / f"{file.stem}.o"
     build.copied(build.unit(request, file), output, executable=False)
+    if request.dependencies:
+        _dependencies(request, file, output)
+
+
+def _dependencies(request: Request, file: Path, output: Path) -> None:
+    """Writes which files a source reads, for make."""
+    words = [word for word in request.dependencies if word not in ("-MD", "-MMD")]
+    words += [] if "-MT" in words else ["-MT", str(output)]
+    words += [] if "-MF" in words else ["-MF", str(output.with_suffix(".d"))]
+    build.preprocessed(request, file, None, ["-MM" if "-MMD" in request.dependencies else "-M", *words])
 
 
 def _empty_object(request: Request) -> int:

@@ -62,7 +62,7 @@ def make(folder: Path) -> None:
     _make_host(host)
     for name in OWN:
         for library in (f"lib{name}.so", f"lib{name}.a"):
-            (folder / "lib64" / library).write_text(f"/* GNU ld script */\nINPUT({core} {host})\n")
+            (folder / "lib64" / library).write_text(f'/* GNU ld script */\nINPUT("{core}" "{host}")\n')
 
 
 def _make_core(path: Path) -> None:
@@ -91,9 +91,10 @@ def _compile(language: str, text: str, options: Sequence[str], path: Path) -> No
 
 
 def described(link_line: Sequence[str] = (), arch: int = 900) -> str:
-    """What `nvcc -v` says, of which build systems read where the toolkit is, and how programs are linked."""
+    """What `nvcc -v` says, of which CMake reads where the toolkit is, and what programs are linked with."""
     folder = os.environ.get(VARIABLE, "")
     libraries = f'"-L{folder}/lib64"'
+    of_runtime = "-lcudadevrt -lcudart_static -lrt -lpthread -ldl"
     lines = [
         f"_HERE_={folder}/bin",
         f"TOP={folder}",
@@ -102,6 +103,8 @@ def described(link_line: Sequence[str] = (), arch: int = 900) -> str:
         f'INCLUDES="-I{folder}/include"',
         f"LIBRARIES=  {libraries}",
         f"cicc -arch compute_{arch // 10}",
-        f"{folder}/bin/nvcc {' '.join(link_line)} {libraries} -lcudadevrt -lcudart_static -lrt -lpthread -ldl",
+        f"{folder}/bin/nvcc {' '.join(link_line)} {libraries} {of_runtime}",  # which CMake takes for the linker
     ]
-    return "".join(f"#$ {line}\n" for line in lines[: None if link_line else -2])
+    if not link_line:
+        return "".join(f"#$ {line}\n" for line in lines[:-2])
+    return "".join(f"#$ {line}\n" for line in lines) + f" ld -o a.out -L{folder}/lib64 {of_runtime}\n"

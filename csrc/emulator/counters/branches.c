@@ -157,9 +157,11 @@ static void close_lanes(const lanes *of) {
         const unsigned thread = of->warp * LANES + lane;
         const size_t left = (size_t)(of->next[lane] - of->at[lane]);
         if (of->at[lane] == noted_of(thread)) continue;
+        now->paths[thread].next = noted_of(thread) + left;
+        *noted_of(thread) = *of->at[lane]; // mostly, this block is all that is left
+        if (left == 1) continue;
         memmove(noted_of(thread), of->at[lane], left * sizeof(uint64_t));
         memmove(noted_of(thread) + EMU_NOTES, of->at[lane] + EMU_NOTES, left * sizeof(uint64_t));
-        now->paths[thread].next = noted_of(thread) + left;
     }
 }
 
@@ -198,17 +200,24 @@ static int access_rest(lanes *of, uint32_t some) {
         if (it.lanes) requests_make(of->warp, note, &it);
         ++count;
     }
+    requests_separate();
     return count;
 }
 
 static void access_together(const lanes *of, uint32_t some, size_t i) {
-    request it = {.lanes = some};
-    for (uint32_t rest = some; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        it.address[lane] = of->at[lane][EMU_NOTES + i];
-        if (!it.address[lane]) it.lanes &= ~(rest & -rest);
-    }
-    if (it.lanes) requests_make(of->warp, of->at[__builtin_ctz(some)][i], &it);
+    const uint64_t note = of->at[__builtin_ctz(some)][i];
+    request it;
+    it.lanes = some;
+    if (some == UINT32_MAX)
+        for (unsigned lane = 0; lane < LANES; ++lane) it.address[lane] = of->at[lane][EMU_NOTES + i];
+    else
+        for (uint32_t rest = some; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            it.address[lane] = of->at[lane][EMU_NOTES + i];
+        }
+    for (uint32_t rest = note < MOST_SITES ? some : 0; rest; rest &= rest - 1)
+        if (!it.address[__builtin_ctz(rest)]) it.lanes &= ~(rest & -rest);
+    if (it.lanes) requests_make(of->warp, note, &it);
 }
 
 static void execute(lanes *of, const group *these, size_t count) {
@@ -217,10 +226,12 @@ static void execute(lanes *of, const group *these, size_t count) {
     code_block *branch;
     enter(of->warp, *path, these->number, threads);
     for (size_t i = 1; i < count; ++i) {
-        if (path[i] < FIRST_BLOCK)
+        if (path[i] < FIRST_BLOCK) {
             access_together(of, these->lanes, i);
-        else
-            enter(of->warp, path[i], go_to(of->warp, path[i], &branch), threads);
+            continue;
+        }
+        requests_separate();
+        enter(of->warp, path[i], go_to(of->warp, path[i], &branch), threads);
     }
     for (uint32_t rest = these->lanes; rest; rest &= rest - 1) of->at[__builtin_ctz(rest)] += count;
     const size_t known = access_rest(of, these->lanes) ? 0 : these->known - count; // 0: it is found out again
@@ -300,6 +311,7 @@ void branches_begin(unsigned thread) {
     path->next = noted_of(thread);
     path->base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
     path->local = emu_local(&path->local_bytes);
+    if (now->room == MORE_ROOM) path->local = 0, path->local_bytes = SIZE_MAX; // the core must find addresses
 }
 
 void branches_end(unsigned thread) {

@@ -103,8 +103,8 @@ void requests_forget_memory(void); // what `find` has said
 void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_bytes);
 unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_space space); // its number
 void requests_make(unsigned warp, uint64_t note, const request *of);                       // note: as branches_note
-void requests_converge(
-    unsigned warp); // its lanes wait for each other: later requests are not joined with earlier ones
+void requests_separate(void);          // later requests have no members of the same objects
+void requests_converge(unsigned warp); // lanes wait for each other: later requests are joined with none before
 void requests_block_end(void);
 cache_figures requests_end(void); // of the launch
 void requests_clear(void);

@@ -25,7 +25,8 @@ typedef struct group { // requests that are joined
 
 typedef struct row { // of a site and a warp
     uintptr_t shape[LANES];
-    uint64_t hash; // of the shape; 0: unknown
+    uint64_t hash;         // of the shape; 0: unknown
+    uintptr_t least, most; // of the shape, as signed numbers
     unsigned site, warp;
     group *held; // [GROUPS]
     unsigned held_count, is_listed;
@@ -34,7 +35,8 @@ typedef struct row { // of a site and a warp
 } row;
 
 static site sites[MOST_SITES];
-static row *rows[MOST_SITES]; // of each warp
+static unsigned char alignment[MOST_SITES]; // of the objects that a site accesses members of; 0: unknown
+static row *rows[MOST_SITES];               // of each warp
 static unsigned site_count;
 static struct {
     uintptr_t key;
@@ -61,6 +63,7 @@ unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_spa
     places[i].number = site_count;
     sites[site_count] = (site){
         .code = at->code, .file = at->file, .line = at->line, .kind = kind, .bytes = (unsigned)bytes, .space = space};
+    alignment[site_count] = 0;
     if (!rows[site_count]) {
         rows[site_count] = calloc(MOST_WARPS, sizeof **rows);
         if (!rows[site_count]) abort();
@@ -92,9 +95,12 @@ static struct { // static shared variables that a launch has accessed
 static void look_at_shape(row *in) {
     uint64_t hash = 1;
     in->unaligned = 0;
+    in->least = in->most = in->shape[0];
     for (unsigned lane = 0; lane < LANES; ++lane) {
         hash = (hash ^ in->shape[lane]) * 0x9e3779b97f4a7c15u ^ hash >> 29;
         in->unaligned |= (unsigned)in->shape[lane] % WIDEST;
+        if ((intptr_t)in->shape[lane] < (intptr_t)in->least) in->least = in->shape[lane];
+        if ((intptr_t)in->shape[lane] > (intptr_t)in->most) in->most = in->shape[lane];
     }
     in->hash = hash ? hash : 1;
 }
@@ -258,6 +264,119 @@ void requests_converge(unsigned warp) {
     listed[warp].count = 0;
 }
 
+// --- Members that are joined ---------------------------------------------------------------------------------------
+//
+//   p[i].x + p[i].y   nvcc loads both at once if the type of p[i] tells that they are aligned
+//
+// as far as they are in one block of code, and nothing is stored between that could be one of them. The kernel's code
+// tells of which types it takes members: it checks pointers' alignment (-fsanitize=alignment) in front of the access:
+//
+//   74 <distance to A> ... 48 8d 3d <of what follows: type> e8 <handler>    A: <first argument> e8 <callback>
+enum { MOST_VECTORS = 8 };
+
+static unsigned alignment_at(uintptr_t after) {
+#ifdef __x86_64__
+    enum { CALL = 5, ARGUMENT = 24, LEAST = 12, MOST = 40 };
+    const unsigned char *const call = (const unsigned char *)after - CALL;
+    for (const unsigned char *at = call; at > call - ARGUMENT; --at) {
+        if (at[-5] != 0xe8 || memcmp(at - 12, "\x48\x8d\x3d", 3)) continue;
+        for (unsigned distance = LEAST; distance < MOST; ++distance) {
+            if (at[-(int)distance - 2] != 0x74 || at[-(int)distance - 1] != distance) continue;
+            int32_t offset;
+            memcpy(&offset, at - 9, sizeof offset);
+            const struct { // as checker/callbacks.cpp has it
+                const char *file;
+                unsigned line, column;
+                const void *type;
+                unsigned char log_alignment;
+            } *const of = (const void *)(at - 5 + offset);
+            return 1u << (of->log_alignment & 7);
+        }
+    }
+#endif
+    (void)after;
+    return 0;
+}
+
+typedef struct vector { // members of one aligned object in each lane
+    row *of;            // of the first of them
+    request its;        // the objects
+    unsigned is_store, unit, align;
+    uint32_t members, barred; // bits: bytes; barred: may have been stored since
+} vector;
+static vector vectors[MOST_VECTORS];
+static unsigned vector_count;
+
+static void count_members(const vector *of, unsigned begin, unsigned bytes) {
+    const unsigned first = (unsigned)__builtin_ctz(of->its.lanes);
+    const uintptr_t object = of->its.address[first] - of->of->shape[first];
+    count_request(of->of, &(placed){object + begin, of->its.lanes}, bytes);
+}
+
+// Two, or four, aligned members. Of a load, a missing one is filled in if there are the first one and two others.
+static void end_vector(unsigned number) {
+    vector it = vectors[number];
+    vectors[number] = vectors[--vector_count];
+    const uint32_t one = (1u << it.unit) - 1, all = (1u << it.align) - 1;
+    const unsigned members = (unsigned)__builtin_popcount(it.members) / it.unit;
+    const int is_half = (it.members & all >> it.align / 2) == it.members;
+    if (!it.is_store && it.align == 4 * it.unit && it.members & one && !is_half &&
+        members >= (it.unit < WORD ? 2 : 3))
+        it.members = all;
+    for (unsigned begin = 0, size; begin < it.align; begin += size) {
+        size = it.unit;
+        if (!(it.members >> begin & one)) continue;
+        while (2 * size <= it.align && begin % (2 * size) == 0 &&
+               (it.members >> begin & ((1u << 2 * size) - 1)) == (1u << 2 * size) - 1)
+            size *= 2;
+        count_members(&it, begin, size);
+    }
+}
+
+void requests_separate(void) {
+    while (vector_count) end_vector(0);
+}
+
+static int are_members_of(const vector *in, const request *of, unsigned offset) {
+    if (in->its.lanes != of->lanes) return 0;
+    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (of->address[lane] - in->its.address[lane] != offset) return 0;
+    }
+    return 1;
+}
+
+static void add_member(row *in, const request *of) {
+    const site *const at = &sites[in->site];
+    const uintptr_t address = of->address[__builtin_ctz(of->lanes)];
+    const unsigned is_store = at->kind & EMU_WRITES, bytes = at->bytes;
+    const unsigned align = alignment[in->site] > WIDEST ? WIDEST : alignment[in->site];
+    const unsigned offset = address % (align ? align : 1);
+    const uint32_t members = ((1u << bytes) - 1) << offset;
+    for (unsigned i = vector_count; i--;) {
+        vector *const other = &vectors[i];
+        const int is_near = address - offset == other->its.address[__builtin_ctz(of->lanes)];
+        if (other->is_store == is_store && other->align == align && other->unit == bytes && is_near &&
+            are_members_of(other, of, offset) && !((is_store ? other->members : other->barred) & members)) {
+            other->members |= members; // also if it is loaded again
+            return;
+        }
+        if (!other->is_store && !is_store) continue;
+        if (align != other->align || (other->is_store && other->members & members))
+            end_vector(i);
+        else
+            other->barred |= members;
+    }
+    if (align <= bytes) {
+        count_request(in, &(placed){address - in->shape[__builtin_ctz(of->lanes)], of->lanes}, bytes);
+        return;
+    }
+    if (vector_count == MOST_VECTORS) end_vector(0);
+    vector *const to = &vectors[vector_count++];
+    *to = (vector){.of = in, .its = *of, .is_store = is_store, .unit = bytes, .align = align, .members = members};
+    for (unsigned lane = 0; lane < LANES; ++lane) to->its.address[lane] -= offset;
+}
+
 // --- Requests ------------------------------------------------------------------------------------------------------
 
 static struct { // of an instruction, if it accesses the same memory as before
@@ -269,15 +388,37 @@ static range recent[RECENT];
 static unsigned next_recent;
 static range (*find)(uintptr_t address); // requests_start
 
+static void add_fitting(row *in, const request *of, uintptr_t base) {
+    const site *const at = &sites[in->site];
+    const placed it = {base, of->lanes};
+    const int is_plain = at->kind == EMU_READS || at->kind == EMU_WRITES;
+    if (at->kind & IS_JOINED)
+        hold(in, &it);
+    else if (at->space == EMU_SPACE_GLOBAL && is_plain && (vector_count || alignment[in->site] > at->bytes))
+        add_member(in, of);
+    else
+        count_request(in, &it, at->bytes);
+    if (at->space != EMU_SPACE_SHARED) return;
+    if (at->kind & EMU_READS) ++made[in->warp][0];
+    if (at->kind & EMU_WRITES) ++made[in->warp][1];
+}
+
+static int fits(const row *in, const request *of, uintptr_t base) {
+    uintptr_t differs = 0;
+    if (of->lanes == UINT32_MAX)
+        for (unsigned lane = 0; lane < LANES; ++lane) differs |= (of->address[lane] - in->shape[lane]) ^ base;
+    else
+        for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            differs |= (of->address[lane] - in->shape[lane]) ^ base;
+        }
+    return !differs;
+}
+
 static void add(row *in, const request *of) {
     const unsigned first = (unsigned)__builtin_ctz(of->lanes);
     const uintptr_t base = of->address[first] - in->shape[first];
-    uintptr_t differs = 0;
-    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(rest);
-        differs |= (of->address[lane] - in->shape[lane]) ^ base;
-    }
-    if (differs) {
+    if (!fits(in, of, base)) {
         count_held(in); // which has the shape, too
         in->hash = 0;
         for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
@@ -285,15 +426,7 @@ static void add(row *in, const request *of) {
             in->shape[lane] = of->address[lane] - base;
         }
     }
-    const site *const at = &sites[in->site];
-    const placed it = {base, of->lanes};
-    if (at->kind & IS_JOINED)
-        hold(in, &it);
-    else
-        count_request(in, &it, at->bytes);
-    if (at->space != EMU_SPACE_SHARED) return;
-    if (at->kind & EMU_READS) ++made[in->warp][0];
-    if (at->kind & EMU_WRITES) ++made[in->warp][1];
+    add_fitting(in, of, base);
 }
 
 static range find_range(uintptr_t address) {
@@ -323,6 +456,7 @@ static __attribute__((noinline)) void make_slowly(unsigned warp, uint64_t note, 
         const int may_join = space == EMU_SPACE_SHARED && !(kind & EMU_VOLATILE) && (bytes == 4 || bytes == 8);
         row *const to = rows[requests_site(&at, bytes, kind | (may_join ? IS_JOINED : 0), (emu_space)space)];
         if (space == known[place].in.space) known[place].of = to;
+        alignment[to->site] = (unsigned char)alignment_at(at.code + 1);
         add(&to[warp], &part[space]);
     }
 }
@@ -333,9 +467,19 @@ void requests_make(unsigned warp, uint64_t note, const request *of) {
         return;
     }
     const size_t i = (note ^ note >> 12) % MOST_SITES;
+    const range *const of_all = &known[i].in;
     uint32_t outside = known[i].note != note;
+    if (!outside && known[i].of) {
+        row *const in = &known[i].of[warp];
+        const unsigned first = (unsigned)__builtin_ctz(of->lanes);
+        const uintptr_t base = of->address[first] - in->shape[first], begin = base - of_all->begin;
+        if (in->hash && begin + in->least < of_all->bytes && begin + in->most < of_all->bytes && fits(in, of, base)) {
+            add_fitting(in, of, base);
+            return;
+        }
+    }
     for (uint32_t rest = of->lanes; rest; rest &= rest - 1)
-        outside |= of->address[__builtin_ctz(rest)] - known[i].in.begin >= known[i].in.bytes;
+        outside |= of->address[__builtin_ctz(rest)] - of_all->begin >= of_all->bytes;
     if (outside)
         make_slowly(warp, note, of, i);
     else if (known[i].of)

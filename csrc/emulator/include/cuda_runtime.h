@@ -18,7 +18,12 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#endif
 
+#if defined __cplusplus && __cplusplus < 201703L // a host's file in older C++: it has no kernels
+#include "emulator/device_qualifiers.h"
+#include "emulator/api_typed.h"
+#elif defined __cplusplus
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll
 #pragma GCC diagnostic ignored "-Wattributes"      // `static __global__`: a static function cannot be exported
 

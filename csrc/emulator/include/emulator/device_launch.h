@@ -94,8 +94,8 @@ namespace emu {
 struct registered {
     emu_announced kernel;
     template <typename... P>
-    explicit registered(void (*function)(P...))
-        : kernel{reinterpret_cast<const void *>(function), &signature<P...>, nullptr} {
+    explicit registered(void (*function)(P...), emu_dim3 cluster = {})
+        : kernel{reinterpret_cast<const void *>(function), &signature<P...>, cluster, nullptr} {
         emu_announce(&kernel, 1);
     }
     registered(const registered &) = delete;

@@ -21,14 +21,15 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     emu_launch_next(&launch);
 }
 
-template <auto KERNEL> struct of_program { static registered kernel; };
-template <auto KERNEL> registered of_program<KERNEL>::kernel{KERNEL};
+template <auto KERNEL, unsigned... CLUSTER> struct of_program { static registered kernel; };
+template <auto KERNEL, unsigned... CLUSTER>
+registered of_program<KERNEL, CLUSTER...>::kernel{KERNEL, emu_dim3{CLUSTER...}};
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
-// their address.
-template <auto KERNEL, typename... Arguments> static void launch(Arguments &...arguments) {
+// their address. CLUSTER: the three numbers of __cluster_dims__, or none.
+template <auto KERNEL, unsigned... CLUSTER, typename... Arguments> static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
-    (void)&of_program<KERNEL>::kernel;
+    (void)&of_program<KERNEL, CLUSTER...>::kernel;
     void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
     (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));

@@ -259,7 +259,7 @@ typedef struct emu_page {
 typedef struct emu_path { // of a thread: the basic blocks of code that it has entered, and its accesses there
     uint64_t *next, *end; // next < end; next[EMU_NOTES]: an access's address
     uintptr_t base;       // of the stack pointers that are noted: within 1 MB below all of the thread's
-    uintptr_t local;      // memory whose accesses are not noted
+    uintptr_t local;      // memory whose accesses are not noted, but reported if there is an `access`
     size_t local_bytes;
 } emu_path;
 // What is noted of a block of code: an address in it; above, where the stack pointer is, which tells calls apart. Of
@@ -271,7 +271,7 @@ typedef struct emu_direct {
     emu_unheard unheard;
     uint32_t for_launch, for_block;
     const emu_page *pages; // pages[n % EMU_PAGES]: the nth page of all memory, or another one
-    emu_path *paths;       // by thread of the block; NULL: nobody wants them. Accesses are noted if `access` is NULL.
+    emu_path *paths;       // by thread of the block; NULL: nobody wants them
     void (*full)(void);    // the current thread's path has come to its end; makes room
 } emu_direct;
 
