@@ -73,6 +73,7 @@ typedef struct emu_grid_launch {
     emu_dim3 cluster; // blocks of a cluster
     int device;
     unsigned long long stream; // its id
+    void *operation;           // of the stream: for what the kernel launches itself
 } emu_grid_launch;
 
 typedef struct emu_grid_error {
@@ -85,8 +86,7 @@ typedef struct emu_grid_error {
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
 
-// The launch of which the calling thread is a thread of a kernel; NULL: it is none. It is what was passed to
-// emu_grid_run.
+// The launch of which the calling thread is a thread of a kernel; NULL: it is none.
 const emu_grid_launch *emu_grid_running(void);
 
 // Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that

@@ -10,7 +10,6 @@
 #include "stream.h"
 
 #include <stdalign.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,6 +253,7 @@ int emu_launch_kernel(const emu_launch *request) {
     if (posix_memalign(&memory, align, offset + signature->bytes))
         return emu_error(cudaErrorMemoryAllocation, "out of host memory for a launch");
     launch.arguments = (char *)memory + offset;
+    launch.operation = memory;
     emu_op *later = memory;
     *later = (emu_op){.kind = OP_KERNEL, .launch = launch};
     code = copy_arguments((char *)memory + offset, signature, request->arguments, kernel->function);
@@ -262,7 +262,7 @@ int emu_launch_kernel(const emu_launch *request) {
         return code;
     }
     if (parent) { // it runs after the kernel that launches it, in any stream
-        emu_op *of = (emu_op *)((char *)(uintptr_t)parent - offsetof(emu_op, launch));
+        emu_op *of = parent->operation;
         later->launch.device = parent->device;
         later->launch.stream = parent->stream;
         pthread_mutex_lock(&emu_queues.lock);
