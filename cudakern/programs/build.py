@@ -28,7 +28,8 @@ _LANGUAGES = {"c++": "c++", "c": "c"}
 _OLD = re.compile(r"-std=(c|gnu)\+\+(98|03|0x|11|1y|14)")
 #: As nvcc includes it before a source, and what it defines.
 _OF_CUDA = ["-include", "cuda_runtime.h", "-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13",
-            "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__", "-DEMULATOR_PROGRAM"]  # fmt: skip
+            "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__",
+            "-DEMULATOR_PROGRAM"]  # fmt: skip
 
 
 def program(request: Request, mode: str = "plain") -> Path:
