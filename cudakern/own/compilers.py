@@ -216,6 +216,7 @@ class Job(NamedTuple):
     before: list[str]  #: options for the preprocessor alone
     options: list[str]
     launches: bool | None = None  #: see translate.translated
+    library: str = "\0"  #: this, too
 
     def run(self, files: dict[str, str], folder: Path, kind: bytes = LIBRARY_KIND) -> cache.Built:
         """Compiles it in that folder, in which these files are to be."""
@@ -233,7 +234,7 @@ class Job(NamedTuple):
             if not text_file.is_file():
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
-            translated = translate.translated(text, self.mode, str(HEADERS), self.launches)
+            translated = translate.translated(text, self.mode, str(HEADERS), self.launches, self.library)
             if more or not translated.has_ptx:
                 break
             more = ["-include", "emulator/device_ptx.h"] + ["-DEMULATOR_PTX_HALF"] * translated.has_half
