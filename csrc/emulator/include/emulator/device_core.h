@@ -121,6 +121,11 @@ EMU_API void emu_copy_async_wait(int groups);
 EMU_API void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
 EMU_API void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
 EMU_API void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line);
+// The same by parts, for PTX: arrivals (which also later phases lack if it `drops`), and bytes that are to come or, if
+// negative, have come; returns the phase's parity. One attempt to wait. A copy of bytes to shared memory.
+EMU_API unsigned emu_mbarrier_change(void *barrier, int arrivals, int bytes, int drops, const char *file, int line);
+EMU_API int emu_mbarrier_test(void *barrier, int parity, const char *file, int line);
+EMU_API void emu_bulk_load(void *shared, const void *global, int bytes, void *barrier, const char *file, int line);
 EMU_API void emu_sync_part(int number, int threads, const char *file, int line);
 EMU_API void emu_arrive_part(int number, int threads, const char *file, int line);
 
