@@ -29,7 +29,7 @@ def needed(messages: str) -> str | None:
     return match[1] if match else None
 
 
-def added(job: Job, header: str, arch: str) -> Job:
+def added(job: Job, header: str, arch: int) -> Job:
     """The job with CCCL's headers. CompileError if these are not there."""
     folder = found()
     if folder is None:
