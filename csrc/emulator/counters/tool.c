@@ -217,7 +217,7 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
 static void on_block_continue(void *tool, emu_block_event *event) {
     (void)tool;
     if (!event->own) return;
-    branches_converge_all(); // of the block that ran: all its threads wait
+    for (unsigned warp = 0; warp < now.warps; ++warp) requests_converge(warp); // of the block that ran
     direct = (emu_direct){.access = emu_access, .paths = branches_use(event->own), .full = branches_full};
     emu_threadIdx.direct = &direct;
 }
