@@ -64,8 +64,8 @@ typedef enum emu_access_kind {
     EMU_OF_BLOCK = 32,      // the scope of an atomic operation; without either, it is the device
     EMU_OF_SYSTEM = 64,     //
     EMU_CACHED = 512,       // announces a read of what does not change while the kernel runs: __ldg
-    EMU_OF_INTEGERS = 2048, // an atomic operation on integers
     EMU_COMPARES = 1024,    // the atomic operation writes only if it finds an expected value: atomicCAS
+    EMU_OF_INTEGERS = 2048, // an atomic operation
 } emu_access_kind;          // bits; events.h has two more
 
 // What code that is compiled with EMULATOR_REPORTS calls, at each atomic operation and memory fence; `scope` is a bit
