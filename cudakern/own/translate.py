@@ -34,11 +34,12 @@ from typing import NamedTuple
 from .. import _driver
 from . import ptx
 from .cuda_source import Token, closing, split, tokens
+from .waits import Waits
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
-_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*)\b")
+_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b")
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 #: Types of one or several words, which cannot be names of parameters.
@@ -53,13 +54,14 @@ _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
+_LITTLE = 200  #: A kernel with fewer words and signs does little.
 STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
 VERSION = hashlib.sha256(
-    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "ptx.py", "ptx.txt"))
+    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "waits.py", "ptx.py", "ptx.txt"))
 ).hexdigest()
 
 
@@ -73,10 +75,13 @@ class Translated(NamedTuple):
 Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
 
 
-def translated(text: str, mode: str, headers: str, launches: bool | None = None) -> Translated:
+def translated(
+    text: str, mode: str, headers: str, launches: bool | None = None, library: str = ""
+) -> Translated:
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
+    ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
     ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
-    parts = list(_parts(text, headers))
+    parts = list(_parts(text, headers, library))
     source = [token for start, end in parts for token in tokens(text, start, end)]
     has_launch = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
     translation = _Translation(text, source, mode, has_launch if launches is None else launches)
@@ -84,11 +89,11 @@ def translated(text: str, mode: str, headers: str, launches: bool | None = None)
     return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_launch)
 
 
-def _parts(text: str, headers: str) -> Iterator[tuple[int, int]]:
+def _parts(text: str, headers: str, library: str) -> Iterator[tuple[int, int]]:
     """Where in a text the parts of files are that must be read as a whole."""
     marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
-    others = {file for *_, file, flags in marks if {"1", "3"} <= {*flags}}
+    others = {file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))}
     marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
     places = [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
               if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
@@ -126,6 +131,7 @@ class _Translation:
         self.edits: list[Edit] = []
         self.has_ptx = self.has_half = False
         #: The names that are volatile: of the file, and of each open brace's scope.
+        self.mode, self.waits = mode, Waits(source) if launches else None
         self.waiting, self.volatile = set(_WAITING), [set[str]()]
 
     def run(self) -> None:
@@ -179,7 +185,7 @@ class _Translation:
             if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
-            if depth < 0 or sign == ";" or (sign == "<" and _is_launch(source, end)):
+            if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
                 return  # no launch: the C++ compiler has its own words
             end += 1
         else:
@@ -197,7 +203,8 @@ class _Translation:
     def kernel(self, start: int, at: int) -> None:
         """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
         source = self.source
-        inline = ", noinline" * self.launches  # it must look each time whether it is to be launched
+        # Where emu_launching is constant for it, it must look each time.
+        inline = ", noinline" * (self.launches and self.mode in _driver.REPORTING)
         self.edits.append((source[at].start, source[at].end, f'__attribute__((visibility("default"){inline}))'))
         opening = at + 1
         while opening < len(source) and source[opening].text not in "({;":
@@ -209,6 +216,9 @@ class _Translation:
         if opening >= len(source) or source[opening].text != "(":
             return
         cluster = self.cluster(start, opening)
+        for token in source[start:opening]:
+            if token.text == '"hidden"':  # visibility
+                self.edits.append((token.start, token.end, '"default"'))
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
@@ -225,7 +235,11 @@ class _Translation:
         last = closing(source, opening) - 1
         parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
-        call = f"::emu::launch<(static_cast<void (*)({types})>({name})){cluster}>({', '.join(parameters)})"
+        threads = "THEY_WAIT"
+        if self.mode == "plain" and not cluster and not self.waits.may_wait(end):
+            threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
+        kernel = f"static_cast<void (*)({types})>({name})"
+        call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
         line = self.place(source[end].end)
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
         self.edits.append((source[end].end, source[end].end, code))

@@ -396,7 +396,7 @@ static _Noreturn void fail(int code, const char *file, int line, const char *for
     block->fail_code = code;
     block->fail_file = file;
     block->fail_line = line;
-    block->fail_thread = block->current->index;
+    block->fail_thread = emu_threadIdx.index;
     block->fail_code_at = block->fail_address = 0;
     block->failed = 1;
     emu_block_abandon(block);
@@ -456,6 +456,17 @@ void emu_yield(void) {
     emu_thread *next = emu_block_take(block, self->slot + 1u);
     if (next == self || (block->grid->can_run ? self->slot > next->slot : all_tried)) others_run(block);
     if (next != self) emu_block_resume(block, self->fiber, next);
+}
+
+int emu_block_alone(void) {
+    emu_block *block = emu_current;
+    if (block->tool || block->cluster || block->grid->order != EMU_ORDER_FIXED || block->live != block->thread_count)
+        return 0;
+    block->live = 1; // the thread that is in the kernel stands for all
+    memset(block->ready, 0, sizeof block->ready);
+    memset(block->live_slots, 0, sizeof block->live_slots);
+    block->live_slots[block->slot >> 6] = (uint64_t)1 << (block->slot & 63);
+    return 1;
 }
 
 int emu_is_cooperative(void) {

@@ -75,7 +75,7 @@ static void count_copy(const emu_where *at, const emu_access_event *event) {
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
-    const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE;
+    const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_OF_INTEGERS | EMU_RANGE | EMU_VOLATILE;
     if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(at, event);
     if (event->by == EMU_BY_MATRIX)
         count_access(at, event->address, event->bytes, (event->kind & ~EMU_RANGE) | OF_MATRIX, event->space);

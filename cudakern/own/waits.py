@@ -1,0 +1,84 @@
+"""Which kernels have threads that never wait for other ones: a block of such a kernel is a loop over its threads.
+
+The answer comes from words alone, so it is "may wait" in case of doubt. It follows each name in a kernel to all
+functions and types of that name in the source, and finds a word with which threads wait, or none. Lambdas and operators
+are called without a name, so every kernel counts as one that calls them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from .cuda_source import Token, closing
+
+#: Words with which a thread waits, or with which it may be in a loop until another thread has done something.
+_WAITS = re.compile(
+    r"__(sync|shfl|ballot|any|all|match|reduce_|activemask|barrier|nanosleep|threadfence|cluster)\w*|volatile"
+    r"|__shared__|_*asm_*|atomic(CAS|Exch)\w*|__ld(cg|cv|ca)|__nv_\w+|goto"
+    r"|(cooperative_groups|cg|sync|this_\w+|\w*partition|coalesced_\w+|barrier|pipeline|memcpy_async|reduce|shfl\w*)"
+    r"|(cuda|cub|thrust|nvcuda|wmma|std_thread)|(ballot|any|all|match_any|match_all|arrive\w*|wait\w*)"
+)
+_ATOMIC = re.compile(r"atomic\w+|emu_atomic\w*")
+_LOOPS = {"while", "do"}
+_ANY = "operator"  #: what every kernel may call
+
+
+class Waits:
+    def __init__(self, source: list[Token]) -> None:
+        self._source = source
+        #: The words of the functions and types of a name.
+        self._words: dict[str, set[str]] = defaultdict(set)
+        for i, token in enumerate(source):
+            if token.text == "{" and (name := self._name(i)):
+                self._words[name] |= self._inside(i)
+
+    def may_wait(self, opening: int) -> bool:
+        """Whether that is so of the kernel whose body begins with the brace there."""
+        words, new = set[str](), self._inside(opening) | self._words.get(_ANY, set())
+        while new:
+            words |= new
+            new = {word for name in new if name in self._words for word in self._words[name]} - words
+        if any(_WAITS.fullmatch(word) for word in words) or "<<<" in words:
+            return True
+        return bool(words & _LOOPS) and any(_ATOMIC.fullmatch(word) for word in words)
+
+    def _inside(self, opening: int) -> set[str]:
+        """The words in these braces."""
+        source, end = self._source, closing(self._source, opening)
+        words = {token.text for token in source[opening:end] if token.text[0].isalpha() or token.text[0] == "_"}
+        for i in range(opening, end - 2):
+            three = [token.text for token in source[i : i + 3]]
+            if three == ["<"] * 3:
+                words.add("<<<")
+            elif three[0] == ";" == three[1]:  # for (;;)
+                words.add("while")
+        return words
+
+    def _name(self, opening: int) -> str:
+        """Of which function or type that brace opens the body; "" if of none, or of a lambda of the host."""
+        source, i = self._source, opening - 1
+        while i > 0 and source[i].text in ("const", "noexcept", "override", "final", "mutable", "&"):
+            i -= 1
+        if source[i].text == ")":
+            i = self._before(i) - 1
+            name = source[i].text
+            if name.isidentifier() and not name.startswith("__"):
+                return name if name not in ("if", "for", "while", "switch", "catch") else ""
+        start = i
+        while start > 0 and source[start].text not in ";{}":
+            if source[start].text in ("struct", "class", "union"):
+                return source[start + 1].text
+            if source[start].text in (_ANY, "__device__"):
+                return _ANY  # of a lambda, or of an operator: its name is a sign
+            start -= 1
+        return ""
+
+    def _before(self, at: int) -> int:
+        """What opens the parenthesis that is closed there."""
+        depth = 0
+        for i in range(at, -1, -1):
+            depth += (self._source[i].text == ")") - (self._source[i].text == "(")
+            if not depth:
+                return i
+        return 0
