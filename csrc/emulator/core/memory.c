@@ -12,7 +12,6 @@
 #include "host.h"
 #include "table.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -497,8 +496,13 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
         return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
                          pointer);
-    const emu_entry fresh = {
-        .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device};
+    if (is_symbol > 1) emu_keep_loaded(pointer);
+    const emu_entry fresh = {.base = (uintptr_t)pointer,
+                             .bytes = bytes,
+                             .kind = is_symbol ? SYMBOL : REGISTERED,
+                             .device = device,
+                             .flags = is_symbol > 1,
+                             .advice = NO_ADVICE};
     pthread_mutex_lock(&emu_table.lock);
     size_t i = emu_table_after((uintptr_t)pointer + bytes - 1);
     emu_entry *before = i ? &emu_table.entries[i - 1] : NULL;
@@ -534,7 +538,7 @@ int emu_find_allocation(const void *pointer, emu_allocation *match) {
         *match = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
-                                  .is_symbol = b->kind == SYMBOL,
+                                  .is_symbol = b->kind == SYMBOL ? 1 + (int)b->flags : 0,
                                   .device = emu_entry_is_device(b) || b->kind == SYMBOL ? b->device : -1};
     pthread_mutex_unlock(&emu_table.lock);
     return b != NULL;
@@ -567,10 +571,9 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     pthread_mutex_lock(&emu_table.lock);
     const emu_entry *match = emu_table_find(pointer);
     if (match && !match->dying) {
-        const int on_device = match->kind == DEVICE || match->kind == SYMBOL;
-        a.type = on_device                ? cudaMemoryTypeDevice
-                 : match->kind == MANAGED ? cudaMemoryTypeManaged
-                                          : cudaMemoryTypeHost;
+        const int is_managed = match->kind == MANAGED || (match->kind == SYMBOL && match->flags);
+        const int on_device = !is_managed && (match->kind == DEVICE || match->kind == SYMBOL);
+        a.type = on_device ? cudaMemoryTypeDevice : is_managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         a.device = match->device;
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
@@ -581,20 +584,19 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
 }
 
 // --- managed memory: advice and prefetches are stored, for cudaMemRangeGetAttribute ---------------------------------
-// Checks a range. The table does not contain __managed__ variables: those are in a library or the program.
+// Checks a range.
 static int check_managed(const char *call, const void *pointer, size_t bytes, int location) {
     int code = location == cudaCpuDeviceId ? cudaSuccess : emu_check_device(location, call);
     if (code) return code;
     if (!pointer || !bytes)
         return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p are not a range of managed memory", call, bytes,
                          pointer);
-    Dl_info where; // a variable of a library or of the program
     pthread_mutex_lock(&emu_table.lock);
     const emu_entry *match = emu_table_find(pointer);
-    const int is_managed = match && !match->dying && match->kind == MANAGED;
+    const int is_managed =
+        match && !match->dying && (match->kind == MANAGED || (match->kind == SYMBOL && match->flags));
     const size_t left = match ? match->bytes - ((uintptr_t)pointer - match->base) : 0;
     pthread_mutex_unlock(&emu_table.lock);
-    if (!match && dladdr(pointer, &where)) return cudaSuccess;
     if (!is_managed)
         return emu_error(cudaErrorInvalidValue, "%s: %p is not managed memory; cudaMallocManaged allocates it", call,
                          pointer);

@@ -120,7 +120,8 @@ EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_free_host(void *pointer);
 EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
 EMU_API int emu_host_flags(unsigned *flags, void *host);
-EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
+// Host memory (0), a __device__ variable (1), or all __managed__ variables of a library or program (2).
+EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol);
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
                        size_t size); // address or bytes may be NULL
