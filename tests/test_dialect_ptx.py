@@ -587,3 +587,55 @@ def test_what_the_emulator_does_not_know_is_named_with_its_line(statement):
             assert "kernels.cu:3:" in message
             assert UNKNOWN[statement] in message, message
         assert "emu_" not in message
+
+
+# --- matrices --------------------------------------------------------------------------------------------------------
+#: The types of A and B, of C and D, k, and how many elements a register has.
+PRODUCTS = {
+    "f16": (np.float16, "f32", (8, 16), 2), "f16 ": (np.float16, "f16", (8, 16), 2), "bf16": (None, "f32", (8, 16), 2),
+    "tf32": (np.float32, "f32", (4, 8), 1), "s8": (np.int8, "s32", (16, 32), 4), "u8": (np.uint8, "s32", (16, 32), 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, k", [(kind, k) for kind, row in PRODUCTS.items() for k in row[2]])
+def test_products_of_matrices(kind, k):
+    dtype, of, _, count = PRODUCTS[kind]
+    kind, draw = kind.strip(), np.random.default_rng(k)
+    a, b, c = (draw.integers(0, 5, shape) for shape in ((16, k), (k, 8), (16, 8)))
+
+    def words(x):
+        if kind == "bf16":
+            return (x.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).view(np.uint32)
+        return np.ascontiguousarray(x, dtype).view(np.uint32)
+
+    a_words, b_words = words(a).reshape(16, -1), words(np.ascontiguousarray(b.T)).reshape(8, -1)
+    lanes = [(lane // 4, lane % 4) for lane in range(32)]
+    registers = [[a_words[g + 8 * (i % 2), t + 4 * (i // 2)] for i in range(k // 2 // count)]
+                 + [b_words[g, t + 4 * i] for i in range(k // 4 // count)] for g, t in lanes]  # fmt: skip
+    sums = {"f32": np.float32, "f16": np.float16, "s32": np.int32}[of]
+    of_lane = [[c[g + i // 2 * 8, 2 * t + i % 2] for i in range(4)] for g, t in lanes]
+    d = np.array(of_lane, sums).view(np.uint32).copy()
+    n, m = d.shape[1], len(registers[0])
+    names = iter(range(n + m))
+    result = ", ".join(f"%{next(names)}" for _ in range(n))
+    left, right = (", ".join(f"%{next(names)}" for _ in range(size // count)) for size in (k // 2, k // 4))
+    source = f"""__global__ void multiply(const unsigned *in, unsigned *out) {{
+    unsigned d[{n}], r[{m}];
+    for (int i = 0; i < {n}; ++i) d[i] = out[threadIdx.x * {n} + i];
+    for (int i = 0; i < {m}; ++i) r[i] = in[threadIdx.x * {m} + i];
+    asm("mma.sync.aligned.m16n8k{k}.row.col.{of}.{kind}.{kind}.{of} {{{result}}}, {{{left}}}, {{{right}}},"
+        " {{{result}}};" : {", ".join(f'"+r"(d[{i}])' for i in range(n))} : {", ".join(f'"r"(r[{i}])' for i in range(m))});
+    for (int i = 0; i < {n}; ++i) out[threadIdx.x * {n} + i] = d[i];
+}}"""
+    cudakern.compile(source).multiply[1, 32](np.array(registers, np.uint32), d)
+    product = a @ b + c
+    expected = [[product[g + i // 2 * 8, 2 * t + i % 2] for i in range(4)] for g, t in lanes]
+    assert d.view(sums).tolist() == np.array(expected, sums).tolist()
+
+
+def test_operands_without_a_comma_between_them():
+    source = 'asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(x[0]) : "r"(0x01020304) "r"(0x04030201), "r"(7));'
+    out = np.zeros(1, np.uint32)
+    with cudakern.use_backend("emulator"):
+        cudakern.compile(f"__global__ void f(unsigned *x) {{ {source} }}").f[1, 1](out)
+    assert out[0] == 15

@@ -112,7 +112,12 @@ class _Asm:
         self.ptx = "".join(map(_string, ptx))
         for is_output, section in zip((True, False), operands, strict=False):
             for operand in split(section, ",") if section else ():
-                self._operand(operand, is_output)
+                # nvcc also takes operands without a comma between them.
+                starts = [
+                    i for i, token in enumerate(operand) if i and token.text[:1] == '"' and operand[i - 1].text == ")"
+                ]
+                for start, end in zip([0, *starts], [*starts, len(operand)], strict=True):
+                    self._operand(operand[start:end], is_output)
 
     def _operand(self, operand: list[Token], is_output: bool) -> None:
         name = f"emu_{len(self.operands)}"
@@ -369,6 +374,66 @@ def _barrier(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     return f"emu_ptx::barrier({', '.join([*values, '0u'][:2])});"
 
 
+def _ldmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    to = _vector(asm, arguments[0], int(match["count"]))
+    is_transposed = "true" if match["transposed"] else "false"
+    row = asm.address(arguments[1], "shared", "char")
+    code = [f"unsigned emu_to[{len(to)}]; ldmatrix<{len(to)}, {is_transposed}>(emu_to, {row});"]
+    return " ".join([*code, *(f"emu_ptx::put({register}, emu_to[{i}]);" for i, register in enumerate(to))])
+
+
+def _stmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    return (
+        f"{_words_of(asm, 'from', arguments[1], 4)} stmatrix({asm.address(arguments[0], 'shared', 'char')}, emu_from);"
+    )
+
+
+#: Of mma: shapes of 16 rows and 8 columns by the type of A and B, and the number of elements in a register.
+_MATRICES = {"f16": ("__half", {8, 16}, 2), "bf16": ("__nv_bfloat16", {8, 16}, 2), "tf32": ("emu_ptx::tf32", {4, 8}, 1),
+             "s8": ("signed char", {16, 32}, 4), "u8": ("unsigned char", {16, 32}, 4)}  # fmt: skip
+_SUMS = {"f16": ("f16",), "f32": ("f16", "bf16", "tf32"), "s32": ("s8", "u8")}
+
+
+def _mma(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    k, (left, right, of) = int(match["k"]), match.group("a", "b", "d")
+    kind, depths, count = _MATRICES[left]
+    is_mixed = _MATRICES[right][2] != count or (left != right and of != "s32")
+    if k not in depths or is_mixed or match["c"] != of or left not in _SUMS[of]:
+        raise UnknownError(f"the emulator does not have the PTX instruction {match[0]}")
+    sums = 2 if of == "f16" else 4
+    numbers = {"a": k // 2 // count, "b": k // 4 // count, "c": sums}
+    code = [_words_of(asm, name, text, numbers[name]) for name, text in zip("abc", arguments[1:], strict=True)]
+    types = f"{kind}, {_MATRICES[right][0]}, {_TYPES[of]}, {k}, {'true' if match['sat'] else 'false'}"
+    code.append(f"unsigned emu_d[{sums}]; emu_ptx::mma<{types}>(emu_d, emu_a, emu_b, emu_c);")
+    code += [f"emu_ptx::put({to}, emu_d[{i}]);" for i, to in enumerate(_vector(asm, arguments[0], sums))]
+    return " ".join(code)
+
+
+def _mma_double(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    rows, k = int(match["rows"]), int(match["k"])
+    if rows == 8 and k != 4:
+        raise UnknownError(f"the emulator does not have the PTX instruction {match[0]}")
+    numbers = dict(zip("abd", (rows * k // 32, k // 4, rows // 4), strict=True))
+    code = [_words_of(asm, name, text, numbers[name], "double")
+            for name, text in zip("abd", arguments[1:], strict=True)]  # fmt: skip
+    code.append(f"emu_ptx::mma_double<{rows}, {k}>(emu_d, emu_a, emu_b);")
+    code += [f"emu_ptx::put({to}, emu_d[{i}]);" for i, to in enumerate(_vector(asm, arguments[0], numbers["d"]))]
+    return " ".join(code)
+
+
+def _vector(asm: _Asm, text: str, count: int) -> list[str]:
+    registers = asm.registers(text)
+    if len(registers) != count:
+        raise ValueError(text)
+    return registers
+
+
+def _words_of(asm: _Asm, name: str, text: str, count: int, kind: str = "unsigned") -> str:
+    """An array in C++ of a vector's registers."""
+    values = ", ".join(f"emu_ptx::as<{kind}>({register})" for register in _vector(asm, text, count))
+    return f"{kind} emu_{name}[{count}] = {{{values}}};"
+
+
 def _copy(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     to, of = asm.address(arguments[0], "shared", "char"), asm.address(arguments[1], "global", "char")
     size = asm.value(arguments[2], "int")
@@ -386,6 +451,11 @@ _HANDLERS: dict[re.Pattern[str], _Handler] = {
     _pattern("match.all.sync.<b32|b64>"): _match_all,
     _pattern("(bar|barrier)(.cta)?.sync(.aligned)?"): _barrier,
     _pattern(r"cp.async.c[ag].shared(::cta)?.global(.L2::\w+)?"): _copy,
+    _pattern("ldmatrix.sync.aligned.m8n8.x(count=[124])(transposed=.trans)?.shared(::cta)?.b16"): _ldmatrix,
+    _pattern("stmatrix.sync.aligned.m8n8.x4.shared(::cta)?.b16"): _stmatrix,
+    _pattern("mma.sync.aligned.m16n8k(k=4|8|16|32).row.col(sat=.satfinite)?.(d=f16|f32|s32)"
+             ".(a=b?f16|tf32|[su]8).(b=b?f16|tf32|[su]8).(c=f16|f32|s32)"): _mma,
+    _pattern("mma.sync.aligned.m(rows=8|16)n8k(k=4|8|16).row.col.f64.f64.f64.f64"): _mma_double,
     re.compile(r"(?:prefetchu?|discard|applypriority)\b.*|griddepcontrol\.\w+"): lambda *_: "",
 }  # fmt: skip
 

@@ -47,6 +47,7 @@ _TYPE_WORDS = {
     "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "wchar_t",
     "char8_t", "char16_t", "char32_t", "__int128", "__signed__", "typename", "class",
 }  # fmt: skip
+_WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", "__cluster_dims__"}  #: and no parameters, in a declaration
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
 #: In a loop, these show that it may wait for another thread, as variables that are volatile do.
@@ -181,7 +182,7 @@ class _Translation:
             if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
-            if depth < 0 or sign == ";" or (sign == "<" and _is_launch(source, end)):
+            if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
                 return  # no launch: the C++ compiler has its own words
             end += 1
         else:
@@ -207,10 +208,11 @@ class _Translation:
             opening += 1
             if source[opening - 1].text == "<":
                 opening = _after_angle(source, opening - 1)
-            elif source[opening].text == "(" and source[opening - 1].text in ("__attribute__", "alignas", "decltype"):
+            elif source[opening].text == "(" and source[opening - 1].text in _WITH_PARENTHESES:
                 opening = closing(source, opening)
         if opening >= len(source) or source[opening].text != "(":
             return
+        cluster = self.cluster(start, opening)
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
@@ -231,10 +233,22 @@ class _Translation:
         if self.mode == "plain" and not self.waits.may_wait(end):
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
-        call = f"::emu::launch<({kernel}), ::emu::{threads}>({', '.join(parameters)})"
+        call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
         line = self.place(source[end].end)
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
         self.edits.append((source[end].end, source[end].end, code))
+
+    def cluster(self, start: int, end: int) -> str:
+        """Takes out ``__cluster_dims__(x, y, z)`` between these tokens: what it says, as further arguments."""
+        source = self.source
+        for at in range(start, end):
+            if source[at].text == "__cluster_dims__":
+                last = closing(source, at + 1) - 1
+                self.edits.append((source[at].start, source[last].end, ""))
+                sizes = split(source[at + 2 : last], ",", opening="([{<", closing=")]}>")
+                words = [f"unsigned({self.text[size[0].start : size[-1].end]})" for size in sizes]
+                return ", " + ", ".join([*words, "1u", "1u"][:3])
+        return ""
 
     def place(self, at: int) -> str:
         """What tells the compiler that the next line is the one there."""
@@ -345,7 +359,7 @@ class _Translation:
         if code is None:
             return end
         self.has_ptx = True
-        self.has_half |= any("f16" in token.text for token in source[opening:end])
+        self.has_half |= any(re.search("f16|matrix|mma", token.text) for token in source[opening:end])
         end += end < len(source) and source[end].text == ";"
         self.edits.append((source[at].start, source[end - 1].end, code))
         return end

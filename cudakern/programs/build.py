@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import _driver
 from .._installed import HEADERS, LIBRARY, SOURCES
-from ..own import cache, compilers, dependencies, translate
+from ..own import cache, compilers, dependencies, reports, translate
 from ..own.compilers import CompileError, Job, RejectedError
 from ..own.cuda_source import read
 from .options import Request
@@ -120,6 +120,29 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
 
     key = cache.key(line(kind, compilers.RESULT), contents, str(here), compilers.identity(cxx))
     return compilers.kept(key, ".so", lambda: dependencies.NO_FILES, build)[0]
+
+
+def by_nvcc(request: Request) -> Path:
+    """The program for the GPU, in the cache."""
+    if (nvcc := reports.nvcc()) is None:
+        advice = "install the CUDA toolkit, or run the program on the emulator: --backend emulator"
+        raise CompileError(f"a GPU's programs need nvcc, which was not found: {advice}")
+    here = Path.cwd()
+    texts = [read(file) for file in request.files if request.language_of(file)]
+    chip = [] if {"-arch", "-gencode"} & {*request.words} else ["-arch=native"]
+    line = [str(nvcc), "-o", compilers.RESULT, *chip, *map(str, request.files), *request.words]
+
+    def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
+        placed = [str(folder / compilers.RESULT) if word == compilers.RESULT else word for word in line]
+        try:
+            sys.stderr.write(compilers.execute(placed, {}, folder, here))
+        except RejectedError as rejected:
+            raise CompileError("nvcc did not compile the program", str(rejected)) from None
+        return (folder / compilers.RESULT).read_bytes(), None  # nvcc's list of what it read is one per source
+
+    folders = [file.parent for file in request.files]
+    may_read = functools.partial(dependencies.reachable, "\n".join(texts), request.host, folders)
+    return compilers.kept(cache.key(line, texts, str(here)), ".so", may_read, build)[0]
 
 
 def _libraries(words: Sequence[str]) -> list[str]:

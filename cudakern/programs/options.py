@@ -36,6 +36,7 @@ class Request:
     linker: list[str] = field(default_factory=list)  #: and those for the linker
     dependencies: list[str] = field(default_factory=list)  #: -MD, -MF file
     ignored: list[str] = field(default_factory=list)  #: options that mean nothing here
+    words: list[str] = field(default_factory=list)  #: all options for compilers, as they were written
     output: Path | None = None
     folder: Path | None = None
     language: str = ""  #: of the files that follow: "cu", "c++", "c"; "": as their names say
@@ -74,6 +75,8 @@ def parsed(words: Iterable[str]) -> Request:
     request = Request()
     for name, value, meaning in _options(list(words)):
         _take(request, name, value, meaning)
+        if name and meaning not in ("output", "run", "dry", "verbose", "version", "folder"):
+            request.words += [name, value] if value else [name]
     for file in request.files:
         if not request.language_of(file) and file.suffix not in LINKED and ".so." not in file.name:
             kinds = ", ".join(sorted(CUDA | CXX | C | LINKED))

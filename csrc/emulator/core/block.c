@@ -422,17 +422,16 @@ void emu_fail(const char *what, const char *file, int line) {
 
 // A thread may wait for another one by repeated attempts (at a lock, a flag). If the other thread is in the same
 // block, it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most
-// failed attempts are due to other blocks.
+// failed attempts are due to other blocks. (A program's host calls it, too, in functions for both.)
 void emu_spin(void) {
-    if (!emu_current) return; // the host's own atomic operations
-    if (++emu_current->spins % 16 == 0) emu_yield();
+    if (emu_current && ++emu_current->spins % 16 == 0) emu_yield();
 }
 
 // All of the block's threads have let others run: perhaps they wait for another block, which may not have begun.
 static void others_run(emu_block *block) {
     enum { PATIENCE = 1000 };
     if (!block->grid->can_run) {
-        if (++block->waits % PATIENCE == 0) emu_grid_begin_another(block->grid);
+        if (++block->waits % PATIENCE == 0) block->grid->begin_another(block->grid);
         sched_yield();
         return;
     }

@@ -59,7 +59,8 @@ typedef struct emu_grid {
     emu_grid_error *error;
     const emu_subscriber *tool; // tools.c; NULL: nobody watches the launch, and the members below are unused
     emu_launch_event *event;
-    emu_trampoline trampoline; // the kernel's own
+    emu_trampoline trampoline;                          // the kernel's own
+    void (*begin_another)(const struct emu_grid *grid); // block, on one more OS thread
 } emu_grid;
 
 typedef enum emu_state {
@@ -247,8 +248,7 @@ void emu_block_watch_thread(const void *function, const void *arguments); // a t
 void emu_turn_give(emu_block *block, int can_run);
 void emu_turn_all_ready(emu_grid *grid);
 void emu_turn_take(emu_block *block);
-void emu_grid_begin_another(const emu_grid *grid); // block, on one more OS thread
-void emu_grid_wait(emu_grid *grid);                // for grid->all_here, or a short time
+void emu_grid_wait(emu_grid *grid); // for grid->all_here, or a short time
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {

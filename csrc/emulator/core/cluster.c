@@ -244,6 +244,9 @@ int emu_cluster_rank(void) {
 int emu_cluster_size(void) {
     return emu_current->cluster ? emu_current->cluster->count : 1;
 }
+emu_dim3 emu_cluster_shape(void) {
+    return emu_current->cluster ? emu_current->grid->launch->cluster : (emu_dim3){1, 1, 1};
+}
 
 emu_block *emu_cluster_member(emu_block *block, int rank) {
     return block->cluster ? block->cluster->blocks[rank] : block;

@@ -238,7 +238,7 @@ static int queue_task(task *t, int workers) {
     return failed;
 }
 
-void emu_grid_begin_another(const emu_grid *grid) {
+static void begin_another(const emu_grid *grid) {
     pthread_mutex_lock(&pool.lock);
     task *t = pool.tasks;
     while (t && t->grid != grid) t = t->next;
@@ -253,6 +253,7 @@ void emu_grid_begin_another(const emu_grid *grid) {
 static int run_grid(emu_grid *grid, int workers) {
     const emu_grid_launch *launch = grid->launch;
     task t = {.grid = grid, .done = PTHREAD_COND_INITIALIZER};
+    grid->begin_another = begin_another;
     int shared_work = grid->total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_task(&t, workers)) {
         snprintf(grid->error->message, sizeof grid->error->message,

@@ -80,6 +80,7 @@ typedef struct emu_kernel { // a handle points to one
     emu_code code;
     emu_module module;
     _Atomic(const emu_signature *) signature; // NULL: only the address is known so far
+    emu_dim3 cluster;                         // in which it must be launched: __cluster_dims__; 0: in none
     atomic_size_t shared;                     // the most dynamic shared memory per block
     _Atomic(char *) name;                     // the mangled name; NULL until it is first requested
 } emu_kernel;

@@ -81,10 +81,15 @@ static table *with_room(size_t more) { // lock held; NULL: no memory
     return grown;
 }
 
-static const emu_signature *announced_signature(const void *function) {
-    pthread_mutex_lock(&lock);
+static const emu_announced *announcement(const void *function) { // lock held
     const emu_announced *a = announced;
     while (a && a->function != function) a = a->next;
+    return a;
+}
+
+static const emu_signature *announced_signature(const void *function) {
+    pthread_mutex_lock(&lock);
+    const emu_announced *a = announcement(function);
     pthread_mutex_unlock(&lock);
     return a ? a->signature : NULL;
 }
@@ -104,6 +109,8 @@ static emu_kernel *learn(const void *function, const emu_signature *signature) {
         kernel->function = function;
         kernel->code = code;
         kernel->module = module;
+        const emu_announced *own = announcement(function);
+        if (own) kernel->cluster = own->cluster;
         atomic_init(&kernel->signature, signature);
         atomic_init(&kernel->shared, EMU_LIMITS.shared_per_block);
         put(to, function, kernel);

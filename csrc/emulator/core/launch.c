@@ -245,6 +245,7 @@ int emu_launch_kernel_or(const emu_launch *request, int invalid) {
                               .dynamic_shared = request->dynamic_shared,
                               .cluster = {1, 1, 1},
                               .device = device};
+    if (kernel->cluster.x) launch.cluster = kernel->cluster;
     code = read_attributes(&launch, request->attributes, request->attribute_count);
     if (!code) code = check_launch(&launch, kernel, invalid);
     if (code) return code;

@@ -12,6 +12,14 @@
 #include "vector_functions.h"
 #include "driver_functions.h"
 
+#ifdef __cplusplus
+#include <cmath> // what CUDA's header includes, and programs therefore do not
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+#endif
+
 #if defined __cplusplus && __cplusplus < 201703L // a host's file in older C++: it has no kernels
 #include "emulator/device_qualifiers.h"
 #include "emulator/api_typed.h"
@@ -24,6 +32,7 @@
 #include "emulator/device_sync.h"
 #include "emulator/device_warp.h"
 #include "emulator/device_atomics.h"
+#include "emulator/device_nv_atomics.h"
 #include "emulator/device_math.h"
 #include "emulator/device_intrinsics.h"
 #include "emulator/device_rounding.h"
@@ -40,6 +49,9 @@
 #include "emulator/device_symbols.h"
 #include "emulator/device_texture.h"
 #include "emulator/device_surface.h"
+#ifdef EMULATOR_TEXTURE_REFERENCES
+#include "emulator/device_texture_reference.h"
+#endif
 #endif
 
 #endif

@@ -232,6 +232,7 @@ EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signat
 typedef struct emu_announced {
     const void *function;
     const emu_signature *signature;
+    emu_dim3 cluster; // __cluster_dims__; 0: none
     struct emu_announced *next;
 } emu_announced;
 EMU_API void emu_announce(emu_announced *kernel, int add);

@@ -128,6 +128,7 @@ EMU_API void emu_arrive_part(int number, int threads, const char *file, int line
 // box to all blocks in `mask`.
 EMU_API int emu_cluster_rank(void);
 EMU_API int emu_cluster_size(void);
+EMU_API emu_dim3 emu_cluster_shape(void);
 EMU_API void emu_cluster_arrive(const char *file, int line);
 EMU_API void emu_cluster_wait(const char *file, int line);
 EMU_API void *emu_cluster_map(const void *address, int rank, const char *file, int line);

@@ -62,21 +62,23 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
         parameters<P...>.align, parameters<P...>.at, own_variable};
 };
 
-template <auto KERNEL, threads THREADS> struct of_program { static registered kernel; };
-template <auto KERNEL, threads THREADS>
-registered of_program<KERNEL, THREADS>::kernel = [] {
-    if constexpr (THREADS != THEY_WAIT)
-        return registered(KERNEL, &in_loop<KERNEL, THREADS>::signature);
-    else
-        return registered(KERNEL);
+template <typename... P> constexpr const emu_signature &signature_of(void (*)(P...)) {
+    return signature<P...>;
+}
+template <auto KERNEL, threads THREADS, unsigned... CLUSTER> struct of_program { static registered kernel; };
+template <auto KERNEL, threads THREADS, unsigned... CLUSTER>
+registered of_program<KERNEL, THREADS, CLUSTER...>::kernel = [] {
+    const emu_signature *of = &signature_of(KERNEL);
+    if constexpr (THREADS != THEY_WAIT) of = &in_loop<KERNEL, THREADS>::signature;
+    return registered(KERNEL, of, emu_dim3{CLUSTER...});
 }();
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
-// their address.
-template <auto KERNEL, threads THREADS = THEY_WAIT, typename... Arguments>
+// their address. CLUSTER: the three numbers of __cluster_dims__, or none.
+template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... CLUSTER, typename... Arguments>
 __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
-    (void)&of_program<KERNEL, THREADS>::kernel;
+    (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
     void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
     (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));

@@ -6,7 +6,7 @@
 #define EMULATOR_DEVICE_PTX_H
 
 #include "../cuda_runtime.h"
-#ifdef EMULATOR_PTX_HALF // some asm mentions f16: a source that does not may use the name `half` for something else
+#ifdef EMULATOR_PTX_HALF // some asm has halves or matrices: other sources may use the name `half` for something else
 #include "../cuda_bf16.h"
 #include "../cuda_fp16.h"
 #endif
@@ -274,5 +274,9 @@ __forceinline__ unsigned shuffle(shuffle_kind kind, unsigned value, unsigned by,
 }
 
 } // namespace emu_ptx
+
+#ifdef EMULATOR_PTX_HALF
+#include "device_ptx_matrix.h"
+#endif
 
 #endif

@@ -27,12 +27,14 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-// Refused, because the launch does not learn a kernel's qualifiers: it would run without clusters.
+// Read by translate.py in programs, which have launches. Elsewhere refused: the launch would run without clusters.
 // (A pragma takes one string.)
+#ifndef EMULATOR_PROGRAM
 // clang-format off
 #define __cluster_dims__(...) \
     _Pragma("GCC error \"the emulator has no __cluster_dims__: a C++ program can use cudaLaunchAttributeClusterDimension; a launch from Python has no clusters\"")
 // clang-format on
+#endif
 
 // No attribute, because the C++ library writes __attribute__((__noinline__)): nothing is then to include before this.
 // (clang has the word as a keyword from version 15 on.)
