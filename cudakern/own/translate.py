@@ -128,8 +128,12 @@ class _Translation:
         self.edits: list[Edit] = []
         self.has_ptx = self.has_half = False
         #: The names that are volatile: of the file, and of each open brace's scope.
-        self.mode, self.waits = mode, Waits(source) if launches else None
+        self.mode = mode
         self.waiting, self.volatile = set(_WAITING), [set[str]()]
+        for i, token in enumerate(source):
+            if token.text == "volatile":
+                self.waiting |= _names_after(source, i)
+        self.waits = Waits(source, self.waiting) if launches else None
 
     def run(self) -> None:
         source = self.source
@@ -137,10 +141,6 @@ class _Translation:
         start = i = 0  # the statement's first token; this one
         shared = False
         parameters: set[str] = set()  # those that are volatile, of a function whose body may follow
-        for i, token in enumerate(source):
-            if token.text == "volatile":
-                self.waiting |= _names_after(source, i)
-        i = 0
         while i < len(source):
             sign = source[i].text
             if sign in ptx.ASM:
@@ -230,7 +230,7 @@ class _Translation:
         parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
         threads = "THEY_WAIT"
-        if self.mode == "plain" and not self.waits.may_wait(end):
+        if self.mode == "plain" and self.waits and not self.waits.may_wait(end):
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
         call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
@@ -389,7 +389,7 @@ def _names_after(source: list[Token], at: int) -> set[str]:
 
 def _declares(condition: list[Token]) -> bool:
     """Whether a loop's condition declares a variable."""
-    first, second = [token.text for token in [*condition, *condition][:2]]
+    first, second = condition[0].text, condition[1].text if len(condition) > 1 else ""
     return first in _TYPE_WORDS | {"const"} or (first.isidentifier() and second.isidentifier())
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 
 from .cuda_source import Token, closing
 
@@ -25,8 +26,9 @@ _ANY = "operator"  #: what every kernel may call
 
 
 class Waits:
-    def __init__(self, source: list[Token]) -> None:
-        self._source = source
+    def __init__(self, source: list[Token], changing: Collection[str] = ()) -> None:
+        """``changing``: names of what other threads may change meanwhile."""
+        self._source, self._changing = source, changing
         #: The words of the functions and types of a name.
         self._words: dict[str, set[str]] = defaultdict(set)
         for i, token in enumerate(source):
@@ -39,7 +41,7 @@ class Waits:
         while new:
             words |= new
             new = {word for name in new if name in self._words for word in self._words[name]} - words
-        if any(_WAITS.fullmatch(word) for word in words) or "<<<" in words:
+        if any(word in self._changing or _WAITS.fullmatch(word) for word in words) or "<<<" in words:
             return True
         return bool(words & _LOOPS) and any(_ATOMIC.fullmatch(word) for word in words)
 
