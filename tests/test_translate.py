@@ -16,9 +16,9 @@ STEP = "::emu::in_step(", "), ::emu::in_step()"
     "text",
     [
         "__device__ void f(volatile float *s, int t) { s[t] += «s[t + 16]»; }",
-        "template <int N> __device__ void f(volatile int *s) { if (N > 8) s[0] = «max(s[1], N)»; else s[0] = «0»; }",
-        "__global__ void f() { __shared__ volatile int s[2][32]; s[0][threadIdx.x] -= «1»; }",
-        "__global__ void f() { extern volatile __shared__ int s[]; for (;;) { s[1] <<= «2»; break; } }",
+        "template <int N> __device__ void f(volatile int *s) { if (N > 8) s[0] = «max(s[1], N)»; else s[0] = «N + 1»; }",
+        "__global__ void f() { __shared__ volatile int s[2][32]; s[0][threadIdx.x] -= «1 + 1»; }",
+        "__global__ void f() { extern volatile __shared__ int s[]; for (;;) { s[1] <<= «2 * 1»; break; } }",
         "__global__ void f(int *g) { volatile int *s = g, *t = g; t[0] = «s[1] = g[2]»; }",
         "__global__ void f(int *g) { int *s = g; s[0] = 1; g[1] = s[2] == 3; }",  # nothing is volatile
         "__global__ void f(volatile int *s) {} __global__ void g(int *s) { s[0] = 1; }",  # another s
@@ -35,6 +35,12 @@ def test_lanes_wait_for_each_other_around_a_store_to_volatile_memory(text):
         assert statement.replace("«", STEP[0]).replace("»", STEP[1]) in spaced
     assert spaced.count("::emu::in_step(") == 2 * text.count("«")
     assert "in_step" not in translated(plain, launches=False)  # a kernel for Python has its own rules
+
+
+def test_a_constant_that_is_stored_in_volatile_memory_stays_one():
+    text = "__device__ void f(int *volatile *p, int i) { if (i) p[i] = 0; else p[i] = nullptr; }"
+    expected = "if (i) ::emu::in_step(), p[i] = 0, ::emu::in_step(); else ::emu::in_step(), p[i] = nullptr, ::emu"
+    assert expected in translated(text)
 
 
 @pytest.mark.parametrize(

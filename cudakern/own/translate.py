@@ -314,9 +314,12 @@ class _Translation:
         end = at
         while end < len(source) and source[end].text != ";":
             end = closing(source, end) if source[end].text in "([{" else end + 1
+        # What is no expression to be read, such as 0 for a pointer, must stay as it is.
+        begin = source[at].end if end > at + 2 else source[opening - 1].start
+        before, after = (" ::emu::in_step(", ")") if end > at + 2 else ("::emu::in_step(), ", "")
         self.edits += [
-            (source[at].end, source[at].end, " ::emu::in_step("),
-            (source[end].start, source[end].start, "), ::emu::in_step()"),
+            (begin, begin, before),
+            (source[end].start, source[end].start, f"{after}, ::emu::in_step()"),
         ]
 
     def loop(self, at: int) -> None:
