@@ -87,6 +87,12 @@ def test_a_loop_that_may_wait_lets_other_threads_run(text, expected):
         ("__global__ void k(int *x) { extern __shared__ int s[]; s[0] = *x; }", True),
         ("__global__ void g(int *x) { *x = 1; } __global__ void k(int *x) { g<<<1, 1>>>(x); }", True),
         ("__global__ void k(int *x) { while (*x > 1) *x /= 2; }", False),
+        ("int far(int); __global__ void k(int *x) { *x = far(*x); }", True),
+        ("int near(int); __global__ void k(int *x) { *x = near(*x); } int near(int v) { return v; }", False),
+        ("struct S { int get() const; }; __global__ void k(S *x, int *y) { *y = x->get(); }", True),
+        ("struct S { int get() const { return 1; } void run(); }; __global__ void k(S *x, int *y) { *y = x->get(); }", False),
+        ("template <class F> __global__ void k(F f) { f(1); } "
+         "void run() { k<<<1, 1>>>([=] (int i) { __syncthreads(); }); }", True),
     ],
 )  # fmt: skip
 def test_which_kernels_have_threads_that_wait(text, waits):
