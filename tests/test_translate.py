@@ -16,7 +16,7 @@ STEP = "::emu::in_step(", "), ::emu::in_step()"
     "text",
     [
         "__device__ void f(volatile float *s, int t) { s[t] += «s[t + 16]»; }",
-        "template <int N> __device__ void f(volatile int *s) { if (N > 8) s[0] = «max(s[1], N)»; else s[0] = «N + 1»; }",
+        "template <int N> void f(volatile int *s) { if (N > 8) s[0] = «max(s[1], N)»; else s[0] = «N + 1»; }",
         "__global__ void f() { __shared__ volatile int s[2][32]; s[0][threadIdx.x] -= «1 + 1»; }",
         "__global__ void f() { extern volatile __shared__ int s[]; for (;;) { s[1] <<= «2 * 1»; break; } }",
         "__global__ void f(int *g) { volatile int *s = g, *t = g; t[0] = «s[1] = g[2]»; }",
@@ -90,7 +90,7 @@ def test_a_loop_that_may_wait_lets_other_threads_run(text, expected):
         ("int far(int); __global__ void k(int *x) { *x = far(*x); }", True),
         ("int near(int); __global__ void k(int *x) { *x = near(*x); } int near(int v) { return v; }", False),
         ("struct S { int get() const; }; __global__ void k(S *x, int *y) { *y = x->get(); }", True),
-        ("struct S { int get() const { return 1; } void run(); }; __global__ void k(S *x, int *y) { *y = x->get(); }", False),
+        ("struct S { int get() { return 1; } void run(); }; __global__ void k(S *x, int *y) { *y = x->get(); }", False),
         ("template <class F> __global__ void k(F f) { f(1); } "
          "void run() { k<<<1, 1>>>([=] (int i) { __syncthreads(); }); }", True),
     ],
