@@ -617,6 +617,10 @@ def test_products_of_matrices(kind, k):
     d = np.array(of_lane, sums).view(np.uint32).copy()
     n, m = d.shape[1], len(registers[0])
     names = iter(range(n + m))
+
+    def operands(form, many):
+        return ", ".join(form.format(i) for i in range(many))
+
     result = ", ".join(f"%{next(names)}" for _ in range(n))
     left, right = (", ".join(f"%{next(names)}" for _ in range(size // count)) for size in (k // 2, k // 4))
     source = f"""__global__ void multiply(const unsigned *in, unsigned *out) {{
@@ -624,7 +628,8 @@ def test_products_of_matrices(kind, k):
     for (int i = 0; i < {n}; ++i) d[i] = out[threadIdx.x * {n} + i];
     for (int i = 0; i < {m}; ++i) r[i] = in[threadIdx.x * {m} + i];
     asm("mma.sync.aligned.m16n8k{k}.row.col.{of}.{kind}.{kind}.{of} {{{result}}}, {{{left}}}, {{{right}}},"
-        " {{{result}}};" : {", ".join(f'"+r"(d[{i}])' for i in range(n))} : {", ".join(f'"r"(r[{i}])' for i in range(m))});
+        " {{{result}}};" : {", ".join(f'"+r"(d[{i}])' for i in range(n))}
+        : {", ".join(f'"r"(r[{i}])' for i in range(m))});
     for (int i = 0; i < {n}; ++i) out[threadIdx.x * {n} + i] = d[i];
 }}"""
     cudakern.compile(source).multiply[1, 32](np.array(registers, np.uint32), d)

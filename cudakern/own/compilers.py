@@ -216,6 +216,7 @@ class Job(NamedTuple):
     before: list[str]  #: options for the preprocessor alone
     options: list[str]
     launches: bool | None = None  #: see translate.translated
+    library: str = ""  #: this, too
 
     def run(self, files: dict[str, str], folder: Path, kind: bytes = LIBRARY_KIND) -> cache.Built:
         """Compiles it in that folder, in which these files are to be."""
@@ -224,7 +225,8 @@ class Job(NamedTuple):
 
     def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
         """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
-        more: list[str] = []
+        for_ptx = ["-include", "emulator/device_ptx.h"]
+        more = [*for_ptx, "-DEMULATOR_PTX_HALF"] if self.library else []  # a library of PTX needs no second pass
         text_file, log = folder / TEXT, ""
         while True:
             line = [*self.cxx, *self.before, *more, "-DEMULATOR_TRANSLATED", "-E", "-x", "c++", self.source]
@@ -233,10 +235,10 @@ class Job(NamedTuple):
             if not text_file.is_file():
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
-            translated = translate.translated(text, self.mode, str(HEADERS), self.launches)
+            translated = translate.translated(text, self.mode, str(HEADERS), self.launches, self.library)
             if more or not translated.has_ptx:
                 break
-            more = ["-include", "emulator/device_ptx.h"] + ["-DEMULATOR_PTX_HALF"] * translated.has_half
+            more = for_ptx + ["-DEMULATOR_PTX_HALF"] * translated.has_half
         text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)

@@ -82,7 +82,7 @@ ASM = {"asm", "__asm__", "__asm"}
 QUALIFIERS = {"volatile", "__volatile__", "__volatile", "inline", "__inline__"}  #: between asm and its parenthesis
 BEFORE = {";", "{", "}", ")", ":", "else", "do"}  #: an asm that is a statement
 #: What the text of an instruction of another machine does not look like.
-_PTX = re.compile(r"\w\.\w|\bbra\b|@|%\w")
+_PTX = re.compile(r"\w\.\w|\bbra\b|\bexit\b|@|%\w")
 
 
 def translated(text: str, parts: list[Token]) -> str | None:
@@ -374,6 +374,33 @@ def _barrier(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     return f"emu_ptx::barrier({', '.join([*values, '0u'][:2])});"
 
 
+def _mbarrier(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    """All but waits: a change of the phase's arrivals and bytes."""
+    op, to = match["op"], arguments.pop(0) if "[" not in arguments[0] else "_"
+    place = asm.address(arguments.pop(0), "shared", "void")
+    value = asm.value(arguments[0], "int") if arguments else "1"
+    arrivals, number = (value, "0") if "tx" not in op else (str(int("arrive" in op)), value)
+    if op == "complete_tx":
+        number = f"-{number}"
+    call = f"emu_ptx::mbarrier_change({place}, {arrivals}, {number}, {str('drop' in op).lower()})"
+    return f"{call};" if to == "_" else f"emu_ptx::put({asm.register(to)}, {call});"
+
+
+def _mbarrier_wait(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    place, state = asm.address(arguments[1], "shared", "void"), asm.value(arguments[2], "unsigned long long")
+    return f"{asm.register(arguments[0])} = emu_ptx::mbarrier_{match['how']}({place}, {state});"
+
+
+def _bulk_load(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    to, of, barrier = (asm.address(arguments[i], where, "void") for i, where in ((0, "shared"), (1, ""), (3, "shared")))
+    return f"emu_ptx::bulk_load({to}, {of}, {asm.value(arguments[2], 'int')}, {barrier});"
+
+
+def _bulk_store(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    to, of = asm.address(arguments[0], "", "void"), asm.address(arguments[1], "shared", "void")
+    return f"__builtin_memcpy({to}, {of}, {asm.value(arguments[2], 'size_t')});"
+
+
 def _ldmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     to = _vector(asm, arguments[0], int(match["count"]))
     is_transposed = "true" if match["transposed"] else "false"
@@ -451,6 +478,23 @@ _HANDLERS: dict[re.Pattern[str], _Handler] = {
     _pattern("match.all.sync.<b32|b64>"): _match_all,
     _pattern("(bar|barrier)(.cta)?.sync(.aligned)?"): _barrier,
     _pattern(r"cp.async.c[ag].shared(::cta)?.global(.L2::\w+)?"): _copy,
+    _pattern("(op=atom|red).(what=exch|cas|add|and|or|xor|min|max)(.(order=relaxed|acquire|release|acq_rel))?SCOPESPACE"
+             ".<WORD|FLOAT>"): _atomic,
+    _pattern("mbarrier.init(.shared(::cta)?)?.b64"): lambda asm, _, arguments: (
+        f"emu_ptx::mbarrier_init({asm.address(arguments[0], 'shared', 'void')}, {asm.value(arguments[1], 'unsigned')});"
+    ),
+    _pattern("mbarrier.inval(.shared(::cta)?)?.b64"): lambda *_: "",
+    _pattern("mbarrier.(op=arrive(_drop)?(.expect_tx)?|expect_tx|complete_tx)(.noComplete)?"
+             "(.(release|relaxed).(cta|cluster))?(.shared(::cta)?)?.b64"): _mbarrier,
+    _pattern("mbarrier.(how=test|try)_wait(.parity)?(.(acquire|relaxed).(cta|cluster))?(.shared(::cta)?)?.b64"):
+        _mbarrier_wait,
+    _pattern("cp.async.mbarrier.arrive(noinc=.noinc)?(.shared(::cta)?)?.b64"): lambda asm, match, arguments: (
+        "emu_copy_async_commit(); emu_copy_async_wait(0);"
+        + (f" emu_ptx::mbarrier_change({asm.address(arguments[0], 'shared', 'void')}, 1, 0, false);"
+           if match["noinc"] else "")
+    ),
+    _pattern("cp.async.bulk.shared::(cta|cluster).global.mbarrier::complete_tx::bytes"): _bulk_load,
+    _pattern("cp.async.bulk.global.shared::cta.bulk_group"): _bulk_store,
     _pattern("ldmatrix.sync.aligned.m8n8.x(count=[124])(transposed=.trans)?.shared(::cta)?.b16"): _ldmatrix,
     _pattern("stmatrix.sync.aligned.m8n8.x4.shared(::cta)?.b16"): _stmatrix,
     _pattern("mma.sync.aligned.m16n8k(k=4|8|16|32).row.col(sat=.satfinite)?.(d=f16|f32|s32)"

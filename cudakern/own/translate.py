@@ -75,10 +75,11 @@ class Translated(NamedTuple):
 Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
 
 
-def translated(text: str, mode: str, headers: str, launches: bool | None = None) -> Translated:
+def translated(text: str, mode: str, headers: str, launches: bool | None = None, library: str = "") -> Translated:
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
+    ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
     ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
-    parts = list(_parts(text, headers))
+    parts = list(_parts(text, headers, library))
     source = [token for start, end in parts for token in tokens(text, start, end)]
     has_launch = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
     translation = _Translation(text, source, mode, has_launch if launches is None else launches)
@@ -86,11 +87,13 @@ def translated(text: str, mode: str, headers: str, launches: bool | None = None)
     return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_launch)
 
 
-def _parts(text: str, headers: str) -> Iterator[tuple[int, int]]:
+def _parts(text: str, headers: str, library: str) -> Iterator[tuple[int, int]]:
     """Where in a text the parts of files are that must be read as a whole."""
     marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
-    others = {file for *_, file, flags in marks if {"1", "3"} <= {*flags}}
+    others = {
+        file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))
+    }
     marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
     places = [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
               if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
@@ -213,6 +216,9 @@ class _Translation:
         if opening >= len(source) or source[opening].text != "(":
             return
         cluster = self.cluster(start, opening)
+        for token in source[start:opening]:
+            if token.text == '"hidden"':  # visibility
+                self.edits.append((token.start, token.end, '"default"'))
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
@@ -230,7 +236,7 @@ class _Translation:
         parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
         threads = "THEY_WAIT"
-        if self.mode == "plain" and self.waits and not self.waits.may_wait(end):
+        if self.mode == "plain" and not cluster and self.waits and not self.waits.may_wait(end):
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
         call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"

@@ -20,6 +20,7 @@ from .._installed import HEADERS, LIBRARY, SOURCES
 from ..own import cache, compilers, dependencies, reports, translate
 from ..own.compilers import CompileError, Job, RejectedError
 from ..own.cuda_source import read
+from . import cccl
 from .options import Request
 
 #: Of the language of a source that is no CUDA: g++'s name of it.
@@ -45,20 +46,40 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         raise FileNotFoundError(f"{file}: no such file")
     text = read(file)
     job = _job(cxx, request, file, mode)
-    seen = [str(here), str(file), text, compilers.identity(cxx), dependencies.environment(), translate.VERSION, job]
+    seen = [
+        str(here),
+        str(file),
+        text,
+        compilers.identity(cxx),
+        dependencies.environment(),
+        translate.VERSION,
+        job,
+        cccl.OPTIONS,
+    ]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
         try:
-            line, log = (
-                job.compile({}, folder, here) if request.language_of(file) == "cu" else _plain(job, folder, here)
-            )
+            line, log = _compiled(job, request, file, folder, here)
         except RejectedError as rejected:
             raise CompileError(f"{file} was not compiled", _readable(str(rejected))) from None
         sys.stderr.write(_readable(log))
         return compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
 
     return compilers.kept(cache.key(*seen), ".o", may_read, build)[0]
+
+
+def _compiled(job: Job, request: Request, file: Path, folder: Path, here: Path) -> tuple[list[str], str]:
+    """The last command, and all messages. CCCL's headers are searched if another one is missed."""
+    if request.language_of(file) != "cu":
+        return _plain(job, folder, here)
+    try:
+        return job.compile({}, folder, here)
+    except RejectedError as rejected:
+        header = cccl.needed(str(rejected))
+        if not header:
+            raise
+    return cccl.added(job, header, request.arch).compile({}, folder, here)
 
 
 def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:

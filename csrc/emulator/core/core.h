@@ -73,6 +73,7 @@ typedef struct emu_grid_launch {
     emu_dim3 cluster; // blocks of a cluster
     int device;
     unsigned long long stream; // its id
+    void *operation;           // of the stream: for what the kernel launches itself
 } emu_grid_launch;
 
 typedef struct emu_grid_error {
@@ -84,6 +85,9 @@ typedef struct emu_grid_error {
 // it is nonzero, the grid is abandoned and the call returns EMU_CANCELLED.
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
+
+// The launch of which the calling thread is a thread of a kernel; NULL: it is none.
+const emu_grid_launch *emu_grid_running(void);
 
 // Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that
 // they have called returns. Returns how many OS threads run such kernels.

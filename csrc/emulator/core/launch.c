@@ -126,9 +126,10 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
     return cudaSuccess;
 }
 
-// Checks every limit of a launch. The codes are those of a GPU; `invalid` is that of a wrong grid or block. The messages
-// contain the value and the limit.
-static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel, int invalid) {
+// Checks every limit of a launch. The codes are those of a GPU (an H200 with CUDA 13, for <<<>>> as for
+// cudaLaunchKernelEx; older versions returned error 9 for a wrong grid or block); the messages contain the value and
+// the limit.
+static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel) {
     char name[256];
     const emu_dim3 *grid = &launch->grid, *block = &launch->block;
     const unsigned g[3] = {grid->x, grid->y, grid->z}, b[3] = {block->x, block->y, block->z};
@@ -137,15 +138,15 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel,
 #define REFUSE(code, ...) return emu_kernel_name(launch->function, name, sizeof name), emu_error(code, __VA_ARGS__)
     for (int i = 0; i < 3; i++) {
         if (g[i] < 1 || g[i] > EMU_LIMITS.grid_dim[i])
-            REFUSE(invalid, "kernel %s: a grid of (%u,%u,%u) blocks; %c must be from 1 to %u", name, g[0], g[1], g[2],
-                   'x' + i, EMU_LIMITS.grid_dim[i]);
+            REFUSE(cudaErrorInvalidValue, "kernel %s: a grid of (%u,%u,%u) blocks; %c must be from 1 to %u", name,
+                   g[0], g[1], g[2], 'x' + i, EMU_LIMITS.grid_dim[i]);
         if (b[i] < 1 || b[i] > (unsigned)EMU_LIMITS.block_dim[i])
-            REFUSE(invalid, "kernel %s: a block of (%u,%u,%u) threads; %c must be from 1 to %d", name, b[0], b[1],
-                   b[2], 'x' + i, EMU_LIMITS.block_dim[i]);
+            REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) threads; %c must be from 1 to %d", name,
+                   b[0], b[1], b[2], 'x' + i, EMU_LIMITS.block_dim[i]);
     }
     if (threads > (unsigned long long)EMU_LIMITS.block_threads)
-        REFUSE(invalid, "kernel %s: a block of (%u,%u,%u) = %llu threads; at most %d are allowed", name, b[0], b[1],
-               b[2], threads, EMU_LIMITS.block_threads);
+        REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; at most %d are allowed", name,
+               b[0], b[1], b[2], threads, EMU_LIMITS.block_threads);
     size_t allowed = emu_kernel_shared(kernel), most = emu_chip_now()->each->shared_per_block;
     if (launch->dynamic_shared > allowed || launch->dynamic_shared > most)
         REFUSE(cudaErrorInvalidValue,
@@ -213,16 +214,13 @@ static int copy_arguments(char *to, const emu_signature *signature, void *const 
 }
 
 int emu_launch_kernel(const emu_launch *request) {
-    return emu_launch_kernel_or(request, cudaErrorInvalidValue);
-}
-
-int emu_launch_kernel_or(const emu_launch *request, int invalid) {
     emu_kernel *kernel;
     int device, code = emu_enter(&device);
     if (!code) code = emu_check_version(request->interface_version);
     if (!code) code = emu_find_typed_kernel(request->kernel, "the launch", &kernel);
     if (code) return code;
-    const emu_capture_calls *capture = emu_capturing();
+    const emu_grid_launch *parent = emu_grid_running();
+    const emu_capture_calls *capture = parent ? NULL : emu_capturing();
     if (capture) {
         struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeKernel};
         node.kernel.func = (void *)(uintptr_t)kernel->function;
@@ -247,7 +245,7 @@ int emu_launch_kernel_or(const emu_launch *request, int invalid) {
                               .device = device};
     if (kernel->cluster.x) launch.cluster = kernel->cluster;
     code = read_attributes(&launch, request->attributes, request->attribute_count);
-    if (!code) code = check_launch(&launch, kernel, invalid);
+    if (!code) code = check_launch(&launch, kernel);
     if (code) return code;
     const size_t align = signature->align > alignof(emu_op) ? signature->align : alignof(emu_op);
     size_t offset = (sizeof(emu_op) + align - 1) / align * align;
@@ -255,12 +253,26 @@ int emu_launch_kernel_or(const emu_launch *request, int invalid) {
     if (posix_memalign(&memory, align, offset + signature->bytes))
         return emu_error(cudaErrorMemoryAllocation, "out of host memory for a launch");
     launch.arguments = (char *)memory + offset;
+    launch.operation = memory;
     emu_op *later = memory;
     *later = (emu_op){.kind = OP_KERNEL, .launch = launch};
     code = copy_arguments((char *)memory + offset, signature, request->arguments, kernel->function);
     if (code) {
         free(later);
         return code;
+    }
+    if (parent) { // it runs after the kernel that launches it, in any stream
+        emu_op *of = parent->operation;
+        later->launch.device = parent->device;
+        later->launch.stream = parent->stream;
+        pthread_mutex_lock(&emu_queues.lock);
+        if (of->children)
+            of->last_child->next = later;
+        else
+            of->children = later;
+        of->last_child = later;
+        pthread_mutex_unlock(&emu_queues.lock);
+        return cudaSuccess;
     }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);

@@ -181,33 +181,42 @@ static int complete(emu_block *block, waits *own, void *barrier, mbarrier_state 
     return count;
 }
 
-static void arrive(emu_block *block, void *barrier, int bytes, const char *call, const char *file, int line) {
+// So many arrivals; and bytes that the phase waits for or, if negative, that have come. Returns the phase's parity.
+static unsigned change(emu_block *block, void *barrier, int arrivals, int bytes, int drops, const char *call,
+                       const char *file, int line) {
     waits *own = own_waits(block);
     mbarrier_state state = state_of(block, own, barrier, call, file, line);
-    if (!state.pending)
+    const unsigned parity = state.parity;
+    if ((unsigned)arrivals > state.pending)
         emu_block_fail(
             file, line,
             "more arrivals than the mbarrier's phase has: all %d have arrived, and the phase still lacks %d "
             "bytes; raise the number in mbarrier_init, or wait for the phase before the next arrival",
             (int)state.arrivals, (int)state.bytes);
-    if (bytes > MOST || (bytes > 0 && state.bytes + bytes > MOST))
+    if (bytes > MOST || bytes < -MOST || state.bytes + bytes > MOST || state.bytes + bytes < -MOST)
         emu_block_fail(file, line, "an mbarrier's phase can wait for at most %d bytes, not %lld", MOST,
                        (long long)state.bytes + bytes);
-    --state.pending;
-    if (bytes > 0) state.bytes += bytes;
+    state.pending -= (unsigned)arrivals;
+    if (drops) state.arrivals -= (unsigned)arrivals;
+    state.bytes += bytes;
     if (EMU_UNLIKELY(emu_current->tool != NULL))
         tell(block, barrier, (emu_barrier_event){.stage = EMU_BARRIER_ARRIVES, .bytes = bytes > 0 ? bytes : 0},
              EMU_READS | EMU_WRITES | EMU_ATOMIC, file, line);
     complete(block, own, barrier, state);
+    return parity;
 }
 
 void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line) {
-    arrive(emu_current, barrier, bytes, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file, line);
+    change(emu_current, barrier, 1, bytes < 0 ? 0 : bytes, 0, bytes < 0 ? "mbarrier_arrive" : "mbarrier_expect", file,
+           line);
 }
 void emu_mbarrier_arrive_at(void *barrier, int rank, const char *file, int line) {
     const char *call = "mbarrier_arrive_at";
     emu_block *block = emu_cluster_block(rank, call, file, line);
-    arrive(block, emu_cluster_peer(block, barrier), -1, call, file, line);
+    change(block, emu_cluster_peer(block, barrier), 1, 0, 0, call, file, line);
+}
+unsigned emu_mbarrier_change(void *barrier, int arrivals, int bytes, int drops, const char *file, int line) {
+    return change(emu_current, barrier, arrivals, bytes, drops, "mbarrier", file, line);
 }
 
 void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line) {
@@ -260,6 +269,43 @@ static int deliver_to(emu_block *block, waits *own, void *barrier) {
         free(delivery);
     }
     return complete(block, own, barrier, state);
+}
+
+// One attempt: whether the phase of that parity is complete.
+int emu_mbarrier_test(void *barrier, int parity, const char *file, int line) {
+    emu_block *block = emu_current;
+    if (state_of(block, own_waits(block), barrier, "mbarrier.test_wait", file, line).parity != (unsigned)parity)
+        return 1;
+    emu_yield();
+    deliver_to(block, own_waits(block), barrier); // a copy may land late, but must not wait for a thread that waits
+    return load(block, barrier).parity != (unsigned)parity;
+}
+
+typedef struct bulk_copy {
+    emu_delivery delivery;
+    void *shared;
+    const void *global;
+} bulk_copy;
+
+static void land_bulk(const emu_delivery *delivery) {
+    const bulk_copy *copy = (const bulk_copy *)(const void *)delivery;
+    memcpy(emu_cluster_address(delivery->block, copy->shared), copy->global, (size_t)delivery->bytes);
+}
+
+void emu_bulk_load(void *shared, const void *global, int bytes, void *barrier, const char *file, int line) {
+    if (bytes % 16 || (uintptr_t)shared % 16 || (uintptr_t)global % 16)
+        emu_block_fail_as(
+            cudaErrorMisalignedAddress, file, line,
+            "cp.async.bulk requires addresses and a size that are multiples of 16; shared %p, global %p, "
+            "%d bytes",
+            shared, global, bytes);
+    bulk_copy *copy = malloc(sizeof *copy);
+    if (!copy) no_memory();
+    *copy = (bulk_copy){.delivery = {.mbarrier = barrier, .block = emu_current, .bytes = bytes, .land = land_bulk},
+                        .shared = shared,
+                        .global = global};
+    emu_mbarrier_promise(&copy->delivery, file, line);
+    memset(shared, 0xff, (size_t)bytes);
 }
 
 static int deliver(emu_block *block) {

@@ -1,7 +1,7 @@
 // Branches: which blocks of code the lanes of a warp execute together, and where they part.
 //
-//   noted of each lane    lane 0:  A a B D d    replayed as a GPU would:   A and its access a of lanes 0, 1; they part
-//   while it runs         lane 1:  A a C c D d                            B of lane 0; C of lane 1; D of both
+//   noted of each lane    lane 0:  A a B D d    replayed as a GPU would:  A, its access a of lanes 0, 1; they part
+//   while it runs         lane 1:  A a C c D d                           B of lane 0; C of lane 1; D of both
 //
 // Lanes run one after another. The blocks of code that they enter, and their accesses there, are replayed when all
 // have come to a barrier, or when a lane has noted too much. Those that are furthest behind go first: the ones in the

@@ -37,16 +37,22 @@ static struct {
     unsigned threads, warps;
 } now;
 
-// blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
+// Memory that is not in an array. blockDim, gridDim and the kernel's parameters are memory here, constants on a GPU.
+static range find_own(uintptr_t address) {
+    const range own[] = {{now.shared, now.shared_bytes, EMU_SPACE_SHARED},
+                         {now.statics, now.static_bytes, EMU_SPACE_SHARED},
+                         {(uintptr_t)&emu_blockDim, sizeof emu_blockDim, NOT_COUNTED},
+                         {(uintptr_t)&emu_gridDim, sizeof emu_gridDim, NOT_COUNTED},
+                         {now.arguments, now.argument_bytes, NOT_COUNTED}};
+    for (unsigned i = 0; i < sizeof own / sizeof *own; ++i)
+        if (address - own[i].begin < own[i].bytes) return own[i];
+    return (range){0};
+}
+
 static range find_memory(uintptr_t address) {
-    const range known[] = {{now.shared, now.shared_bytes, EMU_SPACE_SHARED},
-                           {now.statics, now.static_bytes, EMU_SPACE_SHARED},
-                           {(uintptr_t)&emu_blockDim, sizeof emu_blockDim, NOT_COUNTED},
-                           {(uintptr_t)&emu_gridDim, sizeof emu_gridDim, NOT_COUNTED},
-                           {now.arguments, now.argument_bytes, NOT_COUNTED}};
+    const range own = find_own(address);
     emu_memory_event memory;
-    for (unsigned i = 0; i < sizeof known / sizeof *known; ++i)
-        if (address - known[i].begin < known[i].bytes) return known[i];
+    if (own.bytes) return own;
     if (!emu_memory_at((const void *)address, &memory)) return (range){address, 1, EMU_SPACE_GLOBAL};
     return (range){memory.address, memory.bytes, EMU_SPACE_GLOBAL};
 }
@@ -75,13 +81,13 @@ static void count_copy(const emu_where *at, const emu_access_event *event) {
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
-    const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE;
+    const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_OF_INTEGERS | EMU_RANGE | EMU_VOLATILE;
     if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(at, event);
     if (event->by == EMU_BY_MATRIX)
         count_access(at, event->address, event->bytes, (event->kind & ~EMU_RANGE) | OF_MATRIX, event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
-    if (find_memory(event->address).space == NOT_COUNTED) return;
+    if (find_own(event->address).space == NOT_COUNTED) return;
     count_access(at, event->address, event->bytes, event->kind & kinds, event->space);
 }
 
@@ -211,7 +217,7 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
 static void on_block_continue(void *tool, emu_block_event *event) {
     (void)tool;
     if (!event->own) return;
-    branches_converge_all(); // of the block that ran: all its threads wait
+    for (unsigned warp = 0; warp < now.warps; ++warp) requests_converge(warp); // of the block that ran
     direct = (emu_direct){.access = emu_access, .paths = branches_use(event->own), .full = branches_full};
     emu_threadIdx.direct = &direct;
 }

@@ -254,9 +254,12 @@ EMU_CUDA(cudaEventElapsedTime, (float *milliseconds, cudaEvent_t start, cudaEven
 // error.
 EMU_CUDA(cudaGetKernel, (cudaKernel_t * kernel, const void *function),
          emu_get_kernel((void **)kernel, function, NULL))
-static inline __attribute__((unused)) emu_launch emu_launch_of(const cudaLaunchConfig_t *config, const void *function,
-                                                               void **arguments) {
+static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
+                                                                      const void *function, void **arguments) {
     emu_launch launch;
+    if (!config)
+        return (cudaError_t)emu_note_error(cudaErrorInvalidValue,
+                                           "the launch: the pointer to the configuration is NULL");
     launch.interface_version = EMU_INTERFACE_VERSION;
     launch.kernel = function;
     launch.arguments = arguments;
@@ -266,23 +269,13 @@ static inline __attribute__((unused)) emu_launch emu_launch_of(const cudaLaunchC
     launch.stream = config->stream;
     launch.attributes = config->attrs;
     launch.attribute_count = config->numAttrs;
-    return launch;
-}
-static inline __attribute__((unused)) cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
-                                                                      const void *function, void **arguments) {
-    emu_launch launch;
-    if (!config)
-        return (cudaError_t)emu_note_error(cudaErrorInvalidValue,
-                                           "the launch: the pointer to the configuration is NULL");
-    launch = emu_launch_of(config, function, arguments);
     return (cudaError_t)emu_launch_kernel(&launch);
 }
 static inline __attribute__((unused)) cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
                                                                    void **arguments, size_t shared EMU_OR(0),
                                                                    cudaStream_t stream EMU_OR(0)) {
     const cudaLaunchConfig_t config = {grid, block, shared, stream, NULL, 0};
-    const emu_launch launch = emu_launch_of(&config, function, arguments);
-    return (cudaError_t)emu_launch_kernel_or(&launch, cudaErrorInvalidConfiguration);
+    return cudaLaunchKernelExC(&config, function, arguments);
 }
 static inline __attribute__((unused)) cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
                                                                               dim3 block, void **arguments,
@@ -290,10 +283,9 @@ static inline __attribute__((unused)) cudaError_t cudaLaunchCooperativeKernel(co
                                                                               cudaStream_t stream EMU_OR(0)) {
     cudaLaunchAttribute attribute;
     const cudaLaunchConfig_t config = {grid, block, shared, stream, &attribute, 1};
-    const emu_launch launch = emu_launch_of(&config, function, arguments);
     attribute.id = cudaLaunchAttributeCooperative;
     attribute.val.cooperative = 1;
-    return (cudaError_t)emu_launch_kernel_or(&launch, cudaErrorInvalidConfiguration);
+    return cudaLaunchKernelExC(&config, function, arguments);
 }
 EMU_CUDA(cudaFuncGetParamInfo, (const void *function, size_t index, size_t *offset, size_t *size),
          emu_function_parameter(offset, size, function, index))

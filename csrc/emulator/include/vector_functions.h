@@ -36,6 +36,13 @@ EMU_MAKERS(ulonglong, unsigned long long)
 EMU_MAKERS(float, float)
 EMU_MAKERS(double, double)
 #undef EMU_MAKERS
+#define EMU_MAKERS(name, type, suffix, align)                                                                        \
+    EMU_MAKE name##4_##suffix make_##name##4_##suffix(type x, type y, type z, type w) {                              \
+        name##4_##suffix v = {x, y, z, w};                                                                           \
+        return v;                                                                                                    \
+    }
+EMU_VECTORS_OF_8(EMU_MAKERS)
+#undef EMU_MAKERS
 #undef EMU_MAKE
 
 #endif

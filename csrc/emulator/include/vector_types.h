@@ -35,6 +35,20 @@ EMU_VECTORS(float, float, 4, 8, 16)
 EMU_VECTORS(double, double, 8, 16, 16)
 #undef EMU_VECTORS
 
+// CUDA 13's vectors of four 8-byte numbers, whose names say how they are aligned.
+#define EMU_VECTORS(name, type, suffix, align)                                                                       \
+    typedef struct __attribute__((aligned(align))) name##4_##suffix {                                                \
+        type x, y, z, w;                                                                                             \
+    }                                                                                                                \
+    name##4_##suffix;
+#define EMU_VECTORS_OF_8(define)                                                                                     \
+    define(long, long, 16a, 16) define(ulong, unsigned long, 16a, 16) define(longlong, long long, 16a, 16)           \
+        define(ulonglong, unsigned long long, 16a, 16) define(double, double, 16a, 16) define(long, long, 32a, 32)   \
+            define(ulong, unsigned long, 32a, 32) define(longlong, long long, 32a, 32)                               \
+                define(ulonglong, unsigned long long, 32a, 32) define(double, double, 32a, 32)
+EMU_VECTORS_OF_8(EMU_VECTORS)
+#undef EMU_VECTORS
+
 // Sizes of grids and blocks; omitted sizes are 1. The constructor is constexpr, so that a thread-local dim3 needs no
 // initialization at run time.
 typedef struct dim3 {

@@ -236,8 +236,6 @@ typedef struct emu_announced {
     struct emu_announced *next;
 } emu_announced;
 EMU_API void emu_announce(emu_announced *kernel, int add);
-EMU_API int emu_launch_kernel_or(const emu_launch *launch,
-                                 int invalid); // `invalid`: the code for a wrong grid or block
 EMU_API int emu_launch_kernel(const emu_launch *launch);
 EMU_API int emu_function_set(const void *function, int attribute, int value);
 EMU_API int emu_function_attributes(void *attributes, size_t size, const void *function);

@@ -61,11 +61,12 @@ typedef enum emu_access_kind {
     EMU_ATOMIC = 4,  // with EMU_READS, EMU_WRITES or both
     EMU_PENDING = 8, // announced when an asynchronous operation begins; reported again when it is carried out
     EMU_VOLATILE = 16,
-    EMU_OF_BLOCK = 32,   // the scope of an atomic operation; without either, it is the device
-    EMU_OF_SYSTEM = 64,  //
-    EMU_CACHED = 512,    // announces a read of what does not change while the kernel runs: __ldg
-    EMU_COMPARES = 1024, // the atomic operation writes only if it finds an expected value: atomicCAS
-} emu_access_kind;       // bits; events.h has two more
+    EMU_OF_BLOCK = 32,      // the scope of an atomic operation; without either, it is the device
+    EMU_OF_SYSTEM = 64,     //
+    EMU_CACHED = 512,       // announces a read of what does not change while the kernel runs: __ldg
+    EMU_COMPARES = 1024,    // the atomic operation writes only if it finds an expected value: atomicCAS
+    EMU_OF_INTEGERS = 2048, // an atomic operation
+} emu_access_kind;          // bits; events.h has two more
 
 // What code that is compiled with EMULATOR_REPORTS calls, at each atomic operation and memory fence; `scope` is a bit
 // of an emu_access_kind or 0. For ordinary loads and stores see emu_access() in events.h.
@@ -120,6 +121,11 @@ EMU_API void emu_copy_async_wait(int groups);
 EMU_API void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
 EMU_API void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
 EMU_API void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line);
+// The same by parts, for PTX: arrivals (which also later phases lack if it `drops`), and bytes that are to come or, if
+// negative, have come; returns the phase's parity. One attempt to wait. A copy of bytes to shared memory.
+EMU_API unsigned emu_mbarrier_change(void *barrier, int arrivals, int bytes, int drops, const char *file, int line);
+EMU_API int emu_mbarrier_test(void *barrier, int parity, const char *file, int line);
+EMU_API void emu_bulk_load(void *shared, const void *global, int bytes, void *barrier, const char *file, int line);
 EMU_API void emu_sync_part(int number, int threads, const char *file, int line);
 EMU_API void emu_arrive_part(int number, int threads, const char *file, int line);
 

@@ -59,25 +59,32 @@ template <typename T> using if_integer = typename std::enable_if<std::is_integra
 
 // The type itself. `Self` is CUDA's type, which adds only `static float widened(unsigned short)`.
 template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short_float {
-    unsigned short bits;
+  protected: // CCCL reads it by CUDA's name
+    unsigned short __x;
 
+  private:
     static Self from(float value) { return Self(static_cast<double>(value)); }
 
   public:
     short_float() = default;
-    short_float(const Raw &raw) : bits(raw.x) {}
-    short_float(double value) : bits(short_from_double<EXPONENT_BITS>(value)) {}
+    short_float(const Raw &raw) : __x(raw.x) {}
+    short_float(double value) : __x(short_from_double<EXPONENT_BITS>(value)) {}
     short_float(float value) : short_float(static_cast<double>(value)) {}
     template <typename Integer, if_integer<Integer> = 0>
     short_float(Integer value) : short_float(marked_double(value)) {}
 
     operator Raw() const {
         Raw raw;
-        raw.x = bits;
+        raw.x = __x;
         return raw;
     }
-    operator float() const { return Self::widened(bits); }
-    operator bool() const { return bits % 0x8000 != 0; }
+    operator Raw() const volatile {
+        Raw raw;
+        raw.x = __x;
+        return raw;
+    }
+    operator float() const { return Self::widened(__x); }
+    operator bool() const { return __x % 0x8000 != 0; }
     template <typename Integer, if_integer<Integer> = 0> operator Integer() const {
         return saturated<Integer>(static_cast<float>(*this));
     }

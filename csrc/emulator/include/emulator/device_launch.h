@@ -46,12 +46,16 @@ static __forceinline__ void call(void (*kernel)(P...), const void *with, std::in
     kernel(*reinterpret_cast<const P *>(static_cast<const char *>(with) + parameters<P...>.at[I].offset)...);
 }
 
+struct thread_exit {}; // thrown by PTX's `exit`
+
 template <typename... P> static void run(const void *function, const void *with) {
     const auto kernel = reinterpret_cast<void (*)(P...)>(reinterpret_cast<uintptr_t>(function));
 #if __cpp_exceptions
     // A GPU has no exceptions. emu_fail does not return, so it is called outside of the handler, which must end.
     try {
         call(kernel, with, std::index_sequence_for<P...>());
+        return;
+    } catch (const thread_exit &) {
         return;
     } catch (...) {}
     emu_fail("a C++ exception left the kernel; device code cannot throw", nullptr, 0);
@@ -95,7 +99,7 @@ namespace emu {
 struct registered {
     emu_announced kernel;
     template <typename... P>
-    explicit registered(void (*function)(P...), const emu_signature *of, emu_dim3 cluster)
+    explicit registered(void (*function)(P...), emu_dim3 cluster = {}, const emu_signature *of = &signature<P...>)
         : kernel{reinterpret_cast<const void *>(function), of, cluster, nullptr} {
         emu_announce(&kernel, 1);
     }

@@ -13,6 +13,9 @@
 __device__ __forceinline__ unsigned __isShared(const void *address) {
     return emu_is_shared(address) != 0;
 }
+__device__ __forceinline__ unsigned __isClusterShared(const void *address) { // (not of other blocks)
+    return emu_is_shared(address) != 0;
+}
 __device__ __forceinline__ unsigned __isLocal(const void *address) {
     return !emu_is_shared(address) && emu_is_local(address);
 }

@@ -62,15 +62,13 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
         parameters<P...>.align, parameters<P...>.at, own_variable};
 };
 
-template <typename... P> constexpr const emu_signature &signature_of(void (*)(P...)) {
-    return signature<P...>;
-}
 template <auto KERNEL, threads THREADS, unsigned... CLUSTER> struct of_program { static registered kernel; };
 template <auto KERNEL, threads THREADS, unsigned... CLUSTER>
 registered of_program<KERNEL, THREADS, CLUSTER...>::kernel = [] {
-    const emu_signature *of = &signature_of(KERNEL);
-    if constexpr (THREADS != THEY_WAIT) of = &in_loop<KERNEL, THREADS>::signature;
-    return registered(KERNEL, of, emu_dim3{CLUSTER...});
+    if constexpr (THREADS != THEY_WAIT)
+        return registered(KERNEL, emu_dim3{CLUSTER...}, &in_loop<KERNEL, THREADS>::signature);
+    else
+        return registered(KERNEL, emu_dim3{CLUSTER...});
 }();
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by

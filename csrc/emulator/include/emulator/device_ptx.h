@@ -116,6 +116,11 @@ template <typename T> __forceinline__ T with_bit_field(T x, T into, unsigned at,
         into = (into & ~(T{1} << (position + i))) | (x >> i & 1) << (position + i);
     return into;
 }
+template <bool WRAPS> __forceinline__ unsigned bit_mask(unsigned at, unsigned length) {
+    if (WRAPS) at %= 32, length %= 32;
+    const unsigned mask = length < 32 ? (1u << length) - 1 : ~0u;
+    return at < 32 ? mask << at : 0;
+}
 template <typename T> __forceinline__ unsigned highest_bit(T x) {
     using Unsigned = std::make_unsigned_t<T>;
     const Unsigned magnitude = static_cast<Unsigned>(x < 0 ? ~x : x);
@@ -257,6 +262,24 @@ __forceinline__ void barrier(unsigned number, unsigned count, EMU_SITE) {
 // (Not at barrier 0, where all threads of the block wait.)
 __forceinline__ void arrive(unsigned number, unsigned count, EMU_SITE) {
     emu_arrive_part(static_cast<int>(number), static_cast<int>(count), file, line);
+}
+// mbarrier.*: a phase's state is its parity.
+__forceinline__ unsigned long long mbarrier_change(void *barrier, int arrivals, int bytes, bool drops, EMU_SITE) {
+    return emu_mbarrier_change(barrier, arrivals, bytes, drops, file, line);
+}
+__forceinline__ void mbarrier_init(void *barrier, unsigned arrivals, EMU_SITE) {
+    emu_mbarrier_init(barrier, static_cast<int>(arrivals), file, line);
+}
+__forceinline__ bool mbarrier_test(void *barrier, unsigned long long state, EMU_SITE) {
+    return emu_mbarrier_test(barrier, static_cast<int>(state), file, line) != 0;
+}
+// (The time after which a GPU gives up is left open. Without it, threads that wait forever are found.)
+__forceinline__ bool mbarrier_try(void *barrier, unsigned long long state, EMU_SITE) {
+    emu_mbarrier_wait(barrier, static_cast<int>(state), file, line);
+    return true;
+}
+__forceinline__ void bulk_load(void *shared, const void *global, int bytes, void *barrier, EMU_SITE) {
+    emu_bulk_load(shared, global, bytes, barrier, file, line);
 }
 enum shuffle_kind { up, down, bfly, idx };
 __forceinline__ unsigned shuffle(shuffle_kind kind, unsigned value, unsigned by, unsigned limits, unsigned mask,

@@ -1,0 +1,60 @@
+"""CCCL: Thrust, CUB and libcu++ (<cuda/std/...>, <cuda/barrier>, ...), which are headers of CUDA's toolkit.
+
+They are found in the toolkit or in the wheel that NVIDIA publishes, and are compiled as they are. Some headers of ours,
+in emulator/cccl, come before them: one compilation serves both host and device; and Thrust's algorithms on the device
+are loops on the host, which first wait for the device. <cuda/atomic> alone is our own, which compiles faster.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+from pathlib import Path
+
+from .._installed import HEADERS
+from ..own.compilers import CompileError, Job
+
+#: What g++ says if a source includes a header of CCCL.
+_MISSING = re.compile(r"fatal error: ((?:thrust|cub|cuda|nv)/[\w./]+): No such file")
+_OURS = HEADERS / "emulator/cccl"
+#: Thrust's device is its sequential one; CUB launches no kernels from kernels; types that the emulator lacks.
+OPTIONS = ["-DTHRUST_DEVICE_SYSTEM=4", "-DCUB_DISABLE_CDP", "-DCCCL_DISABLE_NVFP8_SUPPORT"]
+
+
+def needed(messages: str) -> str | None:
+    """The header of CCCL that a compiler's messages miss, if any."""
+    match = _MISSING.search(messages)
+    return match[1] if match else None
+
+
+def added(job: Job, header: str, arch: int) -> Job:
+    """The job with CCCL's headers. CompileError if these are not there."""
+    folder = found()
+    if folder is None:
+        raise CompileError(
+            f"{job.source} includes <{header}>, and CCCL (Thrust, CUB and libcu++) is not installed",
+            "It comes with CUDA's toolkit, or alone by: pip install nvidia-cuda-cccl",
+        )
+    before = [f"-I{_OURS}", f"-I{folder}", *OPTIONS, f"-D__CUDA_ARCH_LIST__={arch}"]
+    # CUB uses the name of a template for another type in a class, which nvcc accepts.
+    return job._replace(before=[*before, *job.before], options=["-fpermissive", *job.options], library=str(folder))
+
+
+@functools.cache
+def found() -> Path | None:
+    """The folder with CCCL's headers; None if there is none."""
+    for folder in _candidates():
+        for place in (folder / "cccl", folder):
+            if (place / "cuda/std/version").is_file() and (place / "thrust/version.h").is_file():
+                return place
+    return None
+
+
+def _candidates() -> list[Path]:
+    folders = [Path(named) / "include" for name in ("CUDA_HOME", "CUDA_PATH") if (named := os.environ.get(name))]
+    spec = importlib.util.find_spec("nvidia")
+    for part in spec.submodule_search_locations or () if spec else ():
+        folders += [Path(part) / name / "include" for name in ("cu13", "cuda_cccl", "cu12")]
+    return [*folders, Path("/usr/local/cuda/include"), Path("/usr/local/include"), Path("/usr/include")]
