@@ -28,6 +28,9 @@ int sum_of(int n) {
     cudaMemcpy(&result, sum, sizeof *sum, cudaMemcpyDeviceToHost);
     return cudaFree(sum) == cudaSuccess ? result : -1;
 }
+extern "C" int of_c(int n) {
+    return sum_of(n);
+}
 """
 TWICE = """
 __global__ void twice(int *x) { *x *= 2; }
@@ -54,6 +57,16 @@ int main() {
 }
 """
 SAID = "20 42 1\n"
+C_MAIN = """
+#include <cuda_runtime.h>
+#include <stdio.h>
+int of_c(int n);
+int main(void) {
+    struct cudaDeviceProp properties;
+    printf("%d %d\\n", of_c(10), cudaGetDeviceProperties(&properties, 0) == cudaSuccess && properties.warpSize == 32);
+    return 0;
+}
+"""
 
 CMAKE = """
 cmake_minimum_required(VERSION 3.18)
@@ -74,7 +87,7 @@ target_link_libraries(of_host CUDA::cudart CUDA::cublas)
 MAKEFILE = """
 NVCC = nvcc
 NVCCFLAGS = -O3 -std=c++11 -arch=sm_80 -gencode arch=compute_80,code=sm_80 -Xcompiler -Wall,-Wextra -lineinfo
-all: by_host by_nvcc by_archive
+all: by_host by_nvcc by_archive by_c
 %.o: %.cu sum.h
 \t$(NVCC) $(NVCCFLAGS) -MMD -dc $< -o $@
 main.o: main.cpp
@@ -89,6 +102,10 @@ by_nvcc: main.o sum.o twice.o
 \t$(NVCC) -arch=sm_80 $^ -o $@ -lm
 by_archive: main.o libweights.a
 \t$(NVCC) main.o -o $@ -L. -lweights -lcudart
+c.o: c.c
+\tgcc -std=c99 -I$(CUDA_HOME)/include -c $< -o $@
+by_c: c.o sum.o
+\tgcc $^ -o $@ -L$(CUDA_HOME)/lib64 -lcuda -lcudart
 -include *.d
 """
 
@@ -105,7 +122,8 @@ def environment(tmp_path_factory):
 
 @pytest.fixture
 def project(tmp_path):
-    for name, text in {"sum.cu": SUM, "twice.cu": TWICE, "sum.h": HEADER, "main.cpp": MAIN, "whole.cu": MAIN}.items():
+    texts = {"sum.cu": SUM, "twice.cu": TWICE, "sum.h": HEADER, "main.cpp": MAIN, "whole.cu": MAIN, "c.c": C_MAIN}
+    for name, text in texts.items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -132,6 +150,7 @@ def test_a_makefile_is_built_with_nvcc_replaced(project, environment):
     ran("make", cwd=project, env=environment)
     for name in ("by_host", "by_nvcc", "by_archive"):
         assert ran(f"./{name}", cwd=project, env=os.environ) == SAID
+    assert ran("./by_c", cwd=project, env=os.environ) == "20 1\n"
     assert "up to date" in ran("make", "by_archive", cwd=project, env=environment).lower()
 
     (project / "sum.cu").write_text(SUM.replace("? 3 : 1", "? 5 : 1"))

@@ -131,8 +131,12 @@ class _Translation:
         self.edits: list[Edit] = []
         self.has_ptx = self.has_half = False
         #: The names that are volatile: of the file, and of each open brace's scope.
-        self.mode, self.waits = mode, Waits(source) if launches else None
+        self.mode = mode
         self.waiting, self.volatile = set(_WAITING), [set[str]()]
+        for i, token in enumerate(source):
+            if token.text == "volatile":
+                self.waiting |= _names_after(source, i)
+        self.waits = Waits(source, self.waiting) if launches else None
 
     def run(self) -> None:
         source = self.source
@@ -140,10 +144,6 @@ class _Translation:
         start = i = 0  # the statement's first token; this one
         shared = False
         parameters: set[str] = set()  # those that are volatile, of a function whose body may follow
-        for i, token in enumerate(source):
-            if token.text == "volatile":
-                self.waiting |= _names_after(source, i)
-        i = 0
         while i < len(source):
             sign = source[i].text
             if sign in ptx.ASM:
@@ -320,9 +320,12 @@ class _Translation:
         end = at
         while end < len(source) and source[end].text != ";":
             end = closing(source, end) if source[end].text in "([{" else end + 1
+        # What is no expression to be read, such as 0 for a pointer, must stay as it is.
+        begin = source[at].end if end > at + 2 else source[opening - 1].start
+        before, after = (" ::emu::in_step(", ")") if end > at + 2 else ("::emu::in_step(), ", "")
         self.edits += [
-            (source[at].end, source[at].end, " ::emu::in_step("),
-            (source[end].start, source[end].start, "), ::emu::in_step()"),
+            (begin, begin, before),
+            (source[end].start, source[end].start, f"{after}, ::emu::in_step()"),
         ]
 
     def loop(self, at: int) -> None:
@@ -395,7 +398,7 @@ def _names_after(source: list[Token], at: int) -> set[str]:
 
 def _declares(condition: list[Token]) -> bool:
     """Whether a loop's condition declares a variable."""
-    first, second = [token.text for token in [*condition, *condition][:2]]
+    first, second = condition[0].text, condition[1].text if len(condition) > 1 else ""
     return first in _TYPE_WORDS | {"const"} or (first.isidentifier() and second.isidentifier())
 
 

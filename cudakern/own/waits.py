@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 
 from .cuda_source import Token, closing
 
@@ -19,19 +20,24 @@ _WAITS = re.compile(
     r"|(cooperative_groups|cg|sync|this_\w+|\w*partition|coalesced_\w+|barrier|pipeline|memcpy_async|reduce|shfl\w*)"
     r"|(cuda|cub|thrust|nvcuda|wmma|std_thread)|(ballot|any|all|match_any|match_all|arrive\w*|wait\w*)"
 )
+_HOST = re.compile(r"<<<|cuda[A-Z]\w*|std|cout|omp_\w+|main")
 _ATOMIC = re.compile(r"atomic\w+|emu_atomic\w*")
 _LOOPS = {"while", "do"}
 _ANY = "operator"  #: what every kernel may call
 
 
 class Waits:
-    def __init__(self, source: list[Token]) -> None:
-        self._source = source
-        #: The words of the functions and types of a name.
+    def __init__(self, source: list[Token], changing: Collection[str] = ()) -> None:
+        """``changing``: names of what other threads may change meanwhile."""
+        self._source, self._changing = source, changing
+        #: The words of the functions and types of a name; those of the host are left out.
         self._words: dict[str, set[str]] = defaultdict(set)
         for i, token in enumerate(source):
             if token.text == "{" and (name := self._name(i)):
-                self._words[name] |= self._inside(i)
+                words = self._inside(i)
+                if not any(_HOST.fullmatch(word) for word in words):
+                    self._words[name] |= words
+        self._unknown = self._declared() - self._words.keys()
 
     def may_wait(self, opening: int) -> bool:
         """Whether that is so of the kernel whose body begins with the brace there."""
@@ -39,7 +45,8 @@ class Waits:
         while new:
             words |= new
             new = {word for name in new if name in self._words for word in self._words[name]} - words
-        if any(_WAITS.fullmatch(word) for word in words) or "<<<" in words:
+        words |= words & self._unknown and {"sync"}  # a function of another file may wait
+        if any(word in self._changing or _WAITS.fullmatch(word) for word in words) or "<<<" in words:
             return True
         return bool(words & _LOOPS) and any(_ATOMIC.fullmatch(word) for word in words)
 
@@ -55,8 +62,25 @@ class Waits:
                 words.add("while")
         return words
 
+    def _declared(self) -> set[str]:
+        """The functions that are declared outside of functions."""
+        source, names, i = self._source, set[str](), 0
+        while i < len(source) - 1:
+            sign = source[i].text
+            if sign == "{" and source[i - 1].text in (")", "const", "noexcept", "override", "final"):
+                i = closing(source, i)  # a function's body
+                continue
+            if sign == "(" and i and source[i - 1].text.isidentifier():
+                end = closing(source, i)
+                while end < len(source) and source[end].text in ("const", "noexcept", "override", "final"):
+                    end += 1
+                if end < len(source) and source[end].text in (";", "="):
+                    names.add(source[i - 1].text)
+            i += 1
+        return names
+
     def _name(self, opening: int) -> str:
-        """Of which function or type that brace opens the body; "" if of none, or of a lambda of the host."""
+        """Of which function or type that brace opens the body; "" if of none. A lambda counts as an operator."""
         source, i = self._source, opening - 1
         while i > 0 and source[i].text in ("const", "noexcept", "override", "final", "mutable", "&"):
             i -= 1
@@ -69,8 +93,13 @@ class Waits:
         while start > 0 and source[start].text not in ";{}":
             if source[start].text in ("struct", "class", "union"):
                 return source[start + 1].text
-            if source[start].text in (_ANY, "__device__"):
-                return _ANY  # of a lambda, or of an operator: its name is a sign
+            if source[start].text == _ANY:
+                return _ANY
+            if source[start].text == "]":  # a lambda of device code that a kernel can get has no references
+                first = start
+                while first > 0 and source[first].text != "[":
+                    first -= 1
+                return "" if any(token.text == "&" for token in source[first:start]) else _ANY
             start -= 1
         return ""
 

@@ -62,7 +62,7 @@ def make(folder: Path) -> None:
     _make_host(host)
     for name in OWN:
         for library in (f"lib{name}.so", f"lib{name}.a"):
-            (folder / "lib64" / library).write_text(f'/* GNU ld script */\nINPUT("{core}" "{host}")\n')
+            (folder / "lib64" / library).write_text(f'/* GNU ld script */\nINPUT("{core}" "{host}" -lstdc++ -lm)\n')
 
 
 def _make_core(path: Path) -> None:

@@ -9,7 +9,7 @@
 #include "../vector_types.h"
 
 #define EMU_INDEX(symbol) __asm__(symbol) __attribute__((tls_model("initial-exec"), visibility("default")))
-#ifdef EMULATOR_PROGRAM
+#if defined EMULATOR_PROGRAM && !defined EMULATOR_REPORTS
 extern __thread uint3 threadIdx EMU_INDEX("emu_threadIdx");
 #else
 extern __thread const uint3 threadIdx EMU_INDEX("emu_threadIdx");

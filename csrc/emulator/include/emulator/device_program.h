@@ -41,7 +41,7 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
             emu::run<P...>(function, with);
     }
     static __forceinline__ void each(P... arguments) {
-#ifdef EMULATOR_PROGRAM
+#if defined EMULATOR_PROGRAM && !defined EMULATOR_REPORTS
         const dim3 block = blockDim;
         for (unsigned z = 0; z < block.z; ++z)
             for (unsigned y = 0; y < block.y; ++y)
