@@ -35,7 +35,7 @@ def added(job: Job, header: str, arch: int) -> Job:
     if folder is None:
         raise CompileError(
             f"{job.source} includes <{header}>, and CCCL (Thrust, CUB and libcu++) is not installed",
-            "It comes with CUDA's toolkit, or alone by: pip install nvidia-cuda-cccl",
+            "It comes with CUDA's toolkit, or alone by: pip install 'nvidia-cuda-cccl==13.0.*'",
         )
     before = [f"-I{_OURS}", f"-I{folder}", *OPTIONS, f"-D__CUDA_ARCH_LIST__={arch}"]
     # CUB uses the name of a template for another type in a class, which nvcc accepts.
@@ -44,7 +44,8 @@ def added(job: Job, header: str, arch: int) -> Job:
 
 @functools.cache
 def found() -> Path | None:
-    """The folder with CCCL's headers; None if there is none."""
+    """The folder with CCCL's headers; None if there is none. (From 3.1 on, CUB needs more of the driver's functions than
+    the emulator has.)"""
     for folder in _candidates():
         for place in (folder / "cccl", folder):
             if (place / "cuda/std/version").is_file() and (place / "thrust/version.h").is_file():

@@ -12,6 +12,7 @@
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {
+namespace __v1 { // CUDA's name, by which CCCL declares groups before they are defined
 
 namespace detail {
 __device__ __forceinline__ unsigned long long count(dim3 d) {
@@ -459,6 +460,8 @@ __device__ auto invoke_one_broadcast(const Group &group, Function &&function, Ar
     return group.shfl(result, 0);
 }
 
+} // namespace __v1
+using namespace __v1;
 } // namespace cooperative_groups
 
 #endif

@@ -14,4 +14,9 @@ extern "C" EMU_API void emu_assert_fail(const char *expression, const char *file
                                         const char *function) noexcept __attribute__((noreturn));
 #define __assert_fail emu_assert_fail
 
+// nvcc's, which clang has as well.
+#ifndef __clang__
+__forceinline__ constexpr void __builtin_assume(bool) {}
+#endif
+
 #endif

@@ -16,6 +16,12 @@ __device__ __forceinline__ unsigned __isShared(const void *address) {
 __device__ __forceinline__ unsigned __isClusterShared(const void *address) { // (not of other blocks)
     return emu_is_shared(address) != 0;
 }
+__device__ __forceinline__ unsigned __isConstant(const void *) {
+    return 0;
+}
+__device__ __forceinline__ unsigned __isGridConstant(const void *) {
+    return 0;
+}
 __device__ __forceinline__ unsigned __isLocal(const void *address) {
     return !emu_is_shared(address) && emu_is_local(address);
 }
