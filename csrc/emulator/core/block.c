@@ -424,7 +424,8 @@ void emu_fail(const char *what, const char *file, int line) {
 // block, it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most
 // failed attempts are due to other blocks. (A program's host calls it, too, in functions for both.)
 void emu_spin(void) {
-    if (emu_current && ++emu_current->spins % 16 == 0) emu_yield();
+    emu_block *block = emu_current;
+    if (block && block->current && ++block->spins % 16 == 0) emu_yield();
 }
 
 // All of the block's threads have let others run: perhaps they wait for another block.

@@ -54,7 +54,8 @@ typedef struct emu_grid {
     // Of these, if a tool wants one block at a time: the one whose turn it is, and which ones can take it.
     uint64_t turn;
     unsigned char *can_run;
-    unsigned generation; // number of grid barriers passed
+    unsigned generation;       // number of grid barriers passed
+    struct child *children[2]; // launches by the kernel, and those of its tail
     int code;
     emu_grid_error *error;
     const emu_subscriber *tool; // tools.c; NULL: nobody watches the launch, and the members below are unused

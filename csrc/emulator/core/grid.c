@@ -266,6 +266,41 @@ static int run_grid(emu_grid *grid, int workers) {
     return 0;
 }
 
+// --- Launches by kernels ------------------------------------------------------------------------------------------
+
+typedef struct child {
+    struct child *next;
+    void *memory;
+    emu_grid_launch *launch;
+} child;
+
+int emu_grid_add_child(void *memory, emu_grid_launch *launch, int is_tail) {
+    emu_grid *grid = emu_current->grid;
+    child *own = malloc(sizeof *own);
+    if (!own) return -1;
+    launch->device = grid->launch->device;
+    launch->stream = grid->launch->stream;
+    *own = (child){NULL, memory, launch};
+    pthread_mutex_lock(&grid->lock);
+    child **end = &grid->children[is_tail];
+    while (*end) end = &(*end)->next;
+    *end = own;
+    pthread_mutex_unlock(&grid->lock);
+    return cudaSuccess;
+}
+
+// Runs or, after a failure, drops the children.
+static int run_children(emu_grid *grid, int code) {
+    for (int is_tail = 0; is_tail < 2; ++is_tail)
+        for (child *own = grid->children[is_tail], *next; own; own = next) {
+            next = own->next;
+            if (!code) code = emu_grid_run(own->launch, grid->cancel, grid->clock_ghz, grid->error);
+            free(own->memory);
+            free(own);
+        }
+    return code;
+}
+
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error) {
     const emu_config *config = emu_current_config();
     emu_grid grid = {
@@ -288,9 +323,10 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched, emu_block_watch_thread);
     const int one = grid.tool && grid.tool->events.one_at_a_time;
     if (one && launch->cooperative && (grid.can_run = malloc(grid.total))) memset(grid.can_run, 1, grid.total);
-    const int code = run_grid(&grid, one ? 1 : config->workers > 0 ? config->workers : cores());
+    int code = run_grid(&grid, one ? 1 : config->workers > 0 ? config->workers : cores());
     free(grid.can_run);
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_end(&grid, code);
+    if (EMU_UNLIKELY(grid.children[0] || grid.children[1])) code = run_children(&grid, code);
     pthread_cond_destroy(&grid.all_here);
     pthread_mutex_destroy(&grid.lock);
     return code;

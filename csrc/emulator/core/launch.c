@@ -218,7 +218,8 @@ int emu_launch_kernel(const emu_launch *request) {
     if (!code) code = emu_check_version(request->interface_version);
     if (!code) code = emu_find_typed_kernel(request->kernel, "the launch", &kernel);
     if (code) return code;
-    const emu_capture_calls *capture = emu_capturing();
+    const int is_child = emu_in_kernel();
+    const emu_capture_calls *capture = is_child ? NULL : emu_capturing();
     if (capture) {
         struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeKernel};
         node.kernel.func = (void *)(uintptr_t)kernel->function;
@@ -257,6 +258,12 @@ int emu_launch_kernel(const emu_launch *request) {
     if (code) {
         free(later);
         return code;
+    }
+    if (is_child && !emu_grid_add_child(later, &later->launch, request->stream == cudaStreamTailLaunch))
+        return cudaSuccess;
+    if (is_child) {
+        free(later);
+        return emu_error(cudaErrorMemoryAllocation, "out of host memory for a launch");
     }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);

@@ -124,6 +124,10 @@ void emu_wait_idle(int device) {
 
 int emu_device_wait(emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
+    if (!code && emu_in_kernel())
+        code = emu_error(cudaErrorNotSupported,
+                         "cudaDeviceSynchronize: a kernel cannot wait for its own launches since CUDA "
+                         "12; let a launch into cudaStreamTailLaunch use their results");
     const emu_capture_calls *capture = emu_capturing();
     if (code || (capture && capture->unsafe("cudaDeviceSynchronize", &code))) return code;
     pthread_mutex_lock(&emu_queues.lock);
