@@ -112,6 +112,11 @@ class thread_block : public thread_group {
 __device__ inline thread_block this_thread_block() {
     return thread_block();
 }
+// Memory for tiles of more than a warp, which the emulator does not need.
+template <unsigned MaxBlockSize = 1024> struct block_tile_memory { char unused; };
+template <unsigned MaxBlockSize> __device__ inline thread_block this_thread_block(block_tile_memory<MaxBlockSize> &) {
+    return this_thread_block();
+}
 
 class grid_group : public thread_group {
     grid_group() : thread_group(detail::GRID) {}
@@ -234,10 +239,72 @@ template <unsigned Size> class tile {
         return __match_all_sync(lanes(), value, &same, file, line) >> first();
     }
 };
+
+// Several consecutive warps. They meet at the block's numbered barriers, of which there are 15.
+template <unsigned Size> class large_tile {
+    static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "the size of a tile must be a power of two up to 1024");
+    template <typename T> static T *values() { // of all threads of the block
+        struct alignas(T) bytes {
+            char of[sizeof(T)];
+        };
+#ifdef EMULATOR_REPORTS
+        static __thread __attribute__((used, aligned(65536))) bytes all[1024];
+#else
+        static __thread bytes all[1024];
+#endif
+        return reinterpret_cast<T *>(all);
+    }
+    template <typename T> static T exchange(const T &value, unsigned from, const char *file, int line) {
+        static_assert(std::is_trivially_copyable<T>::value, "threads can exchange only trivially copyable types");
+        T *const all = values<T>() + detail::thread_rank() / Size * Size;
+        all[thread_rank()] = value;
+        sync(file, line);
+        const T result = all[from];
+        sync(file, line);
+        return result;
+    }
+
+  public:
+    __device__ static void sync(EMU_SITE) {
+        const unsigned number = 1 + detail::thread_rank() / Size;
+        if (number > 15) emu_fail("the emulator has at most 15 tiles of more than a warp in a block", file, line);
+        emu_sync_part(static_cast<int>(number), static_cast<int>(Size), file, line);
+    }
+    __device__ static unsigned thread_rank() {
+        return detail::thread_rank() % Size;
+    }
+    __device__ static constexpr unsigned size() {
+        return Size;
+    }
+    __device__ static constexpr unsigned num_threads() {
+        return Size;
+    }
+    template <typename T> __device__ T shfl(T value, int rank, EMU_SITE) const {
+        return exchange(value, static_cast<unsigned>(rank) % Size, file, line);
+    }
+    template <typename T> __device__ T shfl_up(T value, unsigned by, EMU_SITE) const {
+        return exchange(value, by <= thread_rank() ? thread_rank() - by : thread_rank(), file, line);
+    }
+    template <typename T> __device__ T shfl_down(T value, unsigned by, EMU_SITE) const {
+        return exchange(value, by < Size - thread_rank() ? thread_rank() + by : thread_rank(), file, line);
+    }
+    template <typename T> __device__ T shfl_xor(T value, unsigned with, EMU_SITE) const {
+        return exchange(value, (thread_rank() ^ with) % Size, file, line);
+    }
+    __device__ int any(int predicate, EMU_SITE) const {
+        int result = predicate != 0;
+        for (unsigned with = 1; with < Size; with *= 2) result |= shfl_xor(result, with, file, line);
+        return result;
+    }
+    __device__ int all(int predicate, EMU_SITE) const {
+        return !any(!predicate, file, line);
+    }
+};
+template <unsigned Size> using tile_of_size = std::conditional_t<(Size > 32), large_tile<Size>, tile<Size>>;
 } // namespace detail
 
 // A tile that knows its parent: another tile, or the block.
-template <unsigned Size, typename Parent = void> class thread_block_tile : public detail::tile<Size> {
+template <unsigned Size, typename Parent = void> class thread_block_tile : public detail::tile_of_size<Size> {
     thread_block_tile() = default;
     template <unsigned Tile, typename Of>
     friend __device__ thread_block_tile<Tile, Of> tiled_partition(const Of &parent);
