@@ -34,6 +34,9 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, vo
 
 #define cudaStreamLegacy    ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
+// Of launches by kernels: after the kernel and all that it has launched, or at any time.
+#define cudaStreamTailLaunch    ((cudaStream_t)0x3)
+#define cudaStreamFireAndForget ((cudaStream_t)0x4)
 
 enum {
     cudaStreamDefault = 0,
