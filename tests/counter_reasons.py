@@ -20,7 +20,7 @@ _OF_VARIANTS = {
         sum_of_squares shared_serial; matmul shared_row, pitched, warp_tiles_split_k, tensor_cores_split_k,
         split_inside""",
     "Nsight counts a few passes more where accesses of several warps meet": """
-        sum_of_squares vectorized, cooperative, one_launch; matmul register_tile, vectorized, few_rows, split_fp16,
+        sum_of_squares vectorized, cooperative; matmul register_tile, vectorized, few_rows, split_fp16,
         split_bf16, split_inside, warp_tiles_split_k, tensor_cores_split_k; sort many_blocks""",
     "threads wait for others, for as long as it takes": """
         sum_of_squares cooperative; exclusive_scan lookback; inclusive_scan lookback""",

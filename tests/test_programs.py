@@ -105,7 +105,7 @@ def test_errors_are_those_of_the_source(tmp_path, wrong):
 
 
 def test_a_rule_that_is_broken_is_said_once(tmp_path, monkeypatch):
-    monkeypatch.delenv("EMULATOR_MESSAGES", raising=False)
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
     (tmp_path / "barrier.cu").write_text(
         "__global__ void k() {\n  if (threadIdx.x) __syncthreads();\n  else\n    __syncthreads();\n}\n"
         "int main() { k<<<1, 32>>>(); k<<<1, 32>>>(); cudaDeviceSynchronize(); return 7; }\n"

@@ -396,7 +396,8 @@ static _Noreturn void fail(int code, const char *file, int line, const char *for
     block->fail_code = code;
     block->fail_file = file;
     block->fail_line = line;
-    block->fail_thread = emu_threadIdx.index;
+    // (One thread may stand for all: emu_block_alone. Of several, the one to blame need not be the one that runs.)
+    block->fail_thread = block->live == 1 ? emu_threadIdx.index : block->current->index;
     block->fail_code_at = block->fail_address = 0;
     block->failed = 1;
     emu_block_abandon(block);
