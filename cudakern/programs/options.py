@@ -23,6 +23,10 @@ _ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc"
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
 
 
+#: The value of __CUDA_ARCH__ for the oldest chip of CUDA 13: for older ones, programs define functions anew.
+_OLDEST = 750
+
+
 class OptionError(ValueError):
     """An option that `cudakern cc` does not take."""
 
@@ -159,7 +163,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
                 request.linker.append(f"-l{library}")
     elif meaning == "arch":
         if match := re.search(r"(?:sm|compute)_(\d+)", value):
-            request.arch = 10 * int(match[1])
+            request.arch = max(10 * int(match[1]), _OLDEST)
     elif meaning == "output":
         request.output = Path(value)
     elif meaning == "folder":

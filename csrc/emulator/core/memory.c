@@ -6,7 +6,8 @@
 //
 // Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes
 // are 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten
-// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
+// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled. Whole programs
+// ask for zeros instead, which is what they see on a GPU at first (measured on an H200).
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
@@ -94,12 +95,19 @@ static int bad_pool(const void *handle) {
 }
 
 // --- device memory -----------------------------------------------------------------------------------------------
+static atomic_int new_byte = 0xFF;
+
+void emu_new_memory(int byte) {
+    atomic_store(&new_byte, byte);
+}
+
 static void fill_new(char *memory, size_t bytes) {
+    const int byte = atomic_load(&new_byte);
     if (bytes <= FILL) {
-        memset(memory, 0xFF, bytes);
+        memset(memory, byte, bytes);
     } else {
-        memset(memory, 0xFF, FILL / 2);
-        memset(memory + bytes - FILL / 2, 0xFF, FILL / 2);
+        memset(memory, byte, FILL / 2);
+        memset(memory + bytes - FILL / 2, byte, FILL / 2);
     }
 }
 

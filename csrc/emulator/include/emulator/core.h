@@ -111,6 +111,7 @@ EMU_API int emu_versions(int *driver, int *runtime);
 
 // Memory
 EMU_API int emu_malloc(void **pointer, size_t bytes);
+EMU_API void emu_new_memory(int byte); // what new device memory holds: 0xFF, unless this says otherwise
 EMU_API int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
 EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream); // pool NULL: the default one

@@ -25,6 +25,11 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     emu_launch_next(&launch);
 }
 
+#ifndef EMULATOR_REPORTS
+// Programs from elsewhere often rely on what they see on a GPU whose memory is new: zeros. (--check tells of it.)
+static const int new_memory = (emu_new_memory(0), 0);
+#endif
+
 // Kernels by what their threads may do (waits.py).
 enum threads {
     THEY_WAIT,
