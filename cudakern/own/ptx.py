@@ -104,6 +104,9 @@ class _Asm:
 
     def __init__(self, text: str, parts: list[Token]) -> None:
         self.source = text
+        self.label = (
+            f"emu_label_{parts[0].start if parts else 0}_"  # labels are the function's, so each asm has its own
+        )
         self.operands: list[str] = []  # in C++
         self.scopes: list[dict[str, str]] = [{}]  # names of registers in C++, by those in PTX
         self.before: list[str] = []
@@ -156,6 +159,8 @@ class _Asm:
             yield text
         elif text.startswith(".reg"):
             yield from self._declare(text)
+        elif text.endswith(":"):
+            yield f"{self.label}{text};"
         else:
             guard = re.match(r"@(!?)\s*([\w%$]+)\s+", text)
             condition = f"if ({guard[1]}{self.register(guard[2])}) " if guard else ""
@@ -401,6 +406,12 @@ def _bulk_store(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     return f"__builtin_memcpy({to}, {of}, {asm.value(arguments[2], 'size_t')});"
 
 
+def _branch(asm: _Asm, _: re.Match[str], arguments: list[str]) -> str:
+    if len(arguments) != 1 or not re.fullmatch(r"[A-Za-z_$][\w$]*", arguments[0]):
+        raise ValueError(arguments)
+    return f"goto {asm.label}{arguments[0]};"
+
+
 def _ldmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     to = _vector(asm, arguments[0], int(match["count"]))
     is_transposed = "true" if match["transposed"] else "false"
@@ -495,6 +506,7 @@ _HANDLERS: dict[re.Pattern[str], _Handler] = {
     ),
     _pattern("cp.async.bulk.shared::(cta|cluster).global.mbarrier::complete_tx::bytes"): _bulk_load,
     _pattern("cp.async.bulk.global.shared::cta.bulk_group"): _bulk_store,
+    re.compile(r"bra(\.uni)?"): _branch,
     _pattern("ldmatrix.sync.aligned.m8n8.x(count=[124])(transposed=.trans)?.shared(::cta)?.b16"): _ldmatrix,
     _pattern("stmatrix.sync.aligned.m8n8.x4.shared(::cta)?.b16"): _stmatrix,
     _pattern("mma.sync.aligned.m16n8k(k=4|8|16|32).row.col(sat=.satfinite)?.(d=f16|f32|s32)"
@@ -517,7 +529,7 @@ def _string(token: Token) -> str:
 def _statements(ptx: str) -> Iterator[str]:
     """Instructions, declarations, and the braces of scopes."""
     ptx = re.sub(r"//[^\n]*|/\*.*?\*/", " ", ptx.replace("%%", "%"), flags=re.S)
-    statement = re.compile(r"\s*(?:([{}])|((?:\{[^}]*\}|[^{};])+)(?:;|$)|;)")
+    statement = re.compile(r"\s*(?:([{}]|[A-Za-z_$][\w$]*:(?!:))|((?:\{[^}]*\}|[^{};])+)(?:;|$)|;)")
     at = 0
     while ptx[at:].strip():
         match = statement.match(ptx, at)

@@ -63,9 +63,7 @@ class Translated(NamedTuple):
 Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
 
 
-def translated(
-    text: str, mode: str, headers: str, launches: bool | None = None, library: str = ""
-) -> Translated:
+def translated(text: str, mode: str, headers: str, launches: bool | None = None, library: str = "") -> Translated:
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
     ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
     ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
@@ -81,7 +79,9 @@ def _parts(text: str, headers: str, library: str) -> Iterator[tuple[int, int]]:
     """Where in a text the parts of files are that must be read as a whole."""
     marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
-    others = {file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))}
+    others = {
+        file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))
+    }
     marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
     places = [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
               if file not in others and not file.startswith((headers, "<"))]  # fmt: skip

@@ -43,7 +43,16 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         raise FileNotFoundError(f"{file}: no such file")
     text = read(file)
     job = _job(cxx, request, file, mode)
-    seen = [str(here), str(file), text, compilers.identity(cxx), dependencies.environment(), translate.VERSION, job, cccl.OPTIONS]
+    seen = [
+        str(here),
+        str(file),
+        text,
+        compilers.identity(cxx),
+        dependencies.environment(),
+        translate.VERSION,
+        job,
+        cccl.OPTIONS,
+    ]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
