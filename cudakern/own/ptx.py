@@ -104,6 +104,9 @@ class _Asm:
 
     def __init__(self, text: str, parts: list[Token]) -> None:
         self.source = text
+        self.label = (
+            f"emu_label_{parts[0].start if parts else 0}_"  # labels are the function's, so each asm has its own
+        )
         self.operands: list[str] = []  # in C++
         self.scopes: list[dict[str, str]] = [{}]  # names of registers in C++, by those in PTX
         self.before: list[str] = []
@@ -156,6 +159,8 @@ class _Asm:
             yield text
         elif text.startswith(".reg"):
             yield from self._declare(text)
+        elif text.endswith(":"):
+            yield f"{self.label}{text};"
         else:
             guard = re.match(r"@(!?)\s*([\w%$]+)\s+", text)
             condition = f"if ({guard[1]}{self.register(guard[2])}) " if guard else ""
@@ -250,7 +255,8 @@ class _Asm:
 
     def registers(self, text: str) -> list[str]:
         """Of a vector, ``{a, b}``, or of a result and a predicate, ``d|p``."""
-        return [self.register(name) for name in re.split("[,|]", text.strip("{}"))]
+        names = [name.strip() for name in re.split("[,|]", text.strip("{}"))]
+        return [self.register(name) for name in names if name != "_"]
 
     def value(self, text: str, kind: str) -> str:
         negated = text.startswith("!")
@@ -401,6 +407,12 @@ def _bulk_store(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     return f"__builtin_memcpy({to}, {of}, {asm.value(arguments[2], 'size_t')});"
 
 
+def _branch(asm: _Asm, _: re.Match[str], arguments: list[str]) -> str:
+    if len(arguments) != 1 or not re.fullmatch(r"[A-Za-z_$][\w$]*", arguments[0]):
+        raise ValueError(arguments)
+    return f"goto {asm.label}{arguments[0]};"
+
+
 def _ldmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
     to = _vector(asm, arguments[0], int(match["count"]))
     is_transposed = "true" if match["transposed"] else "false"
@@ -410,8 +422,10 @@ def _ldmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
 
 
 def _stmatrix(asm: _Asm, match: re.Match[str], arguments: list[str]) -> str:
+    count, is_transposed = int(match["count"]), "true" if match["transposed"] else "false"
+    row = asm.address(arguments[0], "shared", "char")
     return (
-        f"{_words_of(asm, 'from', arguments[1], 4)} stmatrix({asm.address(arguments[0], 'shared', 'char')}, emu_from);"
+        f"{_words_of(asm, 'from', arguments[1], count)} emu_ptx::stmatrix<{count}, {is_transposed}>({row}, emu_from);"
     )
 
 
@@ -495,12 +509,18 @@ _HANDLERS: dict[re.Pattern[str], _Handler] = {
     ),
     _pattern("cp.async.bulk.shared::(cta|cluster).global.mbarrier::complete_tx::bytes"): _bulk_load,
     _pattern("cp.async.bulk.global.shared::cta.bulk_group"): _bulk_store,
-    _pattern("ldmatrix.sync.aligned.m8n8.x(count=[124])(transposed=.trans)?.shared(::cta)?.b16"): _ldmatrix,
-    _pattern("stmatrix.sync.aligned.m8n8.x4.shared(::cta)?.b16"): _stmatrix,
+    re.compile(r"bra(\.uni)?"): _branch,
+    # (Also in other orders of the words, which ptxas takes.)
+    _pattern("ldmatrix.sync.aligned(.m8n8)?.x(count=[124])(transposed=.trans)?(.m8n8)?.shared(::cta)?.b16"): _ldmatrix,
+    _pattern("stmatrix.sync.aligned(.m8n8)?.x(count=[124])(transposed=.trans)?(.m8n8)?.shared(::cta)?.b16"): _stmatrix,
+    _pattern("elect.sync"): lambda asm, _, arguments: (
+        f"const bool emu_elected = emu_ptx::elected({asm.value(arguments[1], 'unsigned')});"
+        f" {asm.registers(arguments[0])[-1]} = emu_elected;"
+    ),
     _pattern("mma.sync.aligned.m16n8k(k=4|8|16|32).row.col(sat=.satfinite)?.(d=f16|f32|s32)"
              ".(a=b?f16|tf32|[su]8).(b=b?f16|tf32|[su]8).(c=f16|f32|s32)"): _mma,
     _pattern("mma.sync.aligned.m(rows=8|16)n8k(k=4|8|16).row.col.f64.f64.f64.f64"): _mma_double,
-    re.compile(r"(?:prefetchu?|discard|applypriority)\b.*|griddepcontrol\.\w+"): lambda *_: "",
+    re.compile(r"(?:prefetchu?|discard|applypriority)\b.*|griddepcontrol\.\w+|setmaxnreg\..*"): lambda *_: "",
 }  # fmt: skip
 
 
@@ -517,7 +537,7 @@ def _string(token: Token) -> str:
 def _statements(ptx: str) -> Iterator[str]:
     """Instructions, declarations, and the braces of scopes."""
     ptx = re.sub(r"//[^\n]*|/\*.*?\*/", " ", ptx.replace("%%", "%"), flags=re.S)
-    statement = re.compile(r"\s*(?:([{}])|((?:\{[^}]*\}|[^{};])+)(?:;|$)|;)")
+    statement = re.compile(r"\s*(?:([{}]|[A-Za-z_$][\w$]*:(?!:))|((?:\{[^}]*\}|[^{};])+)(?:;|$)|;)")
     at = 0
     while ptx[at:].strip():
         match = statement.match(ptx, at)

@@ -44,8 +44,7 @@ def added(job: Job, header: str, arch: int) -> Job:
 
 @functools.cache
 def found() -> Path | None:
-    """The folder with CCCL's headers; None if there is none. (From 3.1 on, CUB needs more of the driver's functions than
-    the emulator has.)"""
+    """The folder with CCCL's headers; None if there is none."""
     for folder in _candidates():
         for place in (folder / "cccl", folder):
             if (place / "cuda/std/version").is_file() and (place / "thrust/version.h").is_file():

@@ -281,6 +281,9 @@ __forceinline__ bool mbarrier_try(void *barrier, unsigned long long state, EMU_S
 __forceinline__ void bulk_load(void *shared, const void *global, int bytes, void *barrier, EMU_SITE) {
     emu_bulk_load(shared, global, bytes, barrier, file, line);
 }
+__forceinline__ bool elected(unsigned mask, EMU_SITE) {
+    return emu_warp(EMU_ELECT, mask, 0, 0, 32, file, line) != 0;
+}
 enum shuffle_kind { up, down, bfly, idx };
 __forceinline__ unsigned shuffle(shuffle_kind kind, unsigned value, unsigned by, unsigned limits, unsigned mask,
                                  bool &in_range, EMU_SITE) {

@@ -68,6 +68,30 @@ __forceinline__ void mma(unsigned *d, const unsigned *a, const unsigned *b, cons
     emu_warp_together(&own.head, file, line);
 }
 
+struct stmatrix_lane {
+    emu_together_row at;
+    char *row;
+    const unsigned *from;
+};
+template <int COUNT, bool TRANSPOSED> void stmatrix_warp(emu_together *const lanes[32]) {
+    const auto lane_of = [&](int lane) { return reinterpret_cast<stmatrix_lane *>(lanes[lane]); };
+    for (int i = 0; i < COUNT; ++i)
+        for (int lane = 0; lane < 32; ++lane)
+            for (int j = 0; j < 2; ++j) {
+                const int g = lane / 4, pair = 2 * (lane % 4) + j;
+                const int row = TRANSPOSED ? pair : g, column = TRANSPOSED ? g : pair;
+                const unsigned short half = static_cast<unsigned short>(lane_of(lane)->from[i] >> 16 * j);
+                __builtin_memcpy(lane_of(8 * i + row)->row + 2 * column, &half, sizeof half);
+            }
+}
+template <int COUNT, bool TRANSPOSED>
+__forceinline__ void stmatrix(char *row, const unsigned (&from)[COUNT], EMU_SITE) {
+    if (thread() % 32 < 8 * COUNT && reinterpret_cast<uintptr_t>(row) % 16 != 0)
+        emu_fail("stmatrix requires rows that start at multiples of 16 bytes", file, line);
+    stmatrix_lane own = {{{"stmatrix", stmatrix_warp<COUNT, TRANSPOSED>}, row}, row, from};
+    emu_warp_rows(&own.at, EMU_WRITES, 8 * COUNT, file, line);
+}
+
 template <int ROWS, int K> __forceinline__ void mma_double(double *sums, const double *a, const double *b, EMU_SITE) {
     emu::mma_double_lane own = {{"mma.sync", emu::mma_warp_double<ROWS, K>}, a, b, sums};
     emu_warp_together(&own.head, file, line);
