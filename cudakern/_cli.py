@@ -124,6 +124,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     known = f"operations: {', '.join(names())}"
     command(_run, "[nvcc's options] PROGRAM.cu [ARGUMENTS]", "the source, and the program's own arguments")
     command(_cc, "[nvcc's options] FILES -o PROGRAM", "sources and objects")
+    command(_toolkit, "DIR", "the folder to make")
     command(_info)
     options = command(_query)
     options.add_argument("--device", type=int, help="its number; default: the current one")
@@ -251,6 +252,10 @@ def _run(options: argparse.Namespace) -> None:
 
 def _cc(options: argparse.Namespace) -> None:
     """Compile CUDA programs for the emulator, with nvcc's options, in nvcc's place."""
+
+
+def _toolkit(options: argparse.Namespace) -> None:
+    """Make a folder that CMake and make take for a CUDA toolkit, with `cudakern cc` as its nvcc."""
 
 
 def _info(options: argparse.Namespace) -> None:

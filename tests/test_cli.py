@@ -386,7 +386,7 @@ def test_a_row_that_cannot_run_here_is_one_line(arguments):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ([], "no command: use one of info, query, ladder,"),
+        ([], "no command: use one of run, cc, toolkit, info,"),
         (["--json"], "no command:"),
         (["--backend", "cuda"], "no command:"),
         (
