@@ -89,7 +89,17 @@ def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
         own = [*_LANGUAGES.get(language, language).split(), f"-I{HEADERS}", "-fPIC", "-O2"]
         return Job(cxx, "plain", str(file), [], ["-x", *own, *request.host, "-c"])
     host = ["-std=gnu++17", *(option for option in request.host if not _OLD.fullmatch(option))]
-    options = [*_driver.unit_options(command, SOURCES, mode), "-g1", "-w", "-Wno-narrowing", "-x", "none", *host, "-c"]
+    options = [
+        *_driver.unit_options(command, SOURCES, mode),
+        "-g1",
+        "-w",
+        "-Wno-narrowing",
+        "-Wno-register",
+        "-x",
+        "none",
+        *host,
+        "-c",
+    ]
     if not _driver.is_clang(command):
         options.insert(0, "-fno-semantic-interposition")
     return Job(cxx, mode, str(file), [*_OF_CUDA, f"-D__CUDA_ARCH__={request.arch}"], options, True)

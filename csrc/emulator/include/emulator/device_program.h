@@ -82,7 +82,7 @@ template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... CLUSTER, typenam
 __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
     (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
-    void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
+    void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
     (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
 }
