@@ -20,7 +20,12 @@ from ..own.compilers import CompileError, Job
 _MISSING = re.compile(r"fatal error: ((?:thrust|cub|cuda|nv)/[\w./]+): No such file")
 _OURS = HEADERS / "emulator/cccl"
 #: Thrust's device is its sequential one; CUB launches no kernels from kernels; types that the emulator lacks.
-OPTIONS = ["-DTHRUST_DEVICE_SYSTEM=4", "-DCUB_DISABLE_CDP", "-DCCCL_DISABLE_NVFP8_SUPPORT"]
+OPTIONS = [
+    "-DTHRUST_DEVICE_SYSTEM=4",
+    "-DCUB_DISABLE_CDP",
+    "-DCCCL_DISABLE_NVFP8_SUPPORT",
+    "-D_CCCL_DISABLE_NVFP8_SUPPORT",
+]
 
 
 def needed(messages: str) -> str | None:
