@@ -10,6 +10,7 @@ chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 Operations   {operations}
 Variants     variants(op) lists them, source(op, variant) shows a kernel
 Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...) launches a kernel
+             run("program.cu") compiles a whole program (main, <<<>>>), and runs it
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
              random_matrix help
 Checking     check(op, ...) finds races and other mistakes in kernels; inside checking(), they are errors
@@ -91,6 +92,7 @@ _LATER = {
     "operations.source": "Source source",
     "own.compile": "Kernel Program compile",
     "own.compilers": "CompileError",
+    "programs.run": "Finished run",
     **{f"operations.{module}": names for module, names in _OPERATIONS.items()},
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -151,8 +153,9 @@ def load_ipython_extension(shell: object) -> None:
     """For ``%load_ext cudakern``, which adds ``%%cuda``."""
     from .insight.defaults import of_cells
     from .own.magic import load
+    from .programs.run import run_cell
 
-    load(shell, of_cells)
+    load(shell, of_cells, run_cell)
 
 
 def __dir__() -> list[str]:

@@ -30,6 +30,7 @@ from .operations.source import Source
 from .operations.variants import AllVariants
 from .own.compile import Kernel, Program, compile
 from .own.compilers import CompileError
+from .programs.run import Finished, run
 
 __version__: str
 
@@ -595,6 +596,7 @@ __all__ = [
     "Event",
     "Finding",
     "Findings",
+    "Finished",
     "Kernel",
     "KernelResources",
     "KernelTable",
@@ -642,6 +644,7 @@ __all__ = [
     "packbits",
     "profile",
     "random_matrix",
+    "run",
     "saxpy",
     "sort",
     "source",

@@ -1,6 +1,6 @@
-"""The command line: ``cudakern run | cc | info | query | ladder | occupancy | resources | lab | variants | source |
-verify | check | trace``, each with ``--json`` but the first two. The exit status is 2 for an invalid argument, 1 for a
-failed ladder, verify or check."""
+"""The command line: ``cudakern run | cc | toolkit | info | query | ladder | occupancy | resources | lab | variants |
+source | verify | check | trace``, each with ``--json`` but the first three. The exit status is 2 for an invalid
+argument, 1 for a failed ladder, verify or check."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
 from .own.compilers import CompileError
 from .programs import run as programs
+from .programs import toolkit
 
 #: Commands whose words are those of other programs.
-_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc}
+_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc, "toolkit": toolkit.command}
 
 
 class _Parser(argparse.ArgumentParser):

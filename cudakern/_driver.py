@@ -106,12 +106,13 @@ def unit_options(compiler: str, sources: Path, mode: str = "plain") -> list[str]
     return [*options(compiler, mode), "-fstack-clash-protection", *headers(sources), *heap]
 
 
-def program_link(interpreter: str, library: Path, mode: str = "plain") -> list[str]:
-    """The options that link a whole program with the core. It is a shared library that can be run: in one that cannot,
-    the linker would replace the calls by which the core places a block's variables (device_memory.h)."""
-    start = ["-Wl,-e,_start"] if interpreter else []
+def program_link(kind: str, library: Path, mode: str = "plain") -> list[str]:
+    """The options that link a whole program with the core. It is a shared library ("shared") that can be run
+    ("program"): in one that cannot, the linker would replace the calls by which the core places a block's variables
+    (device_memory.h). "ordinary": with objects that cannot be in a shared library."""
+    start = {"shared": ["-shared"], "program": ["-shared", "-Wl,-e,_start"], "ordinary": []}[kind]
     heap = [] if mode in REPORTING else [_wrapped(_HEAP)]
-    return ["-shared", "-Wl,-z,defs", *start, "-pthread", *heap, *core(library), *libraries(mode), "-lm"]
+    return [*start, "-Wl,-z,defs", "-pthread", *heap, *core(library), *libraries(mode), "-lm"]
 
 
 def libraries(mode: str) -> list[str]:

@@ -33,6 +33,9 @@ CODE_METRICS = [
     ),
 ]
 
+#: Those of them that do not depend on how far loops are unrolled.
+OF_VARIANTS = [name for name in CODE_METRICS if name not in (f"{_BRANCHES}.sum", f"{_BRANCHES}_threads_uniform.sum")]
+
 #: name: the kernel's body
 BODIES = {
     # Global memory: strides, offsets, permutations, partial warps.

@@ -13,23 +13,21 @@ PATTERNS = {
 _OF_VARIANTS = {
     "nvcc unrolls a loop, moves a load out of it, or makes one access of those in two branches": """
         saxpy grid_stride; stencil_1d global_memory, register_window; sum_of_squares chunked, chunked_global,
-        tree_unrolled; matmul warp_tiles, small_tiles, fastest; sort radix_lists, merge_serial, merge_atomic_min,
-        merge_reduction, merge_hybrid, many_blocks, sample_sort_sequential, sample_sort; exclusive_scan block_chunks;
-        inclusive_scan block_chunks; bank_conflicts strided, padded; extent blocks; moving_sum compile_time_index,
-        spilled""",
+        tree_unrolled; matmul warp_tiles; sort many_blocks, sample_sort_sequential, sample_sort;
+        exclusive_scan block_chunks; inclusive_scan block_chunks; bank_conflicts strided, padded; extent blocks;
+        moving_sum compile_time_index, spilled""",
     "nvcc joins accesses to shared memory otherwise": """
         sum_of_squares shared_serial; matmul shared_row, pitched, warp_tiles_split_k, tensor_cores_split_k,
-        split_inside; sort radix_lists, merge_serial""",
+        split_inside""",
     "Nsight counts a few passes more where accesses of several warps meet": """
-        sum_of_squares vectorized, cooperative, one_launch; matmul register_tile, vectorized, few_rows, split_fp16,
+        sum_of_squares vectorized, cooperative; matmul register_tile, vectorized, few_rows, split_fp16,
         split_bf16, split_inside, warp_tiles_split_k, tensor_cores_split_k; sort many_blocks""",
     "threads wait for others, for as long as it takes": """
         sum_of_squares cooperative; exclusive_scan lookback; inclusive_scan lookback""",
     "nvcc loads only those members of a struct that are used": "add_fields array_of_structs, aligned_structs",
     "kernels of the runtime, which lay out operands, are not traced": "matmul wgmma_tf32, wgmma_int8",
     "not understood": """
-        matmul tensor_cores, tensor_cores_double, wgmma_producer, wgmma_persistent, wgmma_multicast;
-        bincount global_atomics, warp_aggregated""",
+        matmul tensor_cores, tensor_cores_double; bincount global_atomics, warp_aggregated""",
 }
 #: Of variants: {(operation, variant): reasons}.
 VARIANTS: dict[tuple[str, str], list[str]] = {}

@@ -528,6 +528,8 @@ WITHOUT = {
     "CompileError": "an exception",
     "emulator": "settings of the process: test_python_api.py",
     "__version__": "a str",
+    "run": "another process: test_programs.py",
+    "Finished": "what run returns",
 }
 
 

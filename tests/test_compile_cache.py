@@ -146,7 +146,7 @@ def test_a_header_that_changes_during_the_compile(builds, tmp_path, monkeypatch)
     (tmp_path / "main.cu").write_text('#include "value.h"\n' + GET)
     write(tmp_path / "value.h", 1)
     listed = dependencies.listed
-    monkeypatch.setattr(dependencies, "listed", lambda rule: write(tmp_path / "value.h", 2) or listed(rule))
+    monkeypatch.setattr(dependencies, "listed", lambda *rule: write(tmp_path / "value.h", 2) or listed(*rule))
     assert get(tmp_path / "main.cu") == 1  # what the compiler read
     monkeypatch.undo()
     monkeypatch.setenv(cache.CACHE, str(tmp_path / "cache"))

@@ -272,14 +272,12 @@ def test_without_a_compiler(monkeypatch):
 @on_the_emulator
 def test_features_that_the_emulator_lacks(tmp_path):
     """One error, on the source's line: for a header that would cause hundreds, and for a qualifier without effect."""
-    use = "using namespace nvcuda;\n__global__ void f() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> y; }"
-    message = (
-        r"the emulator has no nvcuda::wmma \(mma\.h\): use tensor_core\.cuh, which works here and on GPUs, or .* a GPU"
-    )
+    use = "__global__ void f(cufftComplex *x) {}"
+    message = r"the emulator has no cuFFT \(cufft\.h\): run this program on a GPU"
     with pytest.raises(cudakern.CompileError, match=rf"^kernels\.cu:2: {message}$") as failure:
-        cudakern.compile(f"// wmma\n#include <mma.h>\n{use}")
-    assert "nvcuda" in failure.value.log
-    (tmp_path / "tiles.cuh").write_text(f"\n\n#include <mma.h>\n{use}")
+        cudakern.compile(f"// transforms\n#include <cufft.h>\n{use}")
+    assert "cuFFT" in failure.value.log
+    (tmp_path / "tiles.cuh").write_text(f"\n\n#include <cufft.h>\n{use}")
     (tmp_path / "product.cu").write_text('#include "tiles.cuh"')
     with pytest.raises(cudakern.CompileError, match=rf"tiles\.cuh:3: {message}$"):
         cudakern.compile(tmp_path / "product.cu")

@@ -180,6 +180,42 @@ def test_atomics_in_shared_memory():
     assert [*passes.values()] == [1, 4, 4]
 
 
+#: By one warp, as nvcc 13 compiles for sm_90a: (type of c, statement): how many lanes make the operation.
+_ATOMICS = {
+    ("int", "atomicAdd(c, 1);"): 1,
+    ("int", "atomicAdd(c, x[t]);"): 1,
+    ("int", "atomicMax(&c[blockIdx.x], x[t]);"): 1,
+    ("unsigned", "atomicOr(c, x[t]);"): 1,
+    ("int", "y[t] = atomicAdd(c, 1);"): 1,
+    ("int", "y[t] = atomicMax(c, 1);"): 32,
+    ("int", "atomicAdd(&c[x[t]], 1);"): 32,  # as far as nvcc knows
+    ("int", "atomicExch(c, t);"): 32,
+    ("int", "atomicCAS(c, 0, 1);"): 32,
+    ("unsigned", "atomicInc(c, 9);"): 32,
+    ("unsigned long long", "atomicAdd(c, 1ull);"): 1,
+    ("unsigned long long", "atomicAdd(c, (unsigned long long)x[t]);"): 32,
+    ("float", "atomicAdd(c, 1.0f);"): 32,
+    ("double", "atomicAdd(c, 1.0);"): 32,
+}
+
+
+def test_atomics_on_one_word():
+    """nvcc combines the operands of a warp's lanes where it knows that they have one address, if they are integers."""
+    kernels = [
+        f"__global__ void k{number}({of} *c, const int *x, int *y) {{ int t = threadIdx.x; {line} }}"
+        for number, (of, line) in enumerate(_ATOMICS)
+    ]
+    program, x = ck.compile("\n".join(kernels)), np.zeros(32, "i4")
+    found = {}
+    for number, (of, line) in enumerate(_ATOMICS):
+        c = np.zeros(4, {"int": "i4", "unsigned": "u4", "unsigned long long": "u8", "float": "f4", "double": "f8"}[of])
+        metrics = ck.trace(program[f"k{number}"][1, 32], c, x, x.copy()).metrics
+        units = [f"pipe_lsu_mem_global_op_{op}.sum" for op in ("atom", "red")]
+        assert sum(metrics[f"l1tex__t_requests_{unit}"] for unit in units) == 1
+        found[of, line] = sum(metrics[f"l1tex__t_sectors_{unit}"] for unit in units)
+    assert found == _ATOMICS
+
+
 # --- samples ------------------------------------------------------------------------------------------------------
 _GATHER = """__global__ void k(const float *x, const int *at, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -59,6 +59,7 @@ def divergent(trace):
         # Lanes that end are no branch.
         f"if (t % 32 > 2) return; float s = 0; {WORK} y[i] = s;": 0,
         "if (t % 2) y[i] = x[i];": 0,
+        "float s = x[i]; for (int d = 16; d; d /= 2) s += __shfl_down_sync(-1u, s, d); if (t % 32 == 0) y[i] = s;": 0,
         "float s = 0; for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k]; if (k == t % 8) break; s += x[k + 1] / 3; }"
         " y[i] = s;": 7 * WARPS,
         "float s = 0; for (int k = 0; k < m; ++k) { if ((k + t) % 3 == 0) continue;"

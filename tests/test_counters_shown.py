@@ -309,7 +309,7 @@ def test_the_picture_of_a_request_has_its_passes():
         11: f"32 lanes, 8 wavefronts, {turns.format('bank')}",
         12: "32 lanes, 1 wavefront",  # additions of 1 without a result
         13: "32 lanes, 1 wavefront",
-        14: f"32 lanes, 32 sectors, {turns.format('address')}",
+        14: "32 lanes, 1 sector, because one lane makes the operation for all",
         15: f"32 lanes, 4 sectors, {turns.format('address')}",
         16: "32 lanes, 4 sectors",
     }

@@ -164,7 +164,7 @@ def test_the_size_of_the_heap():
         assert limit(2) == 8 << 20
         assert limit(2, 1 << 20) == 1 << 20
         assert limit(0) >= 1 << 14 and limit(0, 1 << 20) == 1 << 20 == limit(0)
-        assert limit(5) == 215 and limit(1) == 1 << 20
+        assert limit(3) == 215 and limit(1) == 1 << 20
         program = cudakern.compile('''__global__ void count(int *n) {
             while (malloc(1024)) ++n[0];
         }''')

@@ -618,6 +618,10 @@ def test_products_of_matrices(kind, k):
     d = np.array(of_lane, sums).view(np.uint32).copy()
     n, m = d.shape[1], len(registers[0])
     names = iter(range(n + m))
+
+    def operands(form, many):
+        return ", ".join(form.format(i) for i in range(many))
+
     result = ", ".join(f"%{next(names)}" for _ in range(n))
     left, right = (", ".join(f"%{next(names)}" for _ in range(size // count)) for size in (k // 2, k // 4))
     source = f"""__global__ void multiply(const unsigned *in, unsigned *out) {{

@@ -25,8 +25,8 @@ _INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *([^#]*)")
 #: Conditional jumps, which no block has in its middle; what goes elsewhere.
 _JUMP = re.compile(r"j(?!mp)\w+$|b\.\w+$|cbn?z$|tbn?z$")
 _AWAY = re.compile(r"jmpq?$|retq?$|b$|br$|ud2$")
-#: What a function without local variables does at its end.
-_LEAVE = re.compile(r"(pop|leave|ret|add|ldp|ldr|hint|autiasp)q?$")
+#: What a function does at its end, if no destructors are called.
+_LEAVE = re.compile(r"(pop|leave|ret|add|ldp|ldr|hint|autiasp)q? |leaq? .*,%rsp$")
 _X86 = re.compile(r"v?(add|sub|mul|fn?m(?:add|sub)\d+)([sp])([sd])$")
 _ARM = re.compile(r"f(add|sub|n?mul|n?madd|n?msub)$")
 #: Instructions with a counterpart on a GPU; those that are a function or a loop there.
@@ -177,7 +177,7 @@ class _Function:
         while i < len(self._code):
             address, name, operands = self._code[i]
             i += 1
-            block.is_exit = block.is_exit and bool(_LEAVE.match(name))
+            block.is_exit = block.is_exit and bool(_LEAVE.match(f"{name} {operands.strip()}"))
             if _JUMP.match(name):
                 target = _target(operands)
                 if self._is_refusal(i):

@@ -24,6 +24,7 @@ from .declared import constants
 from .trace import _lines
 
 MATRIX = 1 << 16  #: OF_MATRIX
+_OF_INTEGERS = 2048  #: EMU_OF_INTEGERS
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
 _NO_BANK = 1 << 56  #: above it, an address of a copy has the bank that it comes from: copy_address() of cost.c
@@ -365,6 +366,23 @@ _STATEMENT = re.compile(
 _COUNTS = re.compile(r"atomic(?:Add|Sub)\w*\s*\(.*,\s*(?:count_t|unsigned|int)?\(?1[uU]?\)?\s*\)\s*;|atomicInc")
 
 
+#: An address that nvcc knows to be the same for the whole warp, if all lanes have the same one.
+_ONE_WORD = r"\(\s*(?:&\s*)?\w+(?:(?:->|\.)\w+)*(?:\s*(?:\[|\+)\s*(?:blockIdx\.[xyz]|\d+)\s*\]?)?\s*,"
+#: Operations on integers for which nvcc first combines the operands of the warp's lanes, so that one lane makes them.
+_COMBINED = re.compile(rf"\batomic(?:Add|Sub|Min|Max|And|Or|Xor)(?:_block|_system)?\s*{_ONE_WORD}")
+_COMBINED_LONG = re.compile(rf"\batomicAdd(?:_block|_system)?\s*{_ONE_WORD}\s*\d+[uUlL]*\s*\)")
+_COMBINED_RESULT = re.compile(rf"\batomicAdd(?:_block|_system)?\s*{_ONE_WORD}")
+
+
+def _is_combined(of: _Site, source: str, is_statement: bool) -> bool:
+    """Whether one lane makes a global atomic operation for all."""
+    if not of.kind & _OF_INTEGERS or of.sectors != of.lanes or of.used != of.bytes * of.requests:
+        return False
+    if of.bytes > 4:
+        return bool(_COMBINED_LONG.search(source))
+    return bool((_COMBINED if is_statement else _COMBINED_RESULT).search(source))
+
+
 def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources, library: Any) -> Instruction:
     file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
     space = "shared" if of.space == checker.SHARED else "global"
@@ -373,12 +391,14 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         what = "copy"
     if of.kind & MATRIX:
         what = f"matrix {what}"
-    text, turns = sources.lines(file), False
+    text, sectors, turns = sources.lines(file), of.sectors, False
     if what == "atomic":
         source = text[line - 1] if 0 < line <= len(text) else ""
         is_statement = _STATEMENT.search(source)
         # In each request: nvcc adds up in the warp.
         is_one_word = of.wavefronts == of.requests and of.serial == of.lanes
+        if space == "global" and _is_combined(of, source, bool(is_statement)):
+            sectors = of.requests
         if space == "global" and is_statement:
             what = "reduction"
         elif space == "shared":
@@ -387,7 +407,7 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
     if (space, what) == ("global", "load") and sources.constants:
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
-    figures = (of.requests, of.lanes, of.sectors, of.used, of.serial if turns else of.wavefronts, of.ideal, of.hits)
+    figures = (of.requests, of.lanes, sectors, of.used, of.serial if turns else of.wavefronts, of.ideal, of.hits)
     return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps), turns)
 
 

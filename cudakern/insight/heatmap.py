@@ -46,8 +46,9 @@ def _in_sectors(panel: Axes, of: Instruction, request: Request) -> str:
     """A row per sector, of which each lane's bytes are colored. Of atomic operations, lanes on one address have rows
     of their own. Returns how many sectors there are."""
     turns, count, width = [request], 0, min(of.bytes, WORD)
-    if of.what in ATOMIC:
+    if of.what in ATOMIC and of.sectors > of.requests:  # otherwise nvcc adds up in the warp
         turns = list(_turns(request))
+    is_combined = of.what in ATOMIC and len(turns) == 1 and len({at for _, at in request}) < len(request)
     for turn in turns:
         sectors = sorted({at // SECTOR for _, start in turn for at in range(start, start + of.bytes)})
         rows = {sector: row for row, sector in enumerate(sectors, count)}
@@ -66,7 +67,9 @@ def _in_sectors(panel: Axes, of: Instruction, request: Request) -> str:
     panel.set(xlim=(0, SECTOR), ylim=(count - 0.5, -0.5), xlabel=f"byte of the sector{_NUMBERS}", ylabel=by)
     panel.set_xticks(range(0, SECTOR + 1, WORD))
     panel.set_yticks([])
-    return f"{_counted(count, 'sector')}{', because lanes on one address take turns' * (len(turns) > 1)}"
+    why = ", because one lane makes the operation for all" if is_combined else ""
+    why = ", because lanes on one address take turns" if len(turns) > 1 else why
+    return f"{_counted(count, 'sector')}{why}"
 
 
 def _turns(request: Request) -> Iterator[Request]:

@@ -170,3 +170,9 @@ def _variables(declaration: list[Token]) -> list[str]:
                 name = word
         names.append(name)
     return [name for name in names if name]
+
+
+def defines_main(text: str) -> bool:
+    """Whether a source is a whole program."""
+    words = [token.text for token in tokens(text)]
+    return any(words[i - 1 : i + 2] == ["int", "main", "("] for i in range(1, len(words)))

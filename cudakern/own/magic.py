@@ -1,4 +1,5 @@
-"""``%load_ext cudakern`` in IPython: ``%%cuda`` compiles a cell, and puts its kernels into the namespace."""
+"""``%load_ext cudakern`` in IPython: ``%%cuda`` compiles a cell, and puts its kernels into the namespace, or runs its
+``main``."""
 
 from __future__ import annotations
 
@@ -12,6 +13,10 @@ from typing import Any, NoReturn
 
 from .._backend import backend
 from .compile import Checked, compiled
+from .cuda_source import defines_main
+
+#: The text, its name, options for the compiler, whether to check.
+RunCell = Callable[[str, str, list[str], bool], None]
 
 
 def _refuse(message: str) -> NoReturn:
@@ -41,7 +46,7 @@ def _is_reserved(shell: Any, name: str) -> bool:
     return keyword.iskeyword(name) or name in shell.user_ns_hidden or bool(_RESERVED.fullmatch(name))
 
 
-def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None]) -> Any:
+def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None], run_cell: RunCell) -> Any:
     """The cell magic."""
     try:
         # The value of --flags may begin with a dash.
@@ -55,6 +60,8 @@ def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None]) 
         checked = check() if options.check else None
         if checked is not None and backend().emulated:
             _say_once(checked)
+        if defines_main(cell):
+            return run_cell("\n" + cell, name, flags, checked is not None)
         program = compiled("\n" + cell, name, flags, options.arch, options.instances, checked)
     except (TypeError, ValueError) as error:
         _refuse(str(error))
@@ -74,11 +81,13 @@ def _say_once(checked: Checked) -> None:
     _said = True
 
 
-def load(shell: Any, check: Callable[[], Checked | None]) -> None:
-    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked."""
+def load(shell: Any, check: Callable[[], Checked | None], run_cell: RunCell) -> None:
+    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked, and
+    ``run_cell`` runs a cell with a ``main``."""
 
     def magic(line: str, cell: str) -> Any:
-        """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``.
+        """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``. A cell
+        with a ``main`` is a whole program: it is run, and what it prints is shown.
 
         ::
 
@@ -96,6 +105,6 @@ def load(shell: Any, check: Callable[[], Checked | None]) -> None:
         checked. The environment variable CUDAKERN_CHECK=0 turns the checks of all cells off; if it is 1 when
         cudakern is imported, every launch on the emulator is checked, whatever its size, also with --no-check.
         """
-        return cuda(shell, line, cell, check)
+        return cuda(shell, line, cell, check, run_cell)
 
     shell.register_magic_function(magic, "cell", "cuda")

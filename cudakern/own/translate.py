@@ -10,9 +10,15 @@ What changes:
     __global__ void k(float *x, int n) {       void k(float *x, int n) { if (emu_launching) return emu::launch<k>(x, n);
     extern __shared__ T t[]; __shared__ T s;   thread-local variables: see device_dynamic.h and device_qualifiers.h
     asm("PTX" ...)                             statements that do the same: ptx.py
+    v[i] = v[j];   // v: volatile              v[i] = ::emu::in_step(v[j]), ::emu::in_step();
+    while (!flag) {}   // flag: volatile       while (::emu::let_others_run(), !flag) {}
 
 A kernel's call is a launch if one is pending. So overloads, arguments of templates and conversions are found as C++
 does it, by the C++ compiler.
+
+Programs that were written for GPUs whose warps ran in step exchange data by volatile pointers, without __syncwarp. So
+in a whole program, the lanes that run together read before any of them writes to such memory, and wait for each other
+after it. And as all threads of a block make progress on a GPU, a loop that may wait for another thread lets it run.
 """
 
 from __future__ import annotations
@@ -28,11 +34,12 @@ from typing import NamedTuple
 from .. import _driver
 from . import ptx
 from .cuda_source import Token, closing, split, tokens
+from .waits import Waits
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
-_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm)\b")
+_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b")
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 #: Types of one or several words, which cannot be names of parameters.
@@ -43,13 +50,18 @@ _TYPE_WORDS = {
 _WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", "__cluster_dims__"}  #: and no parameters, in a declaration
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
+#: In a loop, these show that it may wait for another thread, as variables that are volatile do.
+_LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
+_WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
+
+_LITTLE = 200  #: A kernel with fewer words and signs does little.
 STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
 VERSION = hashlib.sha256(
-    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "ptx.py", "ptx.txt"))
+    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "waits.py", "ptx.py", "ptx.txt"))
 ).hexdigest()
 
 
@@ -118,12 +130,20 @@ class _Translation:
         )
         self.edits: list[Edit] = []
         self.has_ptx = self.has_half = False
+        #: The names that are volatile: of the file, and of each open brace's scope.
+        self.mode = mode
+        self.waiting, self.volatile = set(_WAITING), [set[str]()]
+        for i, token in enumerate(source):
+            if token.text == "volatile":
+                self.waiting |= _names_after(source, i)
+        self.waits = Waits(source, self.waiting) if launches else None
 
     def run(self) -> None:
         source = self.source
         scopes: list[bool] = []  # of each open brace: whether it is a function's or a type's
         start = i = 0  # the statement's first token; this one
         shared = False
+        parameters: set[str] = set()  # those that are volatile, of a function whose body may follow
         while i < len(source):
             sign = source[i].text
             if sign in ptx.ASM:
@@ -133,16 +153,26 @@ class _Translation:
                 self.kernel(start, i)
             elif sign == "__shared__":
                 shared = True
+            elif sign == "volatile":
+                is_parameter = sum((t.text == "(") - (t.text == ")") for t in source[start:i]) > 0
+                (parameters if is_parameter else self.volatile[-1]).update(_names_after(source, i))
+            elif sign in ("while", "for") and self.launches and any(scopes):
+                self.loop(i)
             elif sign == "<" and _is_launch(source, i):
                 self.launch(i)
                 i += 2
+            elif sign == "[" and self.launches and any(source[i - 1].text in names for names in self.volatile):
+                self.store(i)
             elif sign in ("{", "}", ";"):
                 if shared:
                     self.variable(start, i, any(scopes))
                 if sign == "{":
                     scopes.append(not _opens_namespace(source, start, i))
+                    self.volatile.append(parameters)
                 elif sign == "}" and scopes:
                     scopes.pop()
+                    self.volatile.pop()
+                parameters = set()
                 start, shared = i + 1, False
             i += 1
 
@@ -155,7 +185,7 @@ class _Translation:
             if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
-            if depth < 0 or sign == ";" or (sign == "<" and _is_launch(source, end)):
+            if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
                 return  # no launch: the C++ compiler has its own words
             end += 1
         else:
@@ -173,7 +203,8 @@ class _Translation:
     def kernel(self, start: int, at: int) -> None:
         """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
         source = self.source
-        inline = ", noinline" * self.launches  # it must look each time whether it is to be launched
+        # Where emu_launching is constant for it, it must look each time.
+        inline = ", noinline" * (self.launches and self.mode in _driver.REPORTING)
         self.edits.append((source[at].start, source[at].end, f'__attribute__((visibility("default"){inline}))'))
         opening = at + 1
         while opening < len(source) and source[opening].text not in "({;":
@@ -204,7 +235,11 @@ class _Translation:
         last = closing(source, opening) - 1
         parameters = self.named(source[opening + 1 : last], "emu_p")
         types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
-        call = f"::emu::launch<(static_cast<void (*)({types})>({name})){cluster}>({', '.join(parameters)})"
+        threads = "THEY_WAIT"
+        if self.mode == "plain" and not cluster and self.waits and not self.waits.may_wait(end):
+            threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
+        kernel = f"static_cast<void (*)({types})>({name})"
+        call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
         line = self.place(source[end].end)
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
         self.edits.append((source[end].end, source[end].end, code))
@@ -268,6 +303,58 @@ class _Translation:
         else:
             self.edits.append((statement[at].start, statement[at].end, self.shared))
 
+    # --- warps that run in step, and loops that wait
+    def store(self, opening: int) -> None:
+        """A statement that begins with ``name[index] = value``, of which ``opening`` is the first bracket."""
+        source = self.source
+        if source[opening - 2].text not in (";", "{", "}", ")", "else", ":"):
+            return
+        at = closing(source, opening)
+        while at < len(source) and source[at].text == "[":
+            at = closing(source, at)
+        first = at
+        while at < first + 3 and source[at].text in "+-*/%&|^<>":
+            at += 1
+        if source[at].text != "=" or source[at + 1].text in ("=", "{"):
+            return
+        end = at
+        while end < len(source) and source[end].text != ";":
+            end = closing(source, end) if source[end].text in "([{" else end + 1
+        # What is no expression to be read, such as 0 for a pointer, must stay as it is.
+        begin = source[at].end if end > at + 2 else source[opening - 1].start
+        before, after = (" ::emu::in_step(", ")") if end > at + 2 else ("::emu::in_step(), ", "")
+        self.edits += [
+            (begin, begin, before),
+            (source[end].start, source[end].start, f"{after}, ::emu::in_step()"),
+        ]
+
+    def loop(self, at: int) -> None:
+        """A loop that begins there, or the ``while`` of a ``do``: lets others run if it may wait for one of them."""
+        source = self.source
+        end = closing(source, at + 1)
+        if source[at + 1].text != "(" or end >= len(source):
+            return
+        body = closing(source, end) if source[end].text == "{" else end
+        while body < len(source) and source[body - 1].text not in (";", "}"):
+            body += 1
+        first = _before_parenthesis(source, at - 1) if source[at - 1].text == "}" else at  # of a do, its body
+        if not any(self.may_wait(i) for i in range(first, body)):
+            return
+        inside = source[at + 2 : end - 1]
+        if source[at].text == "for":
+            parts = split(inside, ";")
+            if len(parts) == 3:
+                self.edits.append((source[end - 1].start,) * 2 + (", ::emu::let_others_run()"[2 * (not parts[2]) :],))
+        elif inside and not _declares(inside):
+            self.edits.append((inside[0].start, inside[0].start, "::emu::let_others_run(), "))
+
+    def may_wait(self, at: int) -> bool:
+        """Whether the token there may read what another thread writes meanwhile."""
+        sign = self.source[at].text
+        if sign == "volatile":
+            return self.source[at - 1].text not in ptx.ASM
+        return sign in self.waiting or (sign[0] == '"' and _LOAD.search(sign) is not None)
+
     # --- PTX
     def asm(self, at: int) -> int:
         """An asm statement: returns where to go on."""
@@ -290,6 +377,29 @@ class _Translation:
 # --- reading declarations ---------------------------------------------------------------------------------------------
 #: At file scope, an array of dynamic shared memory is this variable of the core: see device_dynamic.h.
 _DYNAMIC = '__asm__("emu_dynamic_begin") __attribute__((tls_model("initial-exec"), visibility("default")))'
+
+
+def _names_after(source: list[Token], at: int) -> set[str]:
+    """The names that a declaration with ``volatile`` at that token gives; none for a cast."""
+    names = set()
+    name, depth = "", 0
+    for i in range(at + 1, min(at + 100, len(source))):
+        sign = source[i].text
+        if depth == 0 and sign in (";", ",", ")", "=", "[", "{", ":"):
+            names |= {name} if name else set()
+            name = ""
+            if sign in (")", ";", "{", ":") or (sign == "," and source[i + 1].text.isidentifier()):
+                break  # a parameter ends, or the declaration
+        depth += (sign in "([{<") - (sign in ")]}>")
+        if depth == 0 and sign.isidentifier() and sign not in _TYPE_WORDS | _QUALIFIERS:
+            name = sign
+    return names
+
+
+def _declares(condition: list[Token]) -> bool:
+    """Whether a loop's condition declares a variable."""
+    first, second = condition[0].text, condition[1].text if len(condition) > 1 else ""
+    return first in _TYPE_WORDS | {"const"} or (first.isidentifier() and second.isidentifier())
 
 
 def _opens_namespace(source: list[Token], start: int, at: int) -> bool:

@@ -12,11 +12,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from .. import _driver
 from .._installed import HEADERS, LIBRARY, SOURCES
-from ..own import cache, compilers, dependencies, translate
+from ..own import cache, compilers, dependencies, reports, translate
 from ..own.compilers import CompileError, Job, RejectedError
 from ..own.cuda_source import read
 from . import cccl
@@ -24,6 +25,8 @@ from .options import Request
 
 #: Of the language of a source that is no CUDA: g++'s name of it.
 _LANGUAGES = {"c++": "c++", "c": "c"}
+#: Standards of C++ older than that of the headers for kernels, which takes their place.
+_OLD = re.compile(r"-std=(c|gnu)\+\+(98|03|0x|11|1y|14)")
 #: As nvcc includes it before a source, and what it defines.
 _OF_CUDA = ["-include", "cuda_runtime.h", "-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13",
             "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__",
@@ -85,8 +88,8 @@ def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
     if language != "cu":
         own = [*_LANGUAGES.get(language, language).split(), f"-I{HEADERS}", "-fPIC", "-O2"]
         return Job(cxx, "plain", str(file), [], ["-x", *own, *request.host, "-c"])
-    standard = [] if any(option.startswith("-std") for option in request.host) else ["-std=gnu++17"]
-    options = [*_driver.unit_options(command, SOURCES, mode), *standard, "-g1", "-w", "-x", "none", *request.host, "-c"]
+    host = ["-std=gnu++17", *(option for option in request.host if not _OLD.fullmatch(option))]
+    options = [*_driver.unit_options(command, SOURCES, mode), "-g1", "-w", "-Wno-narrowing", "-x", "none", *host, "-c"]
     if not _driver.is_clang(command):
         options.insert(0, "-fno-semantic-interposition")
     return Job(cxx, mode, str(file), [*_OF_CUDA, f"-D__CUDA_ARCH__={request.arch}"], options, True)
@@ -99,32 +102,79 @@ def _plain(job: Job, folder: Path, here: Path) -> tuple[list[str], str]:
     return line, compilers.execute(line, {}, folder, here)
 
 
+def preprocessed(request: Request, file: Path, output: Path | None, more: Sequence[str]) -> int:
+    """What the preprocessor makes of a source, such as a list of the files that it reads: its exit status."""
+    job = _job(compilers.compiler(), request, file, "plain")
+    language = {"cu": "c++"}.get(request.language_of(file), request.language_of(file))
+    options = [option for option in job.options if option not in ("-c", "-x", "none", *_LANGUAGES.values())]
+    to = ["-o", str(output)] if output else []
+    return subprocess.run([*job.cxx, *job.before, *options, "-x", language, str(file), *to, *more]).returncode
+
+
 def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
     """The program of these objects, in the cache."""
     cxx, here = compilers.compiler(), Path.cwd()
-    interpreter = "" if request.kind == "shared" else _interpreter(shlex.join(cxx))
-    files = [*map(str, objects), *(_start(cxx, interpreter) if interpreter else [])]
+    kind = "shared" if request.kind == "shared" else "program"
     of_host = [
         option for option in request.host if option.startswith(("-f", "-g", "-m", "-O", "-pthread", "-static-lib"))
     ]
-    line = [*cxx, "-o", compilers.RESULT, *files, *of_host, *request.linker]
-    line += [*_driver.program_link(interpreter, LIBRARY, mode), *compilers.reporting(cxx, mode)]
-    contents = [_driver_digest(path) for path in objects]
+    contents = [_digest(path) for path in objects] + _libraries(request.linker)
+
+    def line(kind: str, result: str) -> list[str]:
+        files = [*map(str, objects), *(_start(cxx, _interpreter(shlex.join(cxx))) if kind == "program" else [])]
+        own = [*_driver.program_link(kind, LIBRARY, mode), *compilers.reporting(cxx, mode)]
+        return [*cxx, "-o", result, *files, *of_host, *request.linker, *own]
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
+        # Names of libraries and folders are the caller's, from where the caller is.
+        result = str(folder / compilers.RESULT)
         try:
-            # Names of libraries and folders are the caller's, from where the caller is.
-            placed = [str(folder / compilers.RESULT) if word == compilers.RESULT else word for word in line]
-            log = compilers.execute(placed, {}, folder, here)
+            try:
+                log = compilers.execute(line(kind, result), {}, folder, here)
+            except RejectedError as rejected:
+                if kind != "program" or "recompile with -fPIC" not in str(rejected):
+                    raise
+                log = compilers.execute(line("ordinary", result), {}, folder, here)
         except RejectedError as rejected:
             raise CompileError("the program was not linked", _readable(str(rejected))) from None
-        return compilers.result(line, log, folder, compilers.LIBRARY_KIND)[0], ()
+        return compilers.result(line(kind, result), log, folder, compilers.LIBRARY_KIND)[0], ()
 
-    key = cache.key(line, contents, str(here), compilers.identity(cxx))
+    key = cache.key(line(kind, compilers.RESULT), contents, str(here), compilers.identity(cxx))
     return compilers.kept(key, ".so", lambda: dependencies.NO_FILES, build)[0]
 
 
-def _driver_digest(path: Path) -> str:
+def by_nvcc(request: Request) -> Path:
+    """The program for the GPU, in the cache."""
+    if (nvcc := reports.nvcc()) is None:
+        advice = "install the CUDA toolkit, or run the program on the emulator: --backend emulator"
+        raise CompileError(f"a GPU's programs need nvcc, which was not found: {advice}")
+    here = Path.cwd()
+    texts = [read(file) for file in request.files if request.language_of(file)]
+    chip = [] if {"-arch", "-gencode"} & {*request.words} else ["-arch=native"]
+    line = [str(nvcc), "-o", compilers.RESULT, *chip, *map(str, request.files), *request.words]
+
+    def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
+        placed = [str(folder / compilers.RESULT) if word == compilers.RESULT else word for word in line]
+        try:
+            sys.stderr.write(compilers.execute(placed, {}, folder, here))
+        except RejectedError as rejected:
+            raise CompileError("nvcc did not compile the program", str(rejected)) from None
+        return (folder / compilers.RESULT).read_bytes(), None  # nvcc's list of what it read is one per source
+
+    folders = [file.parent for file in request.files]
+    may_read = functools.partial(dependencies.reachable, "\n".join(texts), request.host, folders)
+    return compilers.kept(cache.key(line, texts, str(here)), ".so", may_read, build)[0]
+
+
+def _libraries(words: Sequence[str]) -> list[str]:
+    """What is known of the libraries in folders that are named."""
+    folders = [word[2:] for word in words if word.startswith("-L")]
+    names = [word[2:] for word in words if word.startswith("-l")]
+    paths = [Path(folder, f"lib{name}{end}") for folder in folders for name in names for end in (".so", ".a")]
+    return [f"{path} {_digest(path)}" for path in paths if path.is_file()]
+
+
+def _digest(path: Path) -> str:
     status = path.stat()
     return f"{status.st_mtime_ns} {status.st_size}" if path.suffix != ".o" or "cudakern" not in str(path) else path.name
 

@@ -17,9 +17,14 @@ LINKED = {".o", ".a", ".so", ".obj"}
 #: Options that g++ takes, besides those in the table.
 _OF_HOST = re.compile(r"-(f|W|m|O|std=|pthread|pedantic|rdynamic|pipe|ansi|static-lib|g\d|ggdb).*")
 #: Libraries whose functions are in the headers or in the core; and those that the emulator does not have.
-_OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static"}
-_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc", "nvToolsExt",
+OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static",
+       "nvToolsExt", "nvtx3"}  # fmt: skip
+_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc",
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
+
+
+#: The value of __CUDA_ARCH__ for the oldest chip of CUDA 13: for older ones, programs define functions anew.
+_OLDEST = 750
 
 
 class OptionError(ValueError):
@@ -35,11 +40,13 @@ class Request:
     linker: list[str] = field(default_factory=list)  #: and those for the linker
     dependencies: list[str] = field(default_factory=list)  #: -MD, -MF file
     ignored: list[str] = field(default_factory=list)  #: options that mean nothing here
+    words: list[str] = field(default_factory=list)  #: all options for compilers, as they were written
     output: Path | None = None
     folder: Path | None = None
     language: str = ""  #: of the files that follow: "cu", "c++", "c"; "": as their names say
     languages: dict[Path, str] = field(default_factory=dict)
     arch: int = 900  #: the value of __CUDA_ARCH__
+    preprocessor: str = "-E"  #: or "-M", "-MM": what it is to write
     kind: str = "program"  #: or "compile", "shared", "library", "preprocess", "device_link"
     run: bool = False
     dry: bool = False
@@ -72,6 +79,8 @@ def parsed(words: Iterable[str]) -> Request:
     request = Request()
     for name, value, meaning in _options(list(words)):
         _take(request, name, value, meaning)
+        if name and meaning not in ("output", "run", "dry", "verbose", "version", "folder"):
+            request.words += [name, value] if value else [name]
     for file in request.files:
         if not request.language_of(file) and file.suffix not in LINKED and ".so." not in file.name:
             kinds = ", ".join(sorted(CUDA | CXX | C | LINKED))
@@ -86,7 +95,7 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
     while waiting:
         word = waiting.pop()
         if word.startswith("@"):
-            waiting += shlex.split(Path(word[1:]).read_text(encoding="utf-8"))[::-1]
+            waiting += _of_file(word[1:])
             continue
         if not word.startswith("-") or word == "-":
             yield "", word, "file"
@@ -99,7 +108,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
             elif has_value and not equals:
                 if not waiting:
                     raise OptionError(f"{word} needs a value")
-                yield short, waiting.pop(), meaning
+                value = waiting.pop()
+                if meaning == "more":
+                    waiting += _of_file(value)
+                else:
+                    yield short, value, meaning
             else:
                 yield short, value, meaning
         elif len(word) > 2 and word[:2] in ("-D", "-U", "-I", "-L", "-l", "-O", "-o"):
@@ -111,6 +124,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         else:
             advice = f"did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
             raise OptionError(f"unknown option {word}: {advice}")
+
+
+def _of_file(name: str) -> list[str]:
+    """The words of a file with options, in reverse."""
+    return shlex.split(Path(name).read_text(encoding="utf-8"))[::-1]
 
 
 def _take(request: Request, name: str, value: str, meaning: str) -> None:
@@ -130,7 +148,7 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         for each in value.split(",") if name in ("-I", "-L", "-isystem", "-include") else [value]:
             to += [name + each] if joined else [name, each] if separate else [f"{name}={each}" if each else name]
     elif meaning == "each":
-        request.host += [option for option in value.split(",") if option]
+        request.host += [option.strip("\"'") for option in re.split(r"[,\s]+", value) if option]
     elif meaning == "linker":
         request.linker += [f"-Wl,{value}"]
     elif meaning == "errors":
@@ -141,11 +159,11 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
                 raise OptionError(
                     f"-l{library}: the emulator does not have this library; docs/programs.md lists what it has"
                 )
-            if library not in _OWN:
+            if library not in OWN:
                 request.linker.append(f"-l{library}")
     elif meaning == "arch":
         if match := re.search(r"(?:sm|compute)_(\d+)", value):
-            request.arch = 10 * int(match[1])
+            request.arch = max(10 * int(match[1]), _OLDEST)
     elif meaning == "output":
         request.output = Path(value)
     elif meaning == "folder":
@@ -160,5 +178,6 @@ def _take(request: Request, name: str, value: str, meaning: str) -> None:
         request.host += ["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"] * (value == "per-thread")
     elif meaning in ("compile", "shared", "library", "preprocess", "device_link"):
         request.kind = meaning
+        request.preprocessor = name if meaning == "preprocess" else request.preprocessor
     elif meaning in ("run", "dry", "verbose", "version"):
         setattr(request, meaning, True)

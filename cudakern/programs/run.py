@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from .._backend import backend
+from .._backend import backend, use_backend
+from ..insight.counters import Trace
+from ..insight.findings import Findings
 from ..own.compilers import compiler
-from . import build, options, watched
+from . import build, options, toolkit, watched
 from .options import Request
 
 
@@ -22,6 +28,17 @@ class Finished:
     exit_code: int  #: negative: the number of the signal that ended it
     output: str  #: what it wrote to standard output
     errors: str  #: and to standard error
+    findings: Findings | None = None  #: with ``check=True``
+    trace: Trace | None = None  #: with ``trace=True``
+
+    def __str__(self) -> str:
+        """What a terminal would show, and how it ended."""
+        ends = f"(exit code {self.exit_code})\n" if self.exit_code else ""
+        reports = (f"{one}\n" for one in (self.findings, self.trace) if one is not None)
+        return "".join([self.output, self.errors, *reports, ends])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self).rstrip("\n"))
 
 
 def run(
@@ -30,6 +47,8 @@ def run(
     flags: Iterable[str] = (),
     input: str = "",
     timeout: float | None = None,
+    check: bool = False,
+    trace: bool = False,
 ) -> Finished:
     """Compile a CUDA program, and run it.
 
@@ -45,11 +64,13 @@ def run(
         What it reads from standard input.
     timeout : float, optional
         Seconds after which it is ended.
+    check, trace : bool, optional
+        Find what is wrong in its kernels, as ``check`` does, or count as ``trace`` does; on the emulator.
 
     Returns
     -------
     Finished
-        ``exit_code``, ``output`` and ``errors``.
+        ``exit_code``, ``output`` and ``errors``, and ``findings`` or ``trace``.
 
     Raises
     ------
@@ -62,7 +83,7 @@ def run(
 
     Notes
     -----
-    On a GPU, nvcc compiles it; without one, the package's emulator runs it (see docs/programs.md).
+    On a GPU, nvcc compiles it; without one, the package's emulator runs it: see docs/programs.md.
 
     Examples
     --------
@@ -76,16 +97,47 @@ def run(
     Hello from thread 0
     Hello from thread 1
     """
-    request = options.parsed([os.fspath(path), *flags])
-    program = _program(request)
+    if check and trace:
+        raise ValueError("run: a program is either checked or traced: pass check=True or trace=True, not both")
+    mode = "checked" if check else "traced" if trace else "plain"
+    return finished(options.parsed([os.fspath(path), *flags]), Path(path).stem, args, mode, input, timeout)
+
+
+def finished(
+    request: Request, name: str, args: Iterable[object], mode: str, input: str = "", timeout: float | None = None
+) -> Finished:
+    """The same, of what was read of the options."""
+    program = _program(request, mode)
     words = [os.fspath(program), *map(str, args)]
-    done = subprocess.run(words, input=input, capture_output=True, text=True, errors="replace", timeout=timeout)
-    return Finished(done.returncode, done.stdout, done.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report")
+        if mode != "plain":
+            words = watched.command(program, mode, name, words[1:], os.fspath(report))
+        done = subprocess.run(words, input=input, capture_output=True, text=True, errors="replace", timeout=timeout)
+        reported = pickle.loads(report.read_bytes()) if report.exists() else None
+    of_mode = {{"checked": "findings", "traced": "trace"}[mode]: reported} if mode != "plain" else {}
+    return Finished(done.returncode, done.stdout, done.stderr, **of_mode)
+
+
+def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
+    """Runs a cell with a ``main``, and shows what it prints, and what a check finds."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_text(text, encoding="utf-8")
+        request = options.parsed([str(path), *flags, f"-I{Path.cwd()}"])
+        done = finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
+    print(done.output, end="")
+    print(done.errors, end="", file=sys.stderr)
+    if done.findings:
+        print(done.findings)
+    if done.exit_code:
+        print(f"(exit code {done.exit_code})")
 
 
 def _program(request: Request, mode: str = "plain") -> Path:
     """The program for the backend, which can be executed."""
-    program = _by_nvcc(request) if not backend().emulated else build.program(request, mode)
+    on_gpu = mode == "plain" and not backend().emulated
+    program = build.by_nvcc(request) if on_gpu else build.program(request, mode)
     program.chmod(0o700)
     return program
 
@@ -96,11 +148,14 @@ def command_run(words: Sequence[str]) -> int:
     ours, theirs = _split(words)
     modes = {"--check": "checked", "--trace": "traced"}
     mode = next((modes[word] for word in ours if word in modes), "plain")
+    named = next((ours[i + 1] for i, word in enumerate(ours[:-1]) if word == "--backend"), None)
+    ours = [word for word, before in zip(ours, ["", *ours], strict=False) if "--backend" not in (word, before)]
     request = options.parsed(word for word in ours if word not in modes)
     if not request.files:
         raise ValueError("run needs a program: cudakern run [options] program.cu [arguments]")
     _warn(request)
-    program, name = _program(request, mode), str(request.files[0].with_suffix(""))
+    with use_backend(named) if named else contextlib.nullcontext():
+        program, name = _program(request, mode), str(request.files[0].with_suffix(""))
     sys.stdout.flush()
     if mode == "plain":
         os.execv(program, [name, *theirs])
@@ -129,18 +184,25 @@ def command_cc(words: Sequence[str]) -> int:
     if request.version:
         print(_VERSION)
         return 0
+    if request.verbose or request.dry:
+        sys.stderr.write(toolkit.described(words, request.arch))
     if not request.files:
         raise ValueError("cc needs a source: cudakern cc program.cu -o program")
+    if request.dry:
+        return 0
     _warn(request)
-    if request.kind in ("compile", "preprocess"):
-        for file in request.files:
-            if request.language_of(file):
-                _object(request, file)
+    sources = [file for file in request.files if request.language_of(file)]
+    if request.kind == "preprocess":
+        sys.stdout.flush()
+        return max(build.preprocessed(request, file, request.output, [request.preprocessor]) for file in sources)
+    if request.kind == "compile":
+        for file in sources:
+            _object(request, file)
         return 0
     if request.kind == "device_link":
         return _empty_object(request)
     if request.kind == "library":
-        objects = [str(build.unit(request, file)) for file in request.files]
+        objects = [str(build.unit(request, file) if file in sources else file) for file in request.files]
         return subprocess.run(["ar", "rcs", str(request.output or "a.a"), *objects]).returncode
     build.copied(build.program(request), request.output or Path("a.out"))
     if request.run:
@@ -156,6 +218,16 @@ Cuda compilation tools, release 13.0, V13.0.0"""
 def _object(request: Request, file: Path) -> None:
     output = request.output or (request.folder or Path()) / f"{file.stem}.o"
     build.copied(build.unit(request, file), output, executable=False)
+    if request.dependencies:
+        _dependencies(request, file, output)
+
+
+def _dependencies(request: Request, file: Path, output: Path) -> None:
+    """Writes which files a source reads, for make."""
+    words = [word for word in request.dependencies if word not in ("-MD", "-MMD")]
+    words += [] if "-MT" in words else ["-MT", str(output)]
+    words += [] if "-MF" in words else ["-MF", str(output.with_suffix(".d"))]
+    build.preprocessed(request, file, None, ["-MM" if "-MMD" in request.dependencies else "-M", *words])
 
 
 def _empty_object(request: Request) -> int:
@@ -168,7 +240,3 @@ def _warn(request: Request) -> None:
     if request.ignored:
         names = ", ".join(dict.fromkeys(request.ignored))
         print(f"cudakern: without effect on the emulator: {names}", file=sys.stderr)
-
-
-def _by_nvcc(request: Request) -> Path:
-    raise NotImplementedError

@@ -22,6 +22,7 @@ from ..insight.check import _parameter
 from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read
 from ..insight.findings import Finding, Findings, Parameter, finding, one_of_all_launches
+from ..insight.launches import Resources
 from ..own import cuda_source
 
 Report = Findings | Trace
@@ -88,7 +89,7 @@ def _trace(name: str) -> Callable[[], Report]:
         sources = Sources()
         counts = read(library, sources)
         session.__exit__(None, None, None)
-        return Trace(name, counts, sources)
+        return Trace(name, counts, sources, Resources())
 
     return counted
 

@@ -26,7 +26,7 @@ const char *const ASYNC_STAGES[] = {"begins", "commits", "waits", "ends", "fence
 const char *const SPACES[] = {"global", "shared", "local"};
 const char *const AGENTS[] = {"thread", "copy", "load", "store", "product", "matrix", "mbarrier", "texture", "print"};
 const char *const ORDERS[] = {"work", "record", "wait", "stream", "event", "device"};
-const char *const KINDS[] = {"device", "pinned", "registered", "symbol", "heap"};
+const char *const KINDS[] = {"device", "pinned", "registered", "symbol", "heap", "managed"};
 static_assert(sizeof BARRIERS / sizeof *BARRIERS == EMU_BARRIERS, "");
 static_assert(sizeof STAGES / sizeof *STAGES == EMU_BARRIER_STAGES, "");
 static_assert(sizeof ASYNC_STAGES / sizeof *ASYNC_STAGES == EMU_ASYNC_STAGES, "");

@@ -1,8 +1,15 @@
-// Shows: a graph built node by node: copies, a memset, kernels and a host function, and an update of a kernel's arguments.
+// Shows: a graph built node by node (copies, memset, kernel, host function), and new arguments for its kernel.
 #include <cstdio>
 #include <cuda_runtime.h>
 
-#define checkCudaErrors(call) do { cudaError_t e = (call); if (e != cudaSuccess) { printf("%d: %s\n", __LINE__, cudaGetErrorString(e)); return 1; } } while (0)
+#define checkCudaErrors(call)                                              \
+    do {                                                                   \
+        cudaError_t e = (call);                                            \
+        if (e != cudaSuccess) {                                            \
+            printf("line %d: %s\n", __LINE__, cudaGetErrorString(e));      \
+            return 1;                                                      \
+        }                                                                  \
+    } while (0)
 
 __global__ void add(int *sum, const int *x, int n, int factor) {
     for (int i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(sum, x[i] * factor);

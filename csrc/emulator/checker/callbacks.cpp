@@ -14,27 +14,38 @@ extern "C" __attribute__((visibility("default"))) const int cudakern_reports = 1
 #define CALLBACK  extern "C" __attribute__((visibility("hidden"), no_sanitize("thread"))) void
 #define CALLED_AT __builtin_return_address(0)
 #define INLINE    static inline __attribute__((always_inline, no_sanitize("thread")))
-// Whether the tool need not hear of it: events.h. This runs for every access, so each instruction counts.
-INLINE bool is_unheard(const emu_direct *direct, uintptr_t address, size_t bytes, unsigned kind) {
-    const emu_unheard &unheard = direct->unheard;
+// This runs for every access, so each instruction counts.
+INLINE void report(const void *pointer, size_t bytes, unsigned kind, const void *after) {
+    const emu_direct *const direct = emu_threadIdx.direct;
+    const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
     const unsigned thread = emu_threadIdx.thread;
-    if (address - unheard.begin < unheard.bytes && thread == unheard.thread) return true;
-#ifdef EMULATOR_TRACED // counters have no tags
-    (void)bytes, (void)kind;
-    return false;
-#endif
+    if (!direct) {
+        emu_access(pointer, bytes, kind, after);
+        return;
+    }
+#ifdef EMULATOR_TRACED          // the counters look at what is noted later
+    if (!direct->paths) return; // the core itself reports what the code does
+    emu_path &path = direct->paths[thread];
+    if (address - path.local < path.local_bytes) {
+        if (direct->access) direct->access(pointer, bytes, kind, after);
+    } else if (kind & EMU_RANGE) {
+        emu_access(pointer, bytes, kind, after);
+    } else {
+        path.next[EMU_NOTES] = address;
+        *path.next++ = EMU_NOTE(kind, __builtin_ctzl(bytes), after);
+        if (path.next >= path.end) direct->full();
+    }
+#else // whether the tool need not hear of it: events.h
+    if (address - direct->unheard.begin < direct->unheard.bytes && thread == direct->unheard.thread) return;
     const emu_page &page = direct->pages[address / EMU_PAGE % EMU_PAGES];
     const uintptr_t place = address % EMU_PAGE;
-    if (kind != EMU_READS || bytes < 4 || address - place + place % bytes != page.begin) return false;
-    const uint32_t tag = page.tags[place / EMU_LINE];
-    return tag == direct->for_launch || tag == direct->for_block || tag == direct->for_block + 1 + thread / 32;
-}
-INLINE void report(const void *address, size_t bytes, unsigned kind, const void *after) {
-    const emu_direct *const direct = emu_threadIdx.direct;
-    if (!direct)
-        emu_access(address, bytes, kind, after);
-    else if (!is_unheard(direct, reinterpret_cast<uintptr_t>(address), bytes, kind))
-        direct->access(address, bytes, kind, after);
+    if (kind == EMU_READS && bytes >= 4 && address - place + place % bytes == page.begin) {
+        const uint32_t tag = page.tags[place / EMU_LINE];
+        if (tag == direct->for_launch || tag == direct->for_block || tag == direct->for_block + 1 + thread / 32)
+            return;
+    }
+    (kind & EMU_RANGE ? emu_access : direct->access)(pointer, bytes, kind, after);
+#endif
 }
 #define ACCESS(name, bytes, kind)                                                                                    \
     CALLBACK __tsan_##name##bytes(const void *address) {                                                             \
@@ -52,16 +63,11 @@ ACCESSES(2)
 ACCESSES(4)
 ACCESSES(8)
 ACCESSES(16)
-INLINE void report_range(const void *address, size_t bytes, unsigned kind, const void *after) {
-    const emu_direct *const direct = emu_threadIdx.direct;
-    if (!direct || !is_unheard(direct, reinterpret_cast<uintptr_t>(address), bytes, kind | EMU_RANGE))
-        emu_access(address, bytes, kind | EMU_RANGE, after);
-}
 CALLBACK __tsan_read_range(const void *address, size_t bytes) {
-    report_range(address, bytes, EMU_READS, CALLED_AT);
+    report(address, bytes, EMU_READS | EMU_RANGE, CALLED_AT);
 }
 CALLBACK __tsan_write_range(const void *address, size_t bytes) {
-    report_range(address, bytes, EMU_WRITES, CALLED_AT);
+    report(address, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
 }
 CALLBACK __tsan_vptr_update(const void *address, const void *) {
     report(address, sizeof(void *), EMU_WRITES, CALLED_AT);
@@ -75,14 +81,21 @@ CALLBACK __tsan_func_exit() {}
 
 // --- Basic blocks of code: -fsanitize-coverage=trace-pc, in mode "traced" ------------------------------------------
 // Called where each of them begins. (Frames are aligned to 16 bytes.)
+#ifdef EMULATOR_TRACED
+#ifdef __clang__
+#define FRAME __builtin_frame_address(0)
+#else
+#define FRAME __builtin_dwarf_cfa() // which needs no frame of this function
+#endif
 CALLBACK __sanitizer_cov_trace_pc() {
     const emu_direct *const direct = emu_threadIdx.direct;
     if (!direct || !direct->paths) return;
     emu_path &path = direct->paths[emu_threadIdx.thread];
-    const uint64_t depth = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - path.base;
+    const uint64_t depth = reinterpret_cast<uintptr_t>(FRAME) - path.base;
     *path.next++ = depth << (EMU_CODE_BITS - 4) | reinterpret_cast<uintptr_t>(CALLED_AT);
-    if (path.next == path.end) direct->full();
+    if (path.next >= path.end) direct->full();
 }
+#endif
 
 // --- Functions of the C library that compilers call, also for copies of structs ------------------------------------
 // (The linker directs their calls here: --wrap.)
@@ -92,8 +105,8 @@ extern "C" void *__memmove_chk(void *, const void *, size_t, size_t);
 extern "C" void *__memset_chk(void *, int, size_t, size_t);
 #define COPY(name)                                                                                                   \
     FUNCTION __wrap_##name(void *to, const void *from, size_t bytes) {                                               \
-        report_range(from, bytes, EMU_READS, CALLED_AT);                                                             \
-        report_range(to, bytes, EMU_WRITES, CALLED_AT);                                                              \
+        report(from, bytes, EMU_READS | EMU_RANGE, CALLED_AT);                                                       \
+        report(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);                                                        \
         return __##name##_chk(to, from, bytes, hidden(bytes));                                                       \
     }
 // A size that clang does not know: otherwise it makes the function below call the one that it stands for.
@@ -104,7 +117,7 @@ static inline size_t hidden(size_t bytes) {
 COPY(memcpy)
 COPY(memmove)
 FUNCTION __wrap_memset(void *to, int value, size_t bytes) {
-    report_range(to, bytes, EMU_WRITES, CALLED_AT);
+    report(to, bytes, EMU_WRITES | EMU_RANGE, CALLED_AT);
     return __memset_chk(to, value, bytes, hidden(bytes));
 }
 

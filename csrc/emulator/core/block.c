@@ -396,7 +396,8 @@ static _Noreturn void fail(int code, const char *file, int line, const char *for
     block->fail_code = code;
     block->fail_file = file;
     block->fail_line = line;
-    block->fail_thread = block->current->index;
+    // (One thread may stand for all: emu_block_alone. Of several, the one to blame need not be the one that runs.)
+    block->fail_thread = block->live == 1 ? emu_threadIdx.index : block->current->index;
     block->fail_code_at = block->fail_address = 0;
     block->failed = 1;
     emu_block_abandon(block);
@@ -424,13 +425,14 @@ void emu_fail(const char *what, const char *file, int line) {
 // block, it needs the same OS thread, so a failed attempt must let it run. Every 16th attempt is enough, since most
 // failed attempts are due to other blocks. (A program's host calls it, too, in functions for both.)
 void emu_spin(void) {
-    emu_block *block = emu_current;
-    if (block && block->current && ++block->spins % 16 == 0) emu_yield();
+    if (emu_current && ++emu_current->spins % 16 == 0) emu_yield();
 }
 
-// All of the block's threads have let others run: perhaps they wait for another block.
+// All of the block's threads have let others run: perhaps they wait for another block, which may not have begun.
 static void others_run(emu_block *block) {
+    enum { PATIENCE = 1000 };
     if (!block->grid->can_run) {
+        if (++block->waits % PATIENCE == 0) block->grid->begin_another(block->grid);
         sched_yield();
         return;
     }
@@ -444,13 +446,28 @@ void emu_yield(void) {
     emu_block *block = emu_current;
     emu_thread *self = block->current;
     if (emu_block_stopped(block)) emu_block_abandon(block);
-    if (block->asking) emu_warp_answer_asking(block);
+    const int all_tried = ++block->tries > block->live;
+    if (all_tried) { // lanes at __activemask wait for those that can continue, and by now all others only try
+        block->tries = 0;
+        if (block->asking) emu_warp_answer_asking(block);
+    }
     if (!emu_block_deliver(block)) emu_block_let_late(block);
     emu_block_make_ready(block, self);
     if (block->leave) block->leave(block, self->fiber);
     emu_thread *next = emu_block_take(block, self->slot + 1u);
-    if (next == self || (block->grid->can_run && self->slot > next->slot)) others_run(block);
+    if (next == self || (block->grid->can_run ? self->slot > next->slot : all_tried)) others_run(block);
     if (next != self) emu_block_resume(block, self->fiber, next);
+}
+
+int emu_block_alone(void) {
+    emu_block *block = emu_current;
+    if (block->tool || block->cluster || block->grid->order != EMU_ORDER_FIXED || block->live != block->thread_count)
+        return 0;
+    block->live = 1; // the thread that is in the kernel stands for all
+    memset(block->ready, 0, sizeof block->ready);
+    memset(block->live_slots, 0, sizeof block->live_slots);
+    block->live_slots[block->slot >> 6] = (uint64_t)1 << (block->slot & 63);
+    return 1;
 }
 
 int emu_is_cooperative(void) {

@@ -54,13 +54,13 @@ typedef struct emu_grid {
     // Of these, if a tool wants one block at a time: the one whose turn it is, and which ones can take it.
     uint64_t turn;
     unsigned char *can_run;
-    unsigned generation;       // number of grid barriers passed
-    struct child *children[2]; // launches by the kernel, and those of its tail
+    unsigned generation; // number of grid barriers passed
     int code;
     emu_grid_error *error;
     const emu_subscriber *tool; // tools.c; NULL: nobody watches the launch, and the members below are unused
     emu_launch_event *event;
-    emu_trampoline trampoline; // the kernel's own
+    emu_trampoline trampoline;                          // the kernel's own
+    void (*begin_another)(const struct emu_grid *grid); // block, on one more OS thread
 } emu_grid;
 
 typedef enum emu_state {
@@ -152,6 +152,8 @@ typedef struct emu_block {
     int asking;            // number of threads at __activemask
     int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
+    int tries;                                // number of calls of emu_yield in this round of the threads
+    unsigned waits;                           // number of such rounds, in which perhaps all threads only waited
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
     uint64_t live_slots[EMU_MAX_THREADS / 64];
     emu_thread *order[EMU_MAX_THREADS];

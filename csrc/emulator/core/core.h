@@ -73,6 +73,7 @@ typedef struct emu_grid_launch {
     emu_dim3 cluster; // blocks of a cluster
     int device;
     unsigned long long stream; // its id
+    void *operation;           // of the stream: for what the kernel launches itself
 } emu_grid_launch;
 
 typedef struct emu_grid_error {
@@ -85,9 +86,8 @@ typedef struct emu_grid_error {
 enum { EMU_CANCELLED = -1 };
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error);
 
-// A kernel's own launch: runs the grid when the running one has ended, which is done when all of its children are. Those
-// of the tail come after the others. Frees the memory, of which the launch is a part. -1: there is no memory for it.
-int emu_grid_add_child(void *memory, emu_grid_launch *launch, int is_tail);
+// The launch of which the calling thread is a thread of a kernel; NULL: it is none.
+const emu_grid_launch *emu_grid_running(void);
 
 // Ends loops of kernels that are to stop and have been launched with this `cancel`: at once, or when a function that
 // they have called returns. Returns how many OS threads run such kernels.

@@ -157,7 +157,7 @@ static void fill(struct cudaDeviceProp *p, int device) {
     p->computeMode = cudaComputeModeDefault;
     p->singleToDoublePrecisionPerfRatio = each->double_rate ? each->float_rate / each->double_rate : 0;
     if (each->capability >= 80) { // hints about the L2 cache are accepted but have no effect
-        p->persistingL2CacheMaxSize = (int)(chip->l2 / 4 * 3);
+        p->persistingL2CacheMaxSize = (int)(each->capability >= 90 ? chip->l2 / 8 * 5 : chip->l2 / 4 * 3);
         p->accessPolicyMaxWindowSize = 128 << 20;
     }
     // The guide's table of technical specifications; the linear ones are those of texture.c.
@@ -337,7 +337,7 @@ int emu_device_flags(unsigned *flags, int set) {
     if (set)
         atomic_store(&device_flags[device], *flags);
     else
-        *flags = atomic_load(&device_flags[device]);
+        *flags = atomic_load(&device_flags[device]) | cudaDeviceMapHost; // as on a GPU, always
     return cudaSuccess;
 }
 

@@ -161,7 +161,7 @@ static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     block->fail_file = NULL;
     block->fail_address = 0;
     block->fail_code_at = code_of_kernel(block, context);
-    block->fail_thread = block->current ? block->current->index : (emu_dim3){0, 0, 0};
+    block->fail_thread = block->current ? emu_threadIdx.index : (emu_dim3){0, 0, 0};
     if (number == SIGSEGV || number == SIGBUS) {
         block->fail_code = describe_access(block, info, context);
     } else if (number == SIGFPE) {
@@ -344,7 +344,7 @@ void emu_assert_fail(const char *expression, const char *file, unsigned line, co
         fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
         abort();
     }
-    const emu_dim3 at = block->index, thread = block->current->index;
+    const emu_dim3 at = block->index, thread = emu_threadIdx.index;
     if (!emu_current_config()->silent && !atomic_exchange(&block->grid->asserted, 1))
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
                 function, at.x, at.y, at.z, thread.x, thread.y, thread.z, expression);

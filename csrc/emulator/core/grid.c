@@ -6,7 +6,8 @@
 //
 // OS threads draw a grid's blocks (or clusters, cluster.c) from one counter, in the order set by the configuration.
 // Several streams may run grids at once; the pool's threads help all of them. All blocks of a cooperative grid must
-// be resident, so each block has an OS thread of its own.
+// be resident, so each block has an OS thread of its own. Blocks of other grids may wait for each other, too, as far
+// as a GPU has room for them: when all that have begun only wait, one more OS thread begins the next block.
 //
 // Invariants (under pool.lock): idle >= the number of helpers that cooperative grids still lack, because that many
 // threads are started when the grid is queued, and no thread takes another task while a cooperative grid lacks
@@ -35,7 +36,7 @@ static struct {
     int threads, idle, keep; // threads beyond `keep` (started for cooperative grids) end after IDLE_SECONDS
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER};
 
-enum { IDLE_SECONDS = 2 };
+enum { IDLE_SECONDS = 2, MOST_THREADS = 512 };
 
 // The OS threads that run blocks, each with its own block.
 static struct {
@@ -237,9 +238,22 @@ static int queue_task(task *t, int workers) {
     return failed;
 }
 
+static void begin_another(const emu_grid *grid) {
+    pthread_mutex_lock(&pool.lock);
+    task *t = pool.tasks;
+    while (t && t->grid != grid) t = t->next;
+    if (t && !t->places && atomic_load(&grid->next) < grid->total && pool.threads < MOST_THREADS &&
+        (pool.idle > lacking() || !start_thread())) {
+        t->places = 1;
+        pthread_cond_signal(&pool.work);
+    }
+    pthread_mutex_unlock(&pool.lock);
+}
+
 static int run_grid(emu_grid *grid, int workers) {
     const emu_grid_launch *launch = grid->launch;
     task t = {.grid = grid, .done = PTHREAD_COND_INITIALIZER};
+    grid->begin_another = begin_another;
     int shared_work = grid->total > 1 && (workers > 1 || launch->cooperative);
     if (shared_work && queue_task(&t, workers)) {
         snprintf(grid->error->message, sizeof grid->error->message,
@@ -266,41 +280,6 @@ static int run_grid(emu_grid *grid, int workers) {
     return 0;
 }
 
-// --- Launches by kernels ------------------------------------------------------------------------------------------
-
-typedef struct child {
-    struct child *next;
-    void *memory;
-    emu_grid_launch *launch;
-} child;
-
-int emu_grid_add_child(void *memory, emu_grid_launch *launch, int is_tail) {
-    emu_grid *grid = emu_current->grid;
-    child *own = malloc(sizeof *own);
-    if (!own) return -1;
-    launch->device = grid->launch->device;
-    launch->stream = grid->launch->stream;
-    *own = (child){NULL, memory, launch};
-    pthread_mutex_lock(&grid->lock);
-    child **end = &grid->children[is_tail];
-    while (*end) end = &(*end)->next;
-    *end = own;
-    pthread_mutex_unlock(&grid->lock);
-    return cudaSuccess;
-}
-
-// Runs or, after a failure, drops the children.
-static int run_children(emu_grid *grid, int code) {
-    for (int is_tail = 0; is_tail < 2; ++is_tail)
-        for (child *own = grid->children[is_tail], *next; own; own = next) {
-            next = own->next;
-            if (!code) code = emu_grid_run(own->launch, grid->cancel, grid->clock_ghz, grid->error);
-            free(own->memory);
-            free(own);
-        }
-    return code;
-}
-
 int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double clock_ghz, emu_grid_error *error) {
     const emu_config *config = emu_current_config();
     emu_grid grid = {
@@ -323,10 +302,9 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_begin(&grid, &watched, emu_block_watch_thread);
     const int one = grid.tool && grid.tool->events.one_at_a_time;
     if (one && launch->cooperative && (grid.can_run = malloc(grid.total))) memset(grid.can_run, 1, grid.total);
-    int code = run_grid(&grid, one ? 1 : config->workers > 0 ? config->workers : cores());
+    const int code = run_grid(&grid, one ? 1 : config->workers > 0 ? config->workers : cores());
     free(grid.can_run);
     if (EMU_UNLIKELY(grid.tool != NULL)) emu_tool_launch_end(&grid, code);
-    if (EMU_UNLIKELY(grid.children[0] || grid.children[1])) code = run_children(&grid, code);
     pthread_cond_destroy(&grid.all_here);
     pthread_mutex_destroy(&grid.lock);
     return code;

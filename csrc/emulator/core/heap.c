@@ -112,6 +112,10 @@ int emu_in_kernel(void) {
     return emu_current && emu_current->current;
 }
 
+const emu_grid_launch *emu_grid_running(void) {
+    return emu_in_kernel() ? emu_current->grid->launch : NULL;
+}
+
 static int contains(const void *pointer) {
     return heap.memory && (uintptr_t)pointer - (uintptr_t)heap.memory < limit;
 }

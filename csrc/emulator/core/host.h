@@ -105,7 +105,7 @@ typedef struct emu_allocation {
     size_t bytes;
     int dying;     // its release has been requested
     int device;    // -1: host memory
-    int is_symbol; // a __constant__ or __device__ variable
+    int is_symbol; // a __constant__ or __device__ variable; 2: all managed variables of a library
 } emu_allocation;
 
 int emu_malloc_for_graph(void **pointer, size_t bytes); // allowed in a capture; cudaFreeAsync can free it

@@ -94,8 +94,11 @@ static const emu_signature *announced_signature(const void *function) {
     return a ? a->signature : NULL;
 }
 
-// Creates the function's kernel if it does not exist, and records its signature if that is new. NULL: no memory.
+// Creates the function's kernel if it does not exist, and records its signature if that is new. What was announced
+// knows more of the kernel than its type. NULL: no memory.
 static emu_kernel *learn(const void *function, const emu_signature *signature) {
+    const emu_signature *own = announced_signature(function);
+    if (own) signature = own;
     emu_module module;
     const emu_code code = emu_code_around(function, &module); // without our lock, as in emu_get_kernel
     module.can_be_placed = signature && emu_statics_can_be_placed(&module, signature->variable);

@@ -126,8 +126,9 @@ int emu_occupancy_shared(size_t *bytes, const void *function, int blocks, int bl
     return cudaSuccess;
 }
 
-// Checks every limit of a launch. The codes are those of cudaLaunchKernelEx on a GPU (<<<>>>, which is not supported
-// here, returns error 9 instead); the messages contain the value and the limit.
+// Checks every limit of a launch. The codes are those of a GPU (an H200 with CUDA 13, for <<<>>> as for
+// cudaLaunchKernelEx; older versions returned error 9 for a wrong grid or block); the messages contain the value and
+// the limit.
 static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel) {
     char name[256];
     const emu_dim3 *grid = &launch->grid, *block = &launch->block;
@@ -218,8 +219,8 @@ int emu_launch_kernel(const emu_launch *request) {
     if (!code) code = emu_check_version(request->interface_version);
     if (!code) code = emu_find_typed_kernel(request->kernel, "the launch", &kernel);
     if (code) return code;
-    const int is_child = emu_in_kernel();
-    const emu_capture_calls *capture = is_child ? NULL : emu_capturing();
+    const emu_grid_launch *parent = emu_grid_running();
+    const emu_capture_calls *capture = parent ? NULL : emu_capturing();
     if (capture) {
         struct cudaGraphNodeParams node = {.type = cudaGraphNodeTypeKernel};
         node.kernel.func = (void *)(uintptr_t)kernel->function;
@@ -252,6 +253,7 @@ int emu_launch_kernel(const emu_launch *request) {
     if (posix_memalign(&memory, align, offset + signature->bytes))
         return emu_error(cudaErrorMemoryAllocation, "out of host memory for a launch");
     launch.arguments = (char *)memory + offset;
+    launch.operation = memory;
     emu_op *later = memory;
     *later = (emu_op){.kind = OP_KERNEL, .launch = launch};
     code = copy_arguments((char *)memory + offset, signature, request->arguments, kernel->function);
@@ -259,11 +261,18 @@ int emu_launch_kernel(const emu_launch *request) {
         free(later);
         return code;
     }
-    if (is_child && !emu_grid_add_child(later, &later->launch, request->stream == cudaStreamTailLaunch))
+    if (parent) { // it runs after the kernel that launches it, in any stream
+        emu_op *of = parent->operation;
+        later->launch.device = parent->device;
+        later->launch.stream = parent->stream;
+        pthread_mutex_lock(&emu_queues.lock);
+        if (of->children)
+            of->last_child->next = later;
+        else
+            of->children = later;
+        of->last_child = later;
+        pthread_mutex_unlock(&emu_queues.lock);
         return cudaSuccess;
-    if (is_child) {
-        free(later);
-        return emu_error(cudaErrorMemoryAllocation, "out of host memory for a launch");
     }
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);

@@ -6,13 +6,13 @@
 //
 // Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes
 // are 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten
-// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled.
+// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled. Whole programs
+// ask for zeros instead, which is what they see on a GPU at first (measured on an H200).
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
 #include "table.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,12 +95,19 @@ static int bad_pool(const void *handle) {
 }
 
 // --- device memory -----------------------------------------------------------------------------------------------
+static atomic_int new_byte = 0xFF;
+
+void emu_new_memory(int byte) {
+    atomic_store(&new_byte, byte);
+}
+
 static void fill_new(char *memory, size_t bytes) {
+    const int byte = atomic_load(&new_byte);
     if (bytes <= FILL) {
-        memset(memory, 0xFF, bytes);
+        memset(memory, byte, bytes);
     } else {
-        memset(memory, 0xFF, FILL / 2);
-        memset(memory + bytes - FILL / 2, 0xFF, FILL / 2);
+        memset(memory, byte, FILL / 2);
+        memset(memory + bytes - FILL / 2, byte, FILL / 2);
     }
 }
 
@@ -497,8 +504,13 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
         return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
                          pointer);
-    const emu_entry fresh = {
-        .base = (uintptr_t)pointer, .bytes = bytes, .kind = is_symbol ? SYMBOL : REGISTERED, .device = device};
+    if (is_symbol > 1) emu_keep_loaded(pointer);
+    const emu_entry fresh = {.base = (uintptr_t)pointer,
+                             .bytes = bytes,
+                             .kind = is_symbol ? SYMBOL : REGISTERED,
+                             .device = device,
+                             .flags = is_symbol > 1,
+                             .advice = NO_ADVICE};
     pthread_mutex_lock(&emu_table.lock);
     size_t i = emu_table_after((uintptr_t)pointer + bytes - 1);
     emu_entry *before = i ? &emu_table.entries[i - 1] : NULL;
@@ -534,7 +546,7 @@ int emu_find_allocation(const void *pointer, emu_allocation *match) {
         *match = (emu_allocation){.base = b->base,
                                   .bytes = b->bytes,
                                   .dying = b->dying,
-                                  .is_symbol = b->kind == SYMBOL,
+                                  .is_symbol = b->kind == SYMBOL ? 1 + (int)b->flags : 0,
                                   .device = emu_entry_is_device(b) || b->kind == SYMBOL ? b->device : -1};
     pthread_mutex_unlock(&emu_table.lock);
     return b != NULL;
@@ -567,10 +579,9 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     pthread_mutex_lock(&emu_table.lock);
     const emu_entry *match = emu_table_find(pointer);
     if (match && !match->dying) {
-        const int on_device = match->kind == DEVICE || match->kind == SYMBOL;
-        a.type = on_device                ? cudaMemoryTypeDevice
-                 : match->kind == MANAGED ? cudaMemoryTypeManaged
-                                          : cudaMemoryTypeHost;
+        const int is_managed = match->kind == MANAGED || (match->kind == SYMBOL && match->flags);
+        const int on_device = !is_managed && (match->kind == DEVICE || match->kind == SYMBOL);
+        a.type = on_device ? cudaMemoryTypeDevice : is_managed ? cudaMemoryTypeManaged : cudaMemoryTypeHost;
         a.device = match->device;
         a.devicePointer = address;
         a.hostPointer = on_device ? NULL : address;
@@ -581,20 +592,19 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
 }
 
 // --- managed memory: advice and prefetches are stored, for cudaMemRangeGetAttribute ---------------------------------
-// Checks a range. The table does not contain __managed__ variables: those are in a library or the program.
+// Checks a range.
 static int check_managed(const char *call, const void *pointer, size_t bytes, int location) {
     int code = location == cudaCpuDeviceId ? cudaSuccess : emu_check_device(location, call);
     if (code) return code;
     if (!pointer || !bytes)
         return emu_error(cudaErrorInvalidValue, "%s: %zu bytes at %p are not a range of managed memory", call, bytes,
                          pointer);
-    Dl_info where; // a variable of a library or of the program
     pthread_mutex_lock(&emu_table.lock);
     const emu_entry *match = emu_table_find(pointer);
-    const int is_managed = match && !match->dying && match->kind == MANAGED;
+    const int is_managed =
+        match && !match->dying && (match->kind == MANAGED || (match->kind == SYMBOL && match->flags));
     const size_t left = match ? match->bytes - ((uintptr_t)pointer - match->base) : 0;
     pthread_mutex_unlock(&emu_table.lock);
-    if (!match && dladdr(pointer, &where)) return cudaSuccess;
     if (!is_managed)
         return emu_error(cudaErrorInvalidValue, "%s: %p is not managed memory; cudaMallocManaged allocates it", call,
                          pointer);

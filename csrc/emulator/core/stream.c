@@ -264,6 +264,22 @@ static void say_skipped(emu_op *o) { // lock not held, since the loader has a lo
     o->message = strdup(text);
 }
 
+static void run(emu_stream *s, emu_op *o);
+
+// Any order in which a kernel's own launches come after it is right: it cannot wait for them, and those of one of its
+// blocks in one stream come one after another.
+static void run_children(emu_stream *s, emu_op *o) {
+    for (emu_op *child; (child = o->children);) {
+        o->children = child->next;
+        if (!o->code && !atomic_load(&s->cancel)) {
+            run(s, child);
+            o->code = child->code;
+            o->message = child->message;
+        }
+        free(child);
+    }
+}
+
 static void run(emu_stream *s, emu_op *o) { // lock not held
     if (o->kind == OP_WORK) {
         o->work(o->data);
@@ -279,7 +295,10 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
             emu_kernel_name(o->launch.function, name, sizeof name);
             snprintf(message, EMU_MESSAGE, "kernel %s: a thread %s", name, damage);
         }
-        if (!code || code == EMU_CANCELLED) return; // its launcher canceled it, so there is nothing to report
+        if (code) o->code = code; // so that no launches of its own follow
+        run_children(s, o);
+        if (code == EMU_CANCELLED) o->code = 0; // its launcher canceled it, so there is nothing to report
+        if (!code || code == EMU_CANCELLED) return;
         if (error.address) {
             const size_t length = strlen(message);
             emu_memory_explain(error.address, message + length, EMU_MESSAGE - length);

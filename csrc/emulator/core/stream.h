@@ -46,10 +46,11 @@ typedef struct emu_op {
     emu_work work;
     void *data;
     emu_grid_launch launch;
-    uint64_t launcher;   // the number of the thread that queued it; 0: it has ended
-    emu_event *event;    // OP_RECORD
-    uint64_t record;     // which record of the event
-    emu_stream *awaited; // OP_WAIT
+    struct emu_op *children, *last_child; // of a kernel: those that it has launched, which run after it
+    uint64_t launcher;                    // the number of the thread that queued it; 0: it has ended
+    emu_event *event;                     // OP_RECORD
+    uint64_t record;                      // which record of the event
+    emu_stream *awaited;                  // OP_WAIT
     uint64_t awaited_ticket;
     // OP_KERNEL, in a list of reports: it failed or was skipped
     int code;

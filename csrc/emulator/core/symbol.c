@@ -14,6 +14,11 @@ static int find(const void *symbol, size_t size, const char *call, emu_allocatio
     int device, code = emu_enter(&device);
     if (code) return code;
     if (emu_find_allocation(symbol, match)) {
+        if (match->is_symbol == 2 && size && size <= match->base + match->bytes - (uintptr_t)symbol) {
+            match->base = (uintptr_t)symbol;
+            match->bytes = size;
+            return cudaSuccess;
+        }
         if (match->is_symbol && match->base == (uintptr_t)symbol && (!size || size == match->bytes))
             return cudaSuccess;
     } else if (symbol && size && emu_keep_loaded(symbol)) { // a static variable is in a library or the program

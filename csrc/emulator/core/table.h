@@ -21,8 +21,8 @@ typedef struct emu_entry {
     size_t bytes;
     emu_entry_kind kind;
     int device, dying;
-    unsigned flags;    // of PINNED: those of cudaHostAlloc
-    void *pool;        // memory.c
+    unsigned flags; // of PINNED: those of cudaHostAlloc; of SYMBOL: 1 if it is all of a library's managed variables
+    void *pool;     // memory.c
     emu_region region; // of DEVICE and MANAGED
     // Of MANAGED: cudaMemAdvise's and cudaMemPrefetchAsync's, by cudaMemRangeAttribute - 1. They have no effect.
     int advice[4];

@@ -294,7 +294,11 @@ static float plain(const emu_texture *t, const long at[3], int channel) {
 }
 
 static const char *problem(const emu_texture *t, int axes, int as_float, int channels) {
-    if (t == NULL) return "a read of a texture that never existed or has been destroyed";
+    if (t == NULL || t->is_surface) return "a read of a texture that never existed or has been destroyed";
+    if ((axes & EMU_LAYERED) != (t->layers ? EMU_LAYERED : 0))
+        return t->layers ? "a texture of a layered array can be read by layers only (tex2DLayered, texCubemap)"
+                         : "a read of a layer from a texture that has none";
+    axes &= ~EMU_LAYERED;
     if (axes != t->axes)
         return axes == 0 ? "tex1Dfetch of a texture that is not linear memory"
                : t->axes == 0
@@ -322,6 +326,14 @@ void emu_texture_read(uint64_t texture, int axes, const float *at, int index, in
     const emu_texture *t = emu_find_texture(texture);
     const char *wrong = problem(t, axes, as_float, channels);
     if (wrong) emu_fail(wrong, file, line);
+    emu_texture layer;
+    if (axes & EMU_LAYERED) {
+        const long last = (long)t->layers - 1;
+        layer = *t;
+        layer.data += (size_t)(index < 0 ? 0 : index > last ? last : index) * t->slice;
+        t = &layer;
+        axes &= ~EMU_LAYERED;
+    }
     tap all[3] = {{{0, 0}, 0}, {{0, 0}, 0}, {{0, 0}, 0}};
     if (axes == 0) all[0].at[0] = index >= 0 && (size_t)index < t->extent[0] ? index : -1; // outside is 0
     for (int axis = 0; axis < axes; axis++) all[axis] = taps(t, axis, at[axis]);
@@ -339,4 +351,24 @@ void emu_texture_read(uint64_t texture, int axes, const float *at, int index, in
             words[channel] = from ? (uint32_t)whole(t, from, channel) : 0;
         }
     }
+}
+
+// --- surfaces -----------------------------------------------------------------------------------------------------
+void *emu_surface_at(uint64_t surface, int axes, int x, int y, int z, size_t bytes, int mode, const char *file,
+                     int line) {
+    const emu_texture *t = emu_find_texture(surface);
+    if (!t || !t->is_surface) emu_fail("an access to a surface that never existed or has been destroyed", file, line);
+    if ((axes & ~EMU_LAYERED) != t->axes || !(axes & EMU_LAYERED) != !t->layers)
+        emu_fail("an access to a surface with another number of coordinates than it has", file, line);
+    if (x % (int)bytes)
+        emu_fail("an access to a surface where x, in bytes, is not a multiple of the size", file, line);
+    const size_t width = t->extent[0] * t->element, planes = t->layers ? t->layers : t->extent[2];
+    const int outside =
+        x < 0 || (size_t)x + bytes > width || y < 0 || (size_t)y >= t->extent[1] || z < 0 || (size_t)z >= planes;
+    if (outside && mode == cudaBoundaryModeTrap) emu_fail("an access outside of a surface", file, line);
+    if (outside && mode == cudaBoundaryModeZero) return NULL;
+    const long at[3] = {x, y, z}, last[3] = {(long)(width - bytes), (long)t->extent[1] - 1, (long)planes - 1};
+    size_t place[3];
+    for (int i = 0; i < 3; i++) place[i] = (size_t)(at[i] < 0 ? 0 : at[i] > last[i] ? last[i] : at[i]);
+    return (char *)(uintptr_t)t->data + place[2] * t->slice + place[1] * t->pitch + place[0];
 }

@@ -98,11 +98,21 @@ int emu_array_create(void **result, const void *channels, size_t width, size_t h
                          result ? "to the channels" : "for the result");
     *result = NULL;
     if ((code = check_channels(call, channels, &count, &format))) return code;
-    if (flags)
-        return emu_error(cudaErrorInvalidValue, "%s: flags %u; the emulator supports plain arrays only (flags 0)",
-                         call, flags);
+    const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
+    if (flags & ~known)
+        return emu_error(cudaErrorInvalidValue, "%s: flags %u; the emulator knows those from 0 to %u", call, flags,
+                         known);
+    if (flags & cudaArrayCubemap &&
+        (width != height || !depth || depth % 6 || (depth > 6 && !(flags & cudaArrayLayered))))
+        return emu_error(cudaErrorInvalidValue,
+                         "%s: a cubemap of %zu x %zu x %zu elements; it needs square faces and 6 of them (with "
+                         "cudaArrayLayered, a multiple of 6)",
+                         call, width, height, depth);
+    const int layered = (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
+    if (layered && !depth)
+        return emu_error(cudaErrorInvalidValue, "%s: the number of layers, which is the depth, is 0", call);
     const size_t most[3] = {depth ? CUBE : ROW, depth ? CUBE : ROWS, CUBE};
-    if (!width || width > most[0] || height > most[1] || depth > most[2] || (depth && !height))
+    if (!width || width > most[0] || height > most[1] || depth > most[2] || (depth && !height && !layered))
         return emu_error(
             cudaErrorInvalidValue,
             "%s: an array of %zu x %zu x %zu elements (width, height, depth); a 1-D array may have up to %d, a 2-D "
@@ -112,6 +122,7 @@ int emu_array_create(void **result, const void *channels, size_t width, size_t h
     if (!a) return emu_error(cudaErrorMemoryAllocation, "%s: the host is out of memory", call);
     memcpy(&a->channels, channels, sizeof a->channels);
     a->extent = (struct cudaExtent){width, height, depth};
+    a->flags = flags;
     a->device = device;
     a->element = (size_t)count * (size_t)a->channels.x / 8;
     a->pitch = width * a->element;
@@ -289,10 +300,11 @@ static int of_array(const char *call, const struct cudaResourceDesc *resource, e
         t->data = a->data;
         t->pitch = a->pitch;
         t->slice = a->slice;
-        t->axes = e->depth ? 3 : e->height ? 2 : 1;
+        t->layers = a->flags & (cudaArrayLayered | cudaArrayCubemap) ? e->depth : 0;
+        t->axes = e->depth && !t->layers ? 3 : e->height ? 2 : 1;
         t->extent[0] = e->width;
         t->extent[1] = e->height ? e->height : 1;
-        t->extent[2] = e->depth ? e->depth : 1;
+        t->extent[2] = e->depth && !t->layers ? e->depth : 1;
     }
     pthread_mutex_unlock(&lock);
     return a ? cudaSuccess : no_array(call, resource->res.array.array);
@@ -400,6 +412,45 @@ const emu_texture *emu_find_texture(uint64_t handle) {
     return e ? &e->texture : NULL;
 }
 
+// Makes a handle of a texture or surface that has been checked.
+static int enter(const char *call, unsigned long long *handle, int device, const emu_texture *t, const void *resource,
+                 const void *description) {
+    pthread_mutex_lock(&lock);
+    entry *e = new_entry();
+    if (e) {
+        e->device = device;
+        e->texture = *t;
+        memcpy(&e->resource, resource, sizeof e->resource);
+        if (description) memcpy(&e->description, description, sizeof e->description);
+        *handle = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->index + 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return e ? cudaSuccess
+             : emu_error(cudaErrorMemoryAllocation, "%s: too many textures exist, or the host is out of memory",
+                         call);
+}
+
+int emu_surface_create(unsigned long long *handle, const void *resource) {
+    const char *call = "cudaCreateSurfaceObject";
+    const struct cudaResourceDesc *r = resource;
+    int device, code = emu_enter(&device);
+    if (code) return code;
+    if (!handle || !r || r->resType != cudaResourceTypeArray)
+        return emu_error(cudaErrorInvalidValue, "%s: %s", call,
+                         handle && r ? "a surface is an array" : "a pointer is NULL");
+    emu_texture t = {.is_surface = 1};
+    struct cudaChannelFormatDesc channels;
+    unsigned flags = 0;
+    code = of_array(call, r, &t, &channels);
+    if (!code) code = emu_array_info(NULL, NULL, &flags, r->res.array.array);
+    if (!code) code = check_channels(call, &channels, &t.channels, &t.format);
+    if (!code && !(flags & cudaArraySurfaceLoadStore))
+        code = emu_error(cudaErrorInvalidValue, "%s: the array was created without cudaArraySurfaceLoadStore", call);
+    if (code) return code;
+    t.element = (size_t)t.channels * (size_t)channels.x / 8;
+    return enter(call, handle, device, &t, resource, NULL);
+}
+
 int emu_texture_create(unsigned long long *handle, const void *resource, const void *description, const void *view) {
     const char *call = "cudaCreateTextureObject";
     int device, code = emu_enter(&device);
@@ -426,19 +477,7 @@ int emu_texture_create(unsigned long long *handle, const void *resource, const v
     if (!code && r->resType == cudaResourceTypePitch2D) code = of_pitched(call, r, &t, element);
     if (!code) code = describe(call, description, &t);
     if (code) return code;
-    pthread_mutex_lock(&lock);
-    entry *e = new_entry();
-    if (e) {
-        e->device = device;
-        e->texture = t;
-        memcpy(&e->resource, resource, sizeof e->resource);
-        memcpy(&e->description, description, sizeof e->description);
-        *handle = (uint64_t)(atomic_fetch_add(&e->generation, 1) + 1) << 32 | (e->index + 1);
-    }
-    pthread_mutex_unlock(&lock);
-    return e ? cudaSuccess
-             : emu_error(cudaErrorMemoryAllocation, "%s: too many textures exist, or the host is out of memory",
-                         call);
+    return enter(call, handle, device, &t, resource, description);
 }
 
 static void retire(entry *e) { // lock held

@@ -19,7 +19,9 @@ typedef struct emu_texture {
     const char *data;
     size_t element, pitch, slice; // bytes per element, from row to row, from plane to plane
     size_t extent[3];             // elements: columns, rows, planes
-    int axes;                     // 0: linear memory, for tex1Dfetch only
+    int axes;                     // 0: linear memory, for tex1Dfetch only; those of one layer
+    size_t layers;                // 0: the array is not layered
+    int is_surface;
     int channels;
     emu_format format;
     int gives_float, linear, normalized;

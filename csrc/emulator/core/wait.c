@@ -26,6 +26,11 @@ static emu_stream *unfinished(const emu_stream *s, int device, uint64_t order) {
     return NULL;
 }
 
+static int refused_in_kernel(void) {
+    if (!emu_grid_running()) return cudaSuccess;
+    return emu_error(cudaErrorNotSupported, "a kernel cannot wait for what it has launched: this runs after it");
+}
+
 // Waits for what is queued now. Lock held, except while `interrupted` is called.
 static int wait_queued(const emu_stream *s, int device, emu_interrupted interrupted, void *argument) {
     uint64_t order = emu_queues.last_order + 1, ask = emu_ask_at();
@@ -116,6 +121,7 @@ int emu_collect(void *handle) {
 }
 
 void emu_wait_idle(int device) {
+    if (emu_grid_running()) return; // a kernel that frees memory
     pthread_mutex_lock(&emu_queues.lock);
     wait_queued(NULL, device, NULL, NULL);
     emu_tell_order(EMU_ORDER_DEVICE, NULL, device, NULL);
@@ -124,12 +130,9 @@ void emu_wait_idle(int device) {
 
 int emu_device_wait(emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
-    if (!code && emu_in_kernel())
-        code = emu_error(cudaErrorNotSupported,
-                         "cudaDeviceSynchronize: a kernel cannot wait for its own launches since CUDA "
-                         "12; let a launch into cudaStreamTailLaunch use their results");
     const emu_capture_calls *capture = emu_capturing();
-    if (code || (capture && capture->unsafe("cudaDeviceSynchronize", &code))) return code;
+    if (code || (code = refused_in_kernel())) return code;
+    if (capture && capture->unsafe("cudaDeviceSynchronize", &code)) return code;
     pthread_mutex_lock(&emu_queues.lock);
     code = wait_queued(NULL, device, interrupted, argument);
     if (!code) emu_tell_order(EMU_ORDER_DEVICE, NULL, device, NULL);
@@ -150,7 +153,8 @@ int emu_device_settle(void) {
 int emu_stream_wait(void *handle, emu_interrupted interrupted, void *argument) {
     int device, code = emu_enter(&device);
     const emu_capture_calls *capture = emu_capturing();
-    if (code || (capture && capture->refuse(handle, "cudaStreamSynchronize", &code))) return code;
+    if (code || (code = refused_in_kernel())) return code;
+    if (capture && capture->refuse(handle, "cudaStreamSynchronize", &code)) return code;
     emu_stream *s;
     pthread_mutex_lock(&emu_queues.lock);
     code = emu_find_stream(handle, device, &s);

@@ -1,26 +1,29 @@
 // Branches: which blocks of code the lanes of a warp execute together, and where they part.
 //
-//   noted of each lane          lane 0:  A B D      replayed as a GPU would:   A of lanes 0, 1; they part
-//   while it runs               lane 1:  A C D                                 B of lane 0; C of lane 1; D of both
+//   noted of each lane    lane 0:  A a B D d    replayed as a GPU would:  A, its access a of lanes 0, 1; they part
+//   while it runs         lane 1:  A a C c D d                           B of lane 0; C of lane 1; D of both
 //
-// Lanes run one after another. What they have entered is replayed when all have come to a barrier, or when a lane has
-// noted too much. Those that are furthest behind go first: the ones in the deepest call, and of these, those at the
-// lowest address. Code lies in the order of its source, so lanes that have parted meet again behind the branch, or
-// behind the loop.
+// Lanes run one after another. The blocks of code that they enter, and their accesses there, are replayed when all
+// have come to a barrier, or when a lane has noted too much. Those that are furthest behind go first: the ones in the
+// deepest call, and of these, those at the lowest address. Code lies in the order of its source, so lanes that have
+// parted meet again behind the branch, or behind the loop.
 //
-// A block is replayed once it is known where its lanes go from there. So the last one of each path waits.
+// A block is replayed once it is known where its lanes go from there. So the last one of each path waits; at a
+// barrier, only its accesses are made.
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
 enum { MOST_BLOCKS = 1 << 14, MOST_THREADS = 1024, MOST_DEPTH = 64, WAYS = 2 };
-enum { ROOM = 1 << 11, MORE_ROOM = 1 << 13, GAP = 8 }; // of a path; GAP: or else all would want one part of a cache
-enum { FEW = 8 };                                      // blocks that are compared without a call of memcmp
-#define END          UINT64_MAX                        // of a thread's path
+enum { SPARE = 32, ROOM = 1 << 11, MORE_ROOM = EMU_NOTES - 2 * SPARE }; // of a path; SPARE: for the core's notes
+enum { FEW = 8 };               // notes that are compared without a call of memcmp
+enum { YIELDS = 4 };            // to lanes that are behind, and do not come nearer
+#define END          UINT64_MAX // of a thread's path
 #define STACK        ((uintptr_t)1 << 19)
 #define CODE_OF(key) ((key) & (((uint64_t)1 << EMU_CODE_BITS) - 1))
-#define CALL_OF(key) ((key) >> EMU_CODE_BITS) // smaller in a deeper call
+#define FIRST_BLOCK  ((uint64_t)1 << (EMU_CODE_BITS + 8)) // smaller: an access
+#define CALL_OF(key) ((key) >> EMU_CODE_BITS)             // smaller in a deeper call
 
 static code_block blocks[MOST_BLOCKS]; // the first one stands for those that have no room
 static unsigned block_count;
@@ -37,15 +40,16 @@ typedef struct caller { // the block that each call was made from, as far as the
 struct branches { // of a block of threads
     unsigned threads;
     size_t room;
+    uint64_t executed[MOST_THREADS / LANES]; // notes
     emu_path paths[MOST_THREADS];
     caller callers[MOST_THREADS / LANES][MOST_DEPTH]; // the last one: the block of code that has been executed last
     unsigned depth[MOST_THREADS / LANES];
-    uint64_t noted[]; // of each thread: room + GAP
+    uint64_t noted[]; // of each thread: EMU_NOTES, and as many addresses
 };
 static branches *now;
 
 static uint64_t *noted_of(unsigned thread) {
-    return now->noted + thread * (now->room + GAP);
+    return now->noted + thread * (size_t)(2 * EMU_NOTES);
 }
 
 // --- Blocks --------------------------------------------------------------------------------------------------------
@@ -102,9 +106,10 @@ typedef struct group { // lanes that are in front of the same block
 
 typedef struct lanes {
     unsigned warp, count, groups;
-    uint64_t *at[LANES];  // where they are in their paths
-    uint64_t *end[LANES]; // the last block, of which it is not known where it leads
-    group group[LANES];   // those furthest behind come last
+    uint64_t *at[LANES];   // where they are in their paths
+    uint64_t *end[LANES];  // the last block, of which it is not known where it leads
+    uint64_t *next[LANES]; // behind its accesses
+    group group[LANES];    // those furthest behind come last
 } lanes;
 
 static void add(lanes *to, group one) {
@@ -121,7 +126,7 @@ static void add(lanes *to, group one) {
 }
 
 static size_t known_of(const lanes *of, uint32_t some) {
-    size_t known = ROOM;
+    size_t known = EMU_NOTES;
     for (; some; some &= some - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(some);
         const size_t left = (size_t)(of->end[lane] - of->at[lane]);
@@ -139,7 +144,9 @@ static void open_lanes(lanes *of, unsigned warp) {
         const unsigned thread = warp * LANES + lane;
         const int has_begun = now->paths[thread].next != noted_of(thread);
         of->at[lane] = noted_of(thread);
-        of->end[lane] = now->paths[thread].next - has_begun;
+        of->next[lane] = now->paths[thread].next;
+        of->end[lane] = of->next[lane] - has_begun;
+        while (of->end[lane] != of->at[lane] && *of->end[lane] < FIRST_BLOCK) --of->end[lane];
         const uint64_t key = has_begun ? *noted_of(thread) : 0;
         if (key != END) add(of, (group){key, 1u << lane, key ? block_number(key) : 0, 0});
     }
@@ -148,9 +155,13 @@ static void open_lanes(lanes *of, unsigned warp) {
 static void close_lanes(const lanes *of) {
     for (unsigned lane = 0; lane < of->count; ++lane) {
         const unsigned thread = of->warp * LANES + lane;
-        const size_t left = (size_t)(now->paths[thread].next - of->at[lane]);
-        if (of->at[lane] != noted_of(thread)) memmove(noted_of(thread), of->at[lane], left * sizeof(uint64_t));
+        const size_t left = (size_t)(of->next[lane] - of->at[lane]);
+        if (of->at[lane] == noted_of(thread)) continue;
         now->paths[thread].next = noted_of(thread) + left;
+        *noted_of(thread) = *of->at[lane]; // mostly, this block is all that is left
+        if (left == 1) continue;
+        memmove(noted_of(thread), of->at[lane], left * sizeof(uint64_t));
+        memmove(noted_of(thread) + EMU_NOTES, of->at[lane] + EMU_NOTES, left * sizeof(uint64_t));
     }
 }
 
@@ -169,35 +180,86 @@ static size_t common(const lanes *of, const group *these, uint64_t limit) {
     return count;
 }
 
+// The accesses that come next in the paths of some lanes, up to their next blocks. Mostly, there are none.
+static int access_rest(lanes *of, uint32_t some) {
+    int count = 0;
+    while (some) {
+        const unsigned first = (unsigned)__builtin_ctz(some);
+        const uint64_t note = *of->at[first];
+        if (of->at[first] == of->next[first] || note >= FIRST_BLOCK) {
+            some &= some - 1;
+            continue;
+        }
+        request it = {0};
+        for (uint32_t rest = some; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            if (of->at[lane] == of->next[lane] || *of->at[lane] != note) continue;
+            it.address[lane] = of->at[lane]++[EMU_NOTES];
+            it.lanes |= (uint32_t)(it.address[lane] != 0) << lane;
+        }
+        if (it.lanes) requests_make(of->warp, note, &it);
+        ++count;
+    }
+    requests_separate();
+    return count;
+}
+
+static void access_together(const lanes *of, uint32_t some, size_t i) {
+    const uint64_t note = of->at[__builtin_ctz(some)][i];
+    request it;
+    it.lanes = some;
+    if (some == UINT32_MAX)
+        for (unsigned lane = 0; lane < LANES; ++lane) it.address[lane] = of->at[lane][EMU_NOTES + i];
+    else
+        for (uint32_t rest = some; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            it.address[lane] = of->at[lane][EMU_NOTES + i];
+        }
+    for (uint32_t rest = note < MOST_SITES ? some : 0; rest; rest &= rest - 1)
+        if (!it.address[__builtin_ctz(rest)]) it.lanes &= ~(rest & -rest);
+    if (it.lanes) requests_make(of->warp, note, &it);
+}
+
 static void execute(lanes *of, const group *these, size_t count) {
     const uint64_t *const path = of->at[__builtin_ctz(these->lanes)];
     const unsigned threads = (unsigned)__builtin_popcount(these->lanes);
-    unsigned number = these->number;
     code_block *branch;
-    for (size_t i = 0;;) {
-        enter(of->warp, path[i], number, threads);
-        if (++i == count) break;
-        number = go_to(of->warp, path[i], &branch);
-    }
-    for (uint32_t rest = these->lanes, ways = 0; rest; ++ways) { // each way that they go on
-        const uint64_t key = of->at[__builtin_ctz(rest)][count];
-        group one = {key, 0, go_to(of->warp, key, &branch), these->known - count};
-        for (uint32_t left = rest; left; left &= left - 1) {
-            const unsigned lane = (unsigned)__builtin_ctz(left);
-            if (of->at[lane][count] != key) continue;
-            of->at[lane] += count;
-            one.lanes |= left & -left;
+    enter(of->warp, *path, these->number, threads);
+    for (size_t i = 1; i < count; ++i) {
+        if (path[i] < FIRST_BLOCK) {
+            access_together(of, these->lanes, i);
+            continue;
         }
+        requests_separate();
+        enter(of->warp, path[i], go_to(of->warp, path[i], &branch), threads);
+    }
+    for (uint32_t rest = these->lanes; rest; rest &= rest - 1) of->at[__builtin_ctz(rest)] += count;
+    const size_t known = access_rest(of, these->lanes) ? 0 : these->known - count; // 0: it is found out again
+    for (uint32_t rest = these->lanes, ways = 0; rest; ++ways) {                   // each way that they go on
+        const uint64_t key = *of->at[__builtin_ctz(rest)];
+        group one = {key, 0, go_to(of->warp, key, &branch), known};
+        for (uint32_t left = rest; left; left &= left - 1)
+            if (*of->at[__builtin_ctz(left)] == key) one.lanes |= left & -left;
         rest &= ~one.lanes;
         branch->divergent += ways > 0;
         if (key != END) add(of, one);
     }
+    now->executed[of->warp] += count;
+}
+
+// The accesses of the last blocks.
+static void access_last(lanes *of, uint32_t some) {
+    uint64_t block[LANES];
+    for (uint32_t rest = some; rest; rest &= rest - 1) block[__builtin_ctz(rest)] = *of->at[__builtin_ctz(rest)]++;
+    access_rest(of, some);
+    for (uint32_t rest = some; rest; rest &= rest - 1) *--of->at[__builtin_ctz(rest)] = block[__builtin_ctz(rest)];
 }
 
 // If it is not known where a lane goes from its block, the others wait for it before they pass it, unless they are
 // `forced` to go on.
 static void replay(unsigned warp, int forced) {
     lanes of;
+    uint32_t last_blocks = 0; // lanes that are in them
     for (open_lanes(&of, warp); of.groups;) {
         group *const last = &of.group[of.groups - 1];
         if (!last->known) {
@@ -207,6 +269,7 @@ static void replay(unsigned warp, int forced) {
                 if (of.at[lane] == of.end[lane]) stuck |= rest & -rest;
             }
             if (stuck && !forced) break;
+            last_blocks |= stuck;
             last->lanes &= ~stuck;
             last->known = known_of(&of, last->lanes);
         }
@@ -216,24 +279,39 @@ static void replay(unsigned warp, int forced) {
         const size_t count = common(&of, &these, of.groups ? of.group[of.groups - 1].key : END);
         execute(&of, &these, count);
     }
+    for (uint32_t rest = last_blocks; rest; rest &= rest - 1)
+        if (of.at[__builtin_ctz(rest)] == of.next[__builtin_ctz(rest)]) last_blocks &= ~(rest & -rest); // not begun
+    access_last(&of, last_blocks);
     close_lanes(&of);
 }
 
 void branches_full(void) {
     const unsigned thread = emu_threadIdx.thread, warp = thread / LANES;
     const emu_path *const path = &now->paths[thread];
-    replay(warp, 0);
-    if (path->next != path->end) return;
-    if (now->room == ROOM) { // (not of blocks that take turns: another one would come in between)
-        emu_yield();         // the others come nearer
+    for (int yields = 0; yields < YIELDS; ++yields) {
+        const uint64_t before = now->executed[warp];
         replay(warp, 0);
+        if (path->next < path->end) return;
+        if (now->executed[warp] != before) yields = 0;
+        if (now->room == MORE_ROOM) break; // (of blocks that take turns: another one would come in between)
+        emu_yield();
     }
-    if (path->next == path->end) replay(warp, 1);
+    replay(warp, 1);
+}
+
+void branches_note(unsigned thread, uint64_t note, uintptr_t address) {
+    emu_path *const path = &now->paths[thread];
+    if (path->next == path->end + SPARE) replay(thread / LANES, 1); // (other threads cannot run now)
+    path->next[EMU_NOTES] = address;
+    *path->next++ = note;
 }
 
 void branches_begin(unsigned thread) {
-    now->paths[thread].next = noted_of(thread);
-    now->paths[thread].base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
+    emu_path *const path = &now->paths[thread];
+    path->next = noted_of(thread);
+    path->base = (uintptr_t)__builtin_frame_address(0) / 16 * 16 - STACK;
+    path->local = emu_local(&path->local_bytes);
+    if (now->room == MORE_ROOM) path->local = 0, path->local_bytes = SIZE_MAX; // the core must find addresses
 }
 
 void branches_end(unsigned thread) {
@@ -242,6 +320,7 @@ void branches_end(unsigned thread) {
 
 void branches_converge(unsigned warp) {
     replay(warp, 1);
+    requests_converge(warp);
 }
 
 void branches_converge_all(void) {
@@ -250,7 +329,7 @@ void branches_converge_all(void) {
 
 branches *branches_new(unsigned threads, int is_alone) {
     const size_t room = is_alone ? ROOM : MORE_ROOM;
-    branches *of = malloc(sizeof *of + threads * (room + GAP) * sizeof *of->noted);
+    branches *of = malloc(sizeof *of + threads * 2 * sizeof *of->noted * EMU_NOTES);
     if (!of) abort();
     of->threads = threads;
     of->room = room;
@@ -261,8 +340,9 @@ branches *branches_new(unsigned threads, int is_alone) {
 
 void branches_clear(void) {
     memset(now->depth, 0, sizeof now->depth);
+    memset(now->executed, 0, sizeof now->executed);
     for (unsigned thread = 0; thread < now->threads; ++thread)
-        now->paths[thread] = (emu_path){noted_of(thread), noted_of(thread) + now->room, 0};
+        now->paths[thread] = (emu_path){.next = noted_of(thread), .end = noted_of(thread) + now->room};
 }
 
 emu_path *branches_use(branches *of) {

@@ -1,15 +1,15 @@
 // Counters: a tool of the emulator (../include/emulator/events.h) that counts what a GPU's memory system would do.
 //
-//   tool.c      loads and stores of threads --> requests.c   which lanes' accesses are one request of the warp?
-//          |                                        '------> cost.c     how many sectors or wavefronts does it take?
-//          |                                        '------> caches.c   which of the sectors do L1 and L2 have?
-//          '--> blocks of code that they enter --> branches.c   which lanes run together, and where do they part?
+//   tool.c    what each thread has done: blocks of code, loads and stores
+//        '--> branches.c    which lanes run together, and where do they part?
+//                  '--> requests.c    the loads, stores and atomic operations of lanes that run together
+//                            '--> cost.c      how many sectors or wavefronts does it take?
+//                            '--> caches.c    which of the sectors do L1 and L2 have?
 //
 // A file uses only those whose section is above its own one.
 //
 // One block runs at a time, in its order, so the figures are the same on every run. Threads run one after another up
-// to their barriers: a warp's first lane is far ahead of its last one, and requests stay open until all lanes have
-// come, or cannot come any more.
+// to their barriers: what each of them does is noted, and replayed as its warp would execute it.
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -90,23 +90,21 @@ typedef struct site {
 } site;
 
 // A range of memory; accesses to the kernel's parameters, blockDim and gridDim do not count.
-enum { NOT_COUNTED = -1 };
+enum { NOT_COUNTED = EMU_SPACES };
 typedef struct range {
     uintptr_t begin;
     size_t bytes;
     int space; // emu_space, NOT_COUNTED
 } range;
 
-// A launch with so many threads per block. `find`: in which range an address lies; 0: in a thread's local memory.
-void requests_start(unsigned threads, size_t dynamic_shared, int (*find)(uintptr_t address, range *in));
+// A launch with so many threads per block. `find`: in which range an address lies.
+void requests_start(unsigned threads, size_t dynamic_shared, range (*find)(uintptr_t address));
 void requests_forget_memory(void); // what `find` has said
 void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_bytes);
-void requests_direct(const void *address, size_t bytes, unsigned kind, const void *after); // as emu_direct.access
-void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
-                     emu_space space);
-void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space); // no part
-void requests_converge(unsigned warp); // lanes wait for each other: what they do next, they do together
-void requests_converge_all(void);
+unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_space space); // its number
+void requests_make(unsigned warp, uint64_t note, const request *of);                       // note: as branches_note
+void requests_separate(void);          // later requests have no members of the same objects
+void requests_converge(unsigned warp); // lanes wait for each other: later requests are joined with none before
 void requests_block_end(void);
 cache_figures requests_end(void); // of the launch
 void requests_clear(void);
@@ -125,13 +123,15 @@ typedef struct code_block {
 
 typedef struct branches branches;                       // of a block of threads: what its lanes have entered
 void branches_start(void);                              // a launch
-branches *branches_new(unsigned threads, int is_alone); // others, which take turns, have less room each
+branches *branches_new(unsigned threads, int is_alone); // others, which take turns, ...
 emu_path *branches_use(branches *of);                   // from now on: of the block that runs; its threads' paths
 void branches_clear(void);                              // its threads have not begun
 void branches_begin(unsigned thread);                   // the thread that calls this
 void branches_end(unsigned thread);
-void branches_full(void);              // the current thread's path
-void branches_converge(unsigned warp); // as requests_converge
+void branches_full(void); // the current thread's path
+// An access of the thread: a site's number, or an emu_note(). Address 0: it has no part in the request.
+void branches_note(unsigned thread, uint64_t note, uintptr_t address);
+void branches_converge(unsigned warp); // its lanes wait for each other: what they do next, they do together
 void branches_converge_all(void);
 size_t branches_blocks(const code_block **all);
 

@@ -1,80 +1,57 @@
-// Requests: the accesses that the lanes of a warp make together.
+// Requests: the accesses that the lanes of a warp make together, as branches.c finds them out.
 //
-//   accesses at a site, by      lane 0:  #0 #1 #2 ...
-//   number since the lanes      lane 1:  #0 #1 ...
-//   converged                            those of one number are one request
+//   instruction, lanes, addresses --> site: of an instruction and a kind of memory --> row: of a site and a warp
 //
-// A request ends when all lanes of the warp have come, or when those that have not cannot come any more: the warp has
-// converged, at a barrier or its end. Until then it waits in the row of its site and warp.
-//
-// Lanes mostly keep their distances from one request of a row to the next one:
-//
-//   row   shape: 0 4 8 12 ...  (lane's address - base)
-//         open requests:  #5 base, lanes that have come | #6 base, lanes | ...    one that does not fit has its own
-//                                                                                 addresses, in `apart`
-// Invariant: of the open requests of a row, only the first one may change the shape, by a lane that has no part in
-// the others yet. So a request takes 16 bytes, and what a shape costs at a place is worked out once.
+// Lanes mostly keep their distances from one request of a row to the next one. The row remembers them as its shape
+// (address - base), and what a shape costs at a place is worked out once.
 #include <stdlib.h>
 #include <string.h>
 
 #include "counters.h"
 
-enum { MOST_OPEN = 1 << 14, YIELDS = 4, RECENT = 8, GROUPS = 8, COSTS = 1 << 12 };
+enum { RECENT = 8, GROUPS = 8, COSTS = 1 << 12 };
 enum { WIDEST = 16 };                     // bytes of a load or store
 enum { PERIOD = LINE, KNOWN_LINES = 32 }; // what a shape costs depends on its base modulo this
 
-typedef struct open_request {
+typedef struct placed { // a request: of each lane, base + shape
     uintptr_t base;
     uint32_t lanes;
-    uint32_t apart : 31; // place of its addresses, if they differ from base + shape; 0: none
-    uint32_t breaks : 1; // it cannot be joined with the one before
-} open_request;
+} placed;
 
 typedef struct group { // requests that are joined
-    open_request first;
+    placed first;
     unsigned count;
 } group;
 
 typedef struct row { // of a site and a warp
     uintptr_t shape[LANES];
-    uint32_t done[LANES]; // accesses of each lane since the lanes converged
-    uint32_t ended, open; // requests that have ended since then, and those that have begun
-    open_request *of;     // number n is of[n & last]
-    uint32_t last;
-    uint32_t present; // lanes that the warp has
-    uint64_t hash;    // of the shape; 0: unknown
+    uint64_t hash;         // of the shape; 0: unknown
+    uintptr_t least, most; // of the shape, as signed numbers
     unsigned site, warp;
-    int is_listed; // in `listed`: it has begun requests since the lanes converged
-    group *held;   // [GROUPS]
-    unsigned held_count;
+    group *held; // [GROUPS]
+    unsigned held_count, is_listed;
     unsigned unaligned; // bits of the shape's addresses
-    uint32_t others;    // of `begun`, when the last request began: those that prevent joining
-    char unused[60];    // 512 bytes: rows are found for each access
+    uint32_t others;    // of `made`, at the last request: those that prevent joining
 } row;
 
 static site sites[MOST_SITES];
-static row *rows[MOST_SITES]; // of each warp
+static unsigned char alignment[MOST_SITES]; // of the objects that a site accesses members of; 0: unknown
+static row *rows[MOST_SITES];               // of each warp
 static unsigned site_count;
 static struct {
     uintptr_t key;
     unsigned number;
 } places[2 * MOST_SITES]; // of the sites, by their code
-static unsigned block_threads;
-static struct {
+static struct {           // rows that hold requests
     row **of;
     unsigned count, room;
 } listed[MOST_WARPS];
-static uint32_t begun[MOST_WARPS][2]; // requests of shared memory that read, and that write
-static struct {
-    uintptr_t (*of)[LANES]; // of[n]: addresses of a request; of[n][0] of one that is free: the next free one
-    uint32_t count, room, free;
-} apart;
+static uint32_t made[MOST_WARPS][2]; // requests of shared memory that read, and that write
 
 // --- Sites ---------------------------------------------------------------------------------------------------------
 
-static unsigned site_number(const emu_where *at, const void *after, unsigned kind, unsigned bytes, emu_space space) {
-    const uintptr_t code = after ? (uintptr_t)after - 1 : at->code;
-    const uintptr_t key = code ^ (uintptr_t)at->file ^ ((uintptr_t)at->line << 20) ^ (uintptr_t)kind << 56 ^
+unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_space space) {
+    const uintptr_t key = at->code ^ (uintptr_t)at->file ^ ((uintptr_t)at->line << 20) ^ (uintptr_t)kind << 56 ^
                           (uintptr_t)bytes << 48 ^ (uintptr_t)space << 44;
     size_t i = key * 0x9e3779b97f4a7c15u >> 51;
     for (;; i = (i + 1) % (2 * MOST_SITES)) {
@@ -84,21 +61,16 @@ static unsigned site_number(const emu_where *at, const void *after, unsigned kin
     if (site_count == MOST_SITES) return 0;
     places[i].key = key;
     places[i].number = site_count;
-    sites[site_count] = (site){.code = code,
-                               .file = after ? NULL : at->file,
-                               .line = after ? 0 : at->line,
-                               .kind = kind,
-                               .bytes = bytes,
-                               .space = space};
+    sites[site_count] = (site){
+        .code = at->code, .file = at->file, .line = at->line, .kind = kind, .bytes = (unsigned)bytes, .space = space};
+    alignment[site_count] = 0;
     if (!rows[site_count]) {
         rows[site_count] = calloc(MOST_WARPS, sizeof **rows);
         if (!rows[site_count]) abort();
     }
-    for (unsigned warp = 0; warp * LANES < block_threads; ++warp) {
-        const unsigned rest = block_threads - warp * LANES;
+    for (unsigned warp = 0; warp < MOST_WARPS; ++warp) {
         rows[site_count][warp].site = site_count;
         rows[site_count][warp].warp = warp;
-        rows[site_count][warp].present = rest >= LANES ? UINT32_MAX : (1u << rest) - 1;
     }
     return site_count++;
 }
@@ -123,20 +95,19 @@ static struct { // static shared variables that a launch has accessed
 static void look_at_shape(row *in) {
     uint64_t hash = 1;
     in->unaligned = 0;
+    in->least = in->most = in->shape[0];
     for (unsigned lane = 0; lane < LANES; ++lane) {
         hash = (hash ^ in->shape[lane]) * 0x9e3779b97f4a7c15u ^ hash >> 29;
         in->unaligned |= (unsigned)in->shape[lane] % WIDEST;
+        if ((intptr_t)in->shape[lane] < (intptr_t)in->least) in->least = in->shape[lane];
+        if ((intptr_t)in->shape[lane] > (intptr_t)in->most) in->most = in->shape[lane];
     }
     in->hash = hash ? hash : 1;
 }
 
-static uintptr_t address_of(const row *in, const open_request *of, unsigned lane) {
-    return of->apart ? apart.of[of->apart][lane] : of->base + in->shape[lane];
-}
-
-static request whole(const row *in, const open_request *of) {
+static request whole(const row *in, const placed *of) {
     request result = {.lanes = of->lanes};
-    for (unsigned lane = 0; lane < LANES; ++lane) result.address[lane] = address_of(in, of, lane);
+    for (unsigned lane = 0; lane < LANES; ++lane) result.address[lane] = of->base + in->shape[lane];
     return result;
 }
 
@@ -151,7 +122,7 @@ static cost cost_of(const site *at, const request *of, unsigned bytes, touched *
     return at->kind & EMU_ATOMIC ? cost_of_atomics(of, bytes, to) : cost_of_global(of, bytes, to);
 }
 
-static cost known_cost(const site *at, row *in, const open_request *of, unsigned bytes, touched *to) {
+static cost known_cost(const site *at, row *in, const placed *of, unsigned bytes, touched *to) {
     if (!in->hash) look_at_shape(in);
     const uint32_t place = (uint32_t)(of->base % PERIOD) | bytes << 8 | (at->space == EMU_SPACE_SHARED) << 16 |
                            only_reads(at) << 17 | !!(at->kind & EMU_ATOMIC) << 18 | !!(at->kind & EMU_PENDING) << 19;
@@ -190,17 +161,10 @@ static void note_static(uintptr_t address) {
     if (offset + WORD > statics.most) statics.most = offset + WORD;
 }
 
-static void count_request(row *in, const open_request *of, unsigned bytes) {
-    if (!of->lanes) return;
+static void count_request(row *in, const placed *of, unsigned bytes) {
     site *const to = &sites[in->site];
     touched lines;
-    cost its;
-    if (of->apart) {
-        const request all = whole(in, of);
-        its = cost_of(to, &all, bytes, &lines);
-    } else {
-        its = known_cost(to, in, of, bytes, &lines);
-    }
+    const cost its = known_cost(to, in, of, bytes, &lines);
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(of->lanes);
     to->sectors += its.sectors;
@@ -215,8 +179,8 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
     uint64_t size = its.sectors;
     if (to->space == EMU_SPACE_SHARED) {
         size = its.wavefronts;
-        note_static(address_of(in, of, (unsigned)__builtin_ctz(of->lanes)));
-        note_static(address_of(in, of, LANES - 1 - (unsigned)__builtin_clz(of->lanes)));
+        note_static(of->base + in->shape[__builtin_ctz(of->lanes)]);
+        note_static(of->base + in->shape[LANES - 1 - __builtin_clz(of->lanes)]);
     } else {
         caches_add(in->warp, in->site,
                    to->kind & EMU_ATOMIC     ? CACHE_ATOMIC
@@ -228,10 +192,6 @@ static void count_request(row *in, const open_request *of, unsigned bytes) {
     if (size > to->most) {
         to->most = size;
         to->worst = whole(in, of);
-    }
-    if (of->apart) {
-        apart.of[of->apart][0] = apart.free;
-        apart.free = of->apart;
     }
 }
 
@@ -262,222 +222,268 @@ static void end_group(row *in, unsigned number) {
     memmove(in->held + number, in->held + number + 1, (--in->held_count - number) * sizeof *in->held);
 }
 
-static void hold(row *in, const open_request *of) {
+static void list(row *in) {
+    if (listed[in->warp].count == listed[in->warp].room) {
+        listed[in->warp].room = listed[in->warp].room ? 2 * listed[in->warp].room : 64;
+        listed[in->warp].of = realloc(listed[in->warp].of, listed[in->warp].room * sizeof *listed[in->warp].of);
+        if (!listed[in->warp].of) abort();
+    }
+    listed[in->warp].of[listed[in->warp].count++] = in;
+    in->is_listed = 1;
+}
+
+static void hold(row *in, const placed *of) {
     const unsigned bytes = sites[in->site].bytes;
-    if (of->breaks || of->apart) count_held(in);
+    const uint32_t others = made[in->warp][sites[in->site].kind & EMU_WRITES ? 0 : 1];
+    if (in->others != others) count_held(in);
+    in->others = others;
     if (!in->hash) look_at_shape(in);
     for (unsigned i = 0; i < in->held_count; ++i) {
         group *const to = &in->held[i];
-        if (of->apart || of->lanes != to->first.lanes || of->base != to->first.base + to->count * bytes) continue;
+        if (of->lanes != to->first.lanes || of->base != to->first.base + to->count * bytes) continue;
         const unsigned most = (to->first.base | in->unaligned) % WIDEST ? 2 * bytes : WIDEST;
         if (++to->count * bytes == most) end_group(in, i);
         return;
     }
-    if (of->apart || (of->base | in->unaligned) % (2 * bytes)) {
+    if ((of->base | in->unaligned) % (2 * bytes)) {
         count_request(in, of, bytes);
         return;
     }
     if (!in->held) in->held = malloc(GROUPS * sizeof *in->held);
     if (!in->held) abort();
     if (in->held_count == GROUPS) end_group(in, 0);
+    if (!in->is_listed) list(in);
     in->held[in->held_count++] = (group){*of, 1};
 }
 
-// --- Rows ----------------------------------------------------------------------------------------------------------
-
-static inline open_request *place_of(const row *in, uint32_t number) {
-    return &in->of[number & in->last];
-}
-
-static __attribute__((noinline)) void end_first(row *in) {
-    if (sites[in->site].kind & IS_JOINED)
-        hold(in, place_of(in, in->ended));
-    else
-        count_request(in, place_of(in, in->ended), sites[in->site].bytes);
-    ++in->ended;
-    --in->open;
-}
-
-static void finish(row *in) {
-    while (in->open) end_first(in);
-    count_held(in);
-    in->ended = 0;
-    in->is_listed = 0;
-    memset(in->done, 0, sizeof in->done);
-}
-
-static void list(row *in, unsigned warp) {
-    if (listed[warp].count == listed[warp].room) {
-        listed[warp].room = listed[warp].room ? 2 * listed[warp].room : 64;
-        listed[warp].of = realloc(listed[warp].of, listed[warp].room * sizeof *listed[warp].of);
-        if (!listed[warp].of) abort();
+void requests_converge(unsigned warp) {
+    for (unsigned i = 0; i < listed[warp].count; ++i) {
+        count_held(listed[warp].of[i]);
+        listed[warp].of[i]->is_listed = 0;
     }
-    listed[warp].of[listed[warp].count++] = in;
-    in->is_listed = 1;
+    listed[warp].count = 0;
 }
 
-static void begin(row *in, uintptr_t base) { // the next request
-    if (!in->of || in->open > in->last) {
-        const row before = *in;
-        in->last = in->of ? 2 * in->last + 1 : 15;
-        in->of = malloc((in->last + 1) * sizeof *in->of);
-        if (!in->of) abort();
-        for (uint32_t i = in->ended; i != in->ended + in->open; ++i) *place_of(in, i) = *place_of(&before, i);
-        free(before.of);
-    }
-    const site *const at = &sites[in->site];
-    uint32_t *const of_warp = begun[in->warp];
-    const uint32_t others = of_warp[at->kind & EMU_WRITES ? 0 : 1];
-    *place_of(in, in->ended + in->open++) = (open_request){.base = base, .breaks = in->others != others};
-    in->others = others;
-    if (at->space == EMU_SPACE_SHARED && at->kind & EMU_READS) ++of_warp[0];
-    if (at->space == EMU_SPACE_SHARED && at->kind & EMU_WRITES) ++of_warp[1];
-}
+// --- Members that are joined ---------------------------------------------------------------------------------------
+//
+//   p[i].x + p[i].y   nvcc loads both at once if the type of p[i] tells that they are aligned
+//
+// as far as they are in one block of code, and nothing is stored between that could be one of them. The kernel's code
+// tells of which types it takes members: it checks pointers' alignment (-fsanitize=alignment) in front of the access:
+//
+//   74 <distance to A> ... 48 8d 3d <of what follows: type> e8 <handler>    A: <first argument> e8 <callback>
+enum { MOST_VECTORS = 8 };
 
-static void set_apart(const row *in, open_request *of) {
-    const request all = whole(in, of);
-    if (!apart.free) {
-        const uint32_t before = apart.room ? apart.room : 1;
-        apart.room = 2 * before;
-        apart.of = realloc(apart.of, apart.room * sizeof *apart.of);
-        if (!apart.of) abort();
-        for (uint32_t i = before; i < apart.room; ++i) {
-            apart.of[i][0] = apart.free;
-            apart.free = i;
+static unsigned alignment_at(uintptr_t after) {
+#ifdef __x86_64__
+    enum { CALL = 5, ARGUMENT = 24, LEAST = 12, MOST = 40 };
+    const unsigned char *const call = (const unsigned char *)after - CALL;
+    for (const unsigned char *at = call; at > call - ARGUMENT; --at) {
+        if (at[-5] != 0xe8 || memcmp(at - 12, "\x48\x8d\x3d", 3)) continue;
+        for (unsigned distance = LEAST; distance < MOST; ++distance) {
+            if (at[-(int)distance - 2] != 0x74 || at[-(int)distance - 1] != distance) continue;
+            int32_t offset;
+            memcpy(&offset, at - 9, sizeof offset);
+            const struct { // as checker/callbacks.cpp has it
+                const char *file;
+                unsigned line, column;
+                const void *type;
+                unsigned char log_alignment;
+            } *const of = (const void *)(at - 5 + offset);
+            return 1u << (of->log_alignment & 7);
         }
     }
-    of->apart = apart.free;
-    apart.free = (uint32_t)apart.of[of->apart][0];
-    memcpy(apart.of[of->apart], all.address, sizeof all.address);
+#endif
+    (void)after;
+    return 0;
 }
 
-static inline void join(row *in, open_request *of, unsigned lane, uint32_t number) {
-    of->lanes |= 1u << lane;
-    if (of->lanes == in->present && number == in->ended) end_first(in);
+typedef struct vector { // members of one aligned object in each lane
+    row *of;            // of the first of them
+    request its;        // the objects
+    unsigned is_store, unit, align;
+    uint32_t members, barred; // bits: bytes; barred: may have been stored since
+} vector;
+static vector vectors[MOST_VECTORS];
+static unsigned vector_count;
+
+static void count_members(const vector *of, unsigned begin, unsigned bytes) {
+    const unsigned first = (unsigned)__builtin_ctz(of->its.lanes);
+    const uintptr_t object = of->its.address[first] - of->of->shape[first];
+    count_request(of->of, &(placed){object + begin, of->its.lanes}, bytes);
 }
 
-// The lane is so far ahead that the others run first. Those that cannot come, because they wait for it or have ended,
-// have no part in the older requests.
-static int core_reports; // an access that must not let other threads run
-static void wait_for_others(row *in) {
-    const uint32_t before = in->ended;
-    for (int i = 0; i < YIELDS && !core_reports && in->ended == before; ++i) emu_yield();
-    if (in->ended == before)
-        while (in->open > MOST_OPEN / 2) end_first(in);
-}
-
-// A request that begins, or an address that does not fit.
-static __attribute__((noinline)) void add_slowly(row *in, unsigned thread, uint32_t number, uintptr_t address) {
-    const unsigned lane = thread % LANES;
-    if (in->open >= MOST_OPEN && number - in->ended == in->open) wait_for_others(in);
-    if (number - in->ended == in->open) {
-        if (!in->is_listed) list(in, thread / LANES);
-        begin(in, address - in->shape[lane]);
+// Two, or four, aligned members. Of a load, a missing one is filled in if there are the first one and two others.
+static void end_vector(unsigned number) {
+    vector it = vectors[number];
+    vectors[number] = vectors[--vector_count];
+    const uint32_t one = (1u << it.unit) - 1, all = (1u << it.align) - 1;
+    const unsigned members = (unsigned)__builtin_popcount(it.members) / it.unit;
+    const int is_half = (it.members & all >> it.align / 2) == it.members;
+    if (!it.is_store && it.align == 4 * it.unit && it.members & one && !is_half &&
+        members >= (it.unit < WORD ? 2 : 3))
+        it.members = all;
+    for (unsigned begin = 0, size; begin < it.align; begin += size) {
+        size = it.unit;
+        if (!(it.members >> begin & one)) continue;
+        while (2 * size <= it.align && begin % (2 * size) == 0 &&
+               (it.members >> begin & ((1u << 2 * size) - 1)) == (1u << 2 * size) - 1)
+            size *= 2;
+        count_members(&it, begin, size);
     }
-    if (number - in->ended >= in->open) return; // it has ended already
-    open_request *const of = place_of(in, number);
-    if (!of->apart && address - of->base != in->shape[lane]) {
-        if (number == in->ended) {
-            count_held(in); // which has the shape, too
-            in->shape[lane] = address - of->base;
-            in->hash = 0;
-        } else {
-            set_apart(in, of);
-        }
+}
+
+void requests_separate(void) {
+    while (vector_count) end_vector(0);
+}
+
+static int are_members_of(const vector *in, const request *of, unsigned offset) {
+    if (in->its.lanes != of->lanes) return 0;
+    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (of->address[lane] - in->its.address[lane] != offset) return 0;
     }
-    if (of->apart) apart.of[of->apart][lane] = address;
-    join(in, of, lane, number);
-}
-
-static inline void add(row *in, unsigned thread, uintptr_t address) {
-    const unsigned lane = thread % LANES;
-    const uint32_t number = in->done[lane]++;
-    open_request *const of = place_of(in, number);
-    if (number - in->ended >= in->open || of->apart || address - of->base != in->shape[lane])
-        add_slowly(in, thread, number, address);
-    else
-        join(in, of, lane, number);
-}
-
-// The rows of the site, or of the last word of a range.
-static row *add_at(unsigned thread, const emu_where *at, const void *after, uintptr_t address, size_t bytes,
-                   unsigned kind, emu_space space) {
-    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
-        add_at(thread, at, after, address, WORD, kind & ~EMU_RANGE, space);
-    row *const of = rows[site_number(at, after, kind & ~EMU_RANGE, (unsigned)bytes, space)];
-    add(&of[thread / LANES], thread, address);
-    return of;
-}
-
-void requests_access(unsigned thread, const emu_where *at, uintptr_t address, size_t bytes, unsigned kind,
-                     emu_space space) {
-    core_reports = 1;
-    add_at(thread, at, NULL, address, bytes, kind, space);
-    core_reports = 0;
-}
-
-void requests_skip(unsigned thread, const emu_where *at, size_t bytes, unsigned kind, emu_space space) {
-    row *const in = &rows[site_number(at, NULL, kind, (unsigned)bytes, space)][thread / LANES];
-    const uint32_t number = in->done[thread % LANES]++;
-    if (!in->is_listed) list(in, thread / LANES);
-    if (number - in->ended == in->open) begin(in, 0);
-}
-
-// --- The accesses of the kernel's code -----------------------------------------------------------------------------
-
-// Which rows an instruction has, if it accesses the same memory as before. (The instruction is a call of a function
-// for accesses of that kind and size.)
-static struct {
-    const void *after;
-    uintptr_t begin;
-    size_t bytes;
-    row *of; // NULL: what is there does not count
-} known[MOST_SITES];
-static range recent[RECENT];
-static unsigned next_recent;
-static int (*find)(uintptr_t address, range *in); // requests_start
-
-static int find_range(uintptr_t address, range *in) {
-    for (unsigned i = 0; i < RECENT; ++i)
-        if (address - recent[i].begin < recent[i].bytes) {
-            *in = recent[i];
-            return 1;
-        }
-    if (!find(address, in)) return 0;
-    recent[next_recent++ % RECENT] = *in;
     return 1;
 }
 
-static inline size_t known_place(const void *after) {
-    return ((uintptr_t)after ^ (uintptr_t)after >> 12) % MOST_SITES;
+static void add_member(row *in, const request *of) {
+    const site *const at = &sites[in->site];
+    const uintptr_t address = of->address[__builtin_ctz(of->lanes)];
+    const unsigned is_store = at->kind & EMU_WRITES, bytes = at->bytes;
+    const unsigned align = alignment[in->site] > WIDEST ? WIDEST : alignment[in->site];
+    const unsigned offset = address % (align ? align : 1);
+    const uint32_t members = ((1u << bytes) - 1) << offset;
+    for (unsigned i = vector_count; i--;) {
+        vector *const other = &vectors[i];
+        const int is_near = address - offset == other->its.address[__builtin_ctz(of->lanes)];
+        if (other->is_store == is_store && other->align == align && other->unit == bytes && is_near &&
+            are_members_of(other, of, offset) && !((is_store ? other->members : other->barred) & members)) {
+            other->members |= members; // also if it is loaded again
+            return;
+        }
+        if (!other->is_store && !is_store) continue;
+        if (align != other->align || (other->is_store && other->members & members))
+            end_vector(i);
+        else
+            other->barred |= members;
+    }
+    if (align <= bytes) {
+        count_request(in, &(placed){address - in->shape[__builtin_ctz(of->lanes)], of->lanes}, bytes);
+        return;
+    }
+    if (vector_count == MOST_VECTORS) end_vector(0);
+    vector *const to = &vectors[vector_count++];
+    *to = (vector){.of = in, .its = *of, .is_store = is_store, .unit = bytes, .align = align, .members = members};
+    for (unsigned lane = 0; lane < LANES; ++lane) to->its.address[lane] -= offset;
 }
 
-static __attribute__((noinline)) void access_slowly(uintptr_t address, size_t bytes, unsigned kind,
-                                                    const void *after) {
-    static const emu_where nowhere;
-    const size_t i = known_place(after);
-    const unsigned plain = kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE);
+// --- Requests ------------------------------------------------------------------------------------------------------
+
+static struct { // of an instruction, if it accesses the same memory as before
+    uint64_t note;
     range in;
-    row *of = NULL;
-    if (!find_range(address, &in)) return;
-    const int may_join =
-        in.space == EMU_SPACE_SHARED && (plain == EMU_READS || plain == EMU_WRITES) && (bytes == 4 || bytes == 8);
-    if (in.space != NOT_COUNTED)
-        of = add_at(emu_threadIdx.thread, &nowhere, after, address, bytes, plain | (may_join ? IS_JOINED : 0),
-                    (emu_space)in.space);
-    if (kind & EMU_RANGE) return;
-    known[i].after = after;
-    known[i].begin = in.begin, known[i].bytes = in.bytes;
-    known[i].of = of;
+    row *of; // [MOST_WARPS]; NULL: what is there does not count
+} known[MOST_SITES];
+static range recent[RECENT];
+static unsigned next_recent;
+static range (*find)(uintptr_t address); // requests_start
+
+static void add_fitting(row *in, const request *of, uintptr_t base) {
+    const site *const at = &sites[in->site];
+    const placed it = {base, of->lanes};
+    const int is_plain = at->kind == EMU_READS || at->kind == EMU_WRITES;
+    if (at->kind & IS_JOINED)
+        hold(in, &it);
+    else if (at->space == EMU_SPACE_GLOBAL && is_plain && (vector_count || alignment[in->site] > at->bytes))
+        add_member(in, of);
+    else
+        count_request(in, &it, at->bytes);
+    if (at->space != EMU_SPACE_SHARED) return;
+    if (at->kind & EMU_READS) ++made[in->warp][0];
+    if (at->kind & EMU_WRITES) ++made[in->warp][1];
 }
 
-void requests_direct(const void *pointer, size_t bytes, unsigned kind, const void *after) {
-    const uintptr_t address = (uintptr_t)pointer;
-    const size_t i = known_place(after);
-    if (known[i].after != after || address - known[i].begin >= known[i].bytes)
-        access_slowly(address, bytes, kind, after);
+static int fits(const row *in, const request *of, uintptr_t base) {
+    uintptr_t differs = 0;
+    if (of->lanes == UINT32_MAX)
+        for (unsigned lane = 0; lane < LANES; ++lane) differs |= (of->address[lane] - in->shape[lane]) ^ base;
+    else
+        for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            differs |= (of->address[lane] - in->shape[lane]) ^ base;
+        }
+    return !differs;
+}
+
+static void add(row *in, const request *of) {
+    const unsigned first = (unsigned)__builtin_ctz(of->lanes);
+    const uintptr_t base = of->address[first] - in->shape[first];
+    if (!fits(in, of, base)) {
+        count_held(in); // which has the shape, too
+        in->hash = 0;
+        for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(rest);
+            in->shape[lane] = of->address[lane] - base;
+        }
+    }
+    add_fitting(in, of, base);
+}
+
+static range find_range(uintptr_t address) {
+    for (unsigned i = 0; i < RECENT; ++i)
+        if (address - recent[i].begin < recent[i].bytes) return recent[i];
+    return recent[next_recent++ % RECENT] = find(address);
+}
+
+// Its lanes may access different kinds of memory.
+static __attribute__((noinline)) void make_slowly(unsigned warp, uint64_t note, const request *of, size_t place) {
+    const unsigned what = (unsigned)(note >> EMU_CODE_BITS), kind = what & EMU_NOTED_KINDS;
+    const size_t bytes = (size_t)1 << what / (EMU_NOTED_KINDS + 1);
+    const emu_where at = {.code = (uintptr_t)(note << (64 - EMU_CODE_BITS) >> (64 - EMU_CODE_BITS)) - 1};
+    request part[EMU_SPACES + 1]; // the last one does not count
+    for (int space = 0; space <= EMU_SPACES; ++space) part[space].lanes = 0;
+    known[place].note = note;
+    known[place].of = NULL;
+    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        known[place].in = find_range(of->address[lane]);
+        request *const to = &part[known[place].in.space];
+        to->lanes |= rest & -rest;
+        to->address[lane] = of->address[lane];
+    }
+    for (int space = 0; space < EMU_SPACES; ++space) {
+        if (!part[space].lanes) continue;
+        const int may_join = space == EMU_SPACE_SHARED && !(kind & EMU_VOLATILE) && (bytes == 4 || bytes == 8);
+        row *const to = rows[requests_site(&at, bytes, kind | (may_join ? IS_JOINED : 0), (emu_space)space)];
+        if (space == known[place].in.space) known[place].of = to;
+        alignment[to->site] = (unsigned char)alignment_at(at.code + 1);
+        add(&to[warp], &part[space]);
+    }
+}
+
+void requests_make(unsigned warp, uint64_t note, const request *of) {
+    if (note < MOST_SITES) {
+        add(&rows[note][warp], of);
+        return;
+    }
+    const size_t i = (note ^ note >> 12) % MOST_SITES;
+    const range *const of_all = &known[i].in;
+    uint32_t outside = known[i].note != note;
+    if (!outside && known[i].of) {
+        row *const in = &known[i].of[warp];
+        const unsigned first = (unsigned)__builtin_ctz(of->lanes);
+        const uintptr_t base = of->address[first] - in->shape[first], begin = base - of_all->begin;
+        if (in->hash && begin + in->least < of_all->bytes && begin + in->most < of_all->bytes && fits(in, of, base)) {
+            add_fitting(in, of, base);
+            return;
+        }
+    }
+    for (uint32_t rest = of->lanes; rest; rest &= rest - 1)
+        outside |= of->address[__builtin_ctz(rest)] - of_all->begin >= of_all->bytes;
+    if (outside)
+        make_slowly(warp, note, of, i);
     else if (known[i].of)
-        add(&known[i].of[emu_threadIdx.thread / LANES], emu_threadIdx.thread, address);
+        add(&known[i].of[warp], of);
 }
 
 void requests_forget_memory(void) {
@@ -487,24 +493,13 @@ void requests_forget_memory(void) {
 
 // --- When ----------------------------------------------------------------------------------------------------------
 
-void requests_converge(unsigned warp) {
-    for (unsigned i = 0; i < listed[warp].count; ++i) finish(listed[warp].of[i]);
-    listed[warp].count = 0;
-}
-
-void requests_converge_all(void) {
-    for (unsigned warp = 0; warp * LANES < block_threads; ++warp) requests_converge(warp);
-    caches_converge();
-}
-
-void requests_start(unsigned threads, size_t dynamic_shared, int (*find_memory)(uintptr_t address, range *in)) {
+void requests_start(unsigned threads, size_t dynamic_shared, range (*find_memory)(uintptr_t address)) {
     caches_start(threads, dynamic_shared);
     statics.least = SIZE_MAX, statics.most = 0;
     site_count = 0;
     find = find_memory;
     memset(places, 0, sizeof places);
     requests_forget_memory();
-    block_threads = threads;
 }
 
 void requests_block_begin(uint64_t number, uintptr_t begin, size_t static_bytes) {
@@ -513,7 +508,7 @@ void requests_block_begin(uint64_t number, uintptr_t begin, size_t static_bytes)
 }
 
 void requests_block_end(void) {
-    requests_converge_all();
+    caches_converge();
     caches_block_end();
     for (unsigned i = 0; i < site_count; ++i) sites[i].step_warp = MOST_WARPS; // other blocks add no steps
 }
@@ -537,10 +532,7 @@ size_t requests_sites(const site **all) {
 
 void requests_clear(void) {
     for (unsigned i = 0; i < MOST_SITES && rows[i]; ++i) {
-        for (unsigned warp = 0; warp < MOST_WARPS; ++warp) {
-            free(rows[i][warp].of);
-            free(rows[i][warp].held);
-        }
+        for (unsigned warp = 0; warp < MOST_WARPS; ++warp) free(rows[i][warp].held);
         free(rows[i]);
         rows[i] = NULL;
     }
@@ -549,7 +541,5 @@ void requests_clear(void) {
         memset(&listed[warp], 0, sizeof listed[warp]);
     }
     caches_clear();
-    free(apart.of);
-    memset(&apart, 0, sizeof apart);
     site_count = 0;
 }

@@ -37,71 +37,58 @@ static struct {
     unsigned threads, warps;
 } now;
 
-// blockDim and gridDim are memory here, and so are the kernel's parameters; on a GPU they are constants.
-static int find_constant(uintptr_t address, range *in) {
-    const range constants[] = {{(uintptr_t)&emu_blockDim, sizeof emu_blockDim, NOT_COUNTED},
-                               {(uintptr_t)&emu_gridDim, sizeof emu_gridDim, NOT_COUNTED},
-                               {now.arguments, now.argument_bytes, NOT_COUNTED}};
-    for (unsigned i = 0; i < sizeof constants / sizeof *constants; ++i)
-        if (address - constants[i].begin < constants[i].bytes) {
-            *in = constants[i];
-            return 1;
-        }
-    return 0;
+// Memory that is not in an array. blockDim, gridDim and the kernel's parameters are memory here, constants on a GPU.
+static range find_own(uintptr_t address) {
+    const range own[] = {{now.shared, now.shared_bytes, EMU_SPACE_SHARED},
+                         {now.statics, now.static_bytes, EMU_SPACE_SHARED},
+                         {(uintptr_t)&emu_blockDim, sizeof emu_blockDim, NOT_COUNTED},
+                         {(uintptr_t)&emu_gridDim, sizeof emu_gridDim, NOT_COUNTED},
+                         {now.arguments, now.argument_bytes, NOT_COUNTED}};
+    for (unsigned i = 0; i < sizeof own / sizeof *own; ++i)
+        if (address - own[i].begin < own[i].bytes) return own[i];
+    return (range){0};
 }
 
-static const emu_page no_pages[EMU_PAGES];
+static range find_memory(uintptr_t address) {
+    const range own = find_own(address);
+    emu_memory_event memory;
+    if (own.bytes) return own;
+    if (!emu_memory_at((const void *)address, &memory)) return (range){address, 1, EMU_SPACE_GLOBAL};
+    return (range){memory.address, memory.bytes, EMU_SPACE_GLOBAL};
+}
+
 static emu_direct direct;
 static branches *alone; // of blocks that run one after another
 
-static int find_memory(uintptr_t address, range *in) {
-    emu_memory_event memory;
-    size_t bytes;
-    const uintptr_t local = emu_local(&bytes);
-    if (address - now.shared < now.shared_bytes) {
-        *in = (range){now.shared, now.shared_bytes, EMU_SPACE_SHARED};
-    } else if (address - now.statics < now.static_bytes) {
-        *in = (range){now.statics, now.static_bytes, EMU_SPACE_SHARED};
-    } else if (address - local < bytes) {
-        direct.unheard = (emu_unheard){local, bytes, emu_threadIdx.thread};
-        return 0;
-    } else if (!find_constant(address, in)) {
-        const int is_known = emu_memory_at((const void *)address, &memory);
-        *in = is_known ? (range){memory.address, memory.bytes, EMU_SPACE_GLOBAL}
-                       : (range){address, 1, EMU_SPACE_GLOBAL};
-    }
-    return 1;
+static void count_access(const emu_where *at, uintptr_t address, size_t bytes, unsigned kind, emu_space space) {
+    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
+        count_access(at, address, WORD, kind & ~EMU_RANGE, space);
+    branches_note((unsigned)at->thread, requests_site(at, bytes, kind & ~EMU_RANGE, space), address);
 }
 
 // cp.async, when it begins: an event for what it reads, unless it only writes zeros, and one for what it writes.
-static void count_copy(unsigned thread, const emu_where *at, const emu_access_event *event) {
+static void count_copy(const emu_where *at, const emu_access_event *event) {
     static uintptr_t from;
     if (event->kind & EMU_READS) {
         from = event->address;
         return;
     }
-    const unsigned reads = EMU_READS | EMU_PENDING, writes = EMU_WRITES | EMU_PENDING;
-    if (from)
-        requests_access(thread, at, from, event->bytes, reads, EMU_SPACE_GLOBAL);
-    else
-        requests_skip(thread, at, event->bytes, reads, EMU_SPACE_GLOBAL);
-    requests_access(thread, at, copy_address(event->address, (const void *)from), event->bytes, writes,
-                    EMU_SPACE_SHARED);
+    const uintptr_t to = copy_address(event->address, (const void *)from);
+    count_access(at, from, event->bytes, EMU_READS | EMU_PENDING, EMU_SPACE_GLOBAL);
+    count_access(at, to, event->bytes, EMU_WRITES | EMU_PENDING, EMU_SPACE_SHARED);
     from = 0;
 }
 
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
-    const unsigned thread = (unsigned)at->thread, plain = event->kind & ~EMU_RANGE;
-    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(thread, at, event);
+    const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_OF_INTEGERS | EMU_RANGE | EMU_VOLATILE;
+    if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(at, event);
     if (event->by == EMU_BY_MATRIX)
-        requests_access(thread, at, event->address, event->bytes, plain | OF_MATRIX, event->space);
+        count_access(at, event->address, event->bytes, (event->kind & ~EMU_RANGE) | OF_MATRIX, event->space);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
-    range in;
-    if (find_constant(event->address, &in)) return;
-    requests_access(thread, at, event->address, event->bytes,
-                    event->kind & (EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_RANGE | EMU_VOLATILE), event->space);
+    if (find_own(event->address).space == NOT_COUNTED) return;
+    count_access(at, event->address, event->bytes, event->kind & kinds, event->space);
 }
 
 // --- Samples -------------------------------------------------------------------------------------------------------
@@ -230,8 +217,8 @@ static void on_launch_end(void *tool, emu_launch_event *event, int code) {
 static void on_block_continue(void *tool, emu_block_event *event) {
     (void)tool;
     if (!event->own) return;
-    requests_converge_all(); // of the block that ran: all its threads wait
-    direct = (emu_direct){emu_access, .pages = no_pages, .paths = branches_use(event->own), .full = branches_full};
+    for (unsigned warp = 0; warp < now.warps; ++warp) requests_converge(warp); // of the block that ran
+    direct = (emu_direct){.access = emu_access, .paths = branches_use(event->own), .full = branches_full};
     emu_threadIdx.direct = &direct;
 }
 
@@ -246,8 +233,7 @@ static int on_block_begin(void *tool, emu_block_event *event) {
     now.shared = shared, now.shared_bytes = event->shared_bytes;
     now.statics = statics, now.static_bytes = event->static_bytes;
     requests_block_begin(event->number, statics, event->static_bytes);
-    direct = (emu_direct){
-        .access = requests_direct, .pages = no_pages, .paths = branches_use(alone), .full = branches_full};
+    direct = (emu_direct){.paths = branches_use(alone), .full = branches_full};
     if (cluster.x * cluster.y * cluster.z > 1 || event->launch->cooperative) {
         const emu_dim3 block = event->launch->block;
         event->own = branches_new(block.x * block.y * block.z, 0);
@@ -262,10 +248,11 @@ static void on_block_end(void *tool, emu_block_event *event, int complete) {
     ++sample.done;
     emu_threadIdx.direct = NULL;
     if (sample.leaves_out) return;
-    requests_block_end();
     if (event->own) branches_use(event->own);
     branches_converge_all();
+    requests_block_end();
     branches_clear();
+    branches_use(alone);
     free(event->own);
     event->own = NULL;
     sample_block_ends(&launches[launch_count - 1]);
@@ -285,15 +272,14 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
     (void)tool, (void)at;
     if (event->stage != EMU_BARRIER_OPENS || event->kind > EMU_SYNC_GRID) return;
     launches[launch_count - 1].barriers += now.warps;
-    requests_converge_all();
     branches_converge_all();
+    caches_converge();
 }
 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
     ++launches[launch_count - 1].warp_operations;
     if (event->mask != UINT32_MAX) return;
-    requests_converge((unsigned)at->thread / LANES);
     branches_converge((unsigned)at->thread / LANES);
 }
 

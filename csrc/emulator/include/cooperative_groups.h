@@ -1,7 +1,8 @@
-// Cooperative groups: block, grid, tiles of a warp, coalesced lanes, and partitions of these.
+// Cooperative groups: block, cluster, grid, tiles, coalesced lanes, and partitions of these.
 //
 // A group within a warp is a mask of lanes, and its operations are the warp's operations with this mask
-// (core/warp.c), so lanes that never arrive are reported in the same way. Ranks are counted within the mask.
+// (core/warp.c), so lanes that never arrive are reported in the same way. Ranks are counted within the mask. A tile of
+// several warps uses a numbered barrier of the block.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_H
 #define EMULATOR_COOPERATIVE_GROUPS_H
 
@@ -53,7 +54,11 @@ __device__ T shuffle(emu_warp_kind kind, unsigned mask, const T &value, int argu
     return exchanged.value(value);
 }
 
-enum group_kind : unsigned { LANES = 1, GRID = 3, BLOCK = 4, CLUSTER = 5 };
+enum group_kind : unsigned { LANES = 1, GRID = 3, BLOCK = 4, CLUSTER = 6 };
+__device__ __forceinline__ void sync_cluster(const char *file, int line) {
+    emu_cluster_arrive(file, line);
+    emu_cluster_wait(file, line);
+}
 } // namespace detail
 
 // Any group, for functions that take all kinds.
@@ -74,21 +79,29 @@ class thread_group {
             __syncwarp(mask, file, line);
         else if (kind == detail::GRID)
             emu_sync_block_with(EMU_SYNC_GRID, 0, file, line);
+        else if (kind == detail::CLUSTER)
+            detail::sync_cluster(file, line);
         else
             emu_sync_block(file, line);
     }
     __device__ unsigned long long size() const {
         if (kind == detail::LANES) return static_cast<unsigned>(__popc(mask));
+        if (kind == detail::CLUSTER) return static_cast<unsigned>(emu_cluster_size()) * detail::count(blockDim);
         return kind == detail::GRID ? detail::count(gridDim) * detail::count(blockDim) : detail::count(blockDim);
     }
     __device__ unsigned long long num_threads() const { return size(); }
     __device__ unsigned long long thread_rank() const {
         if (kind == detail::LANES) return static_cast<unsigned>(__popc(mask & detail::below(detail::lane())));
-        const unsigned long long before = kind == detail::GRID ? detail::block_rank() * detail::count(blockDim) : 0;
-        return before + detail::thread_rank();
+        const unsigned long long before = kind == detail::GRID      ? detail::block_rank()
+                                          : kind == detail::CLUSTER ? static_cast<unsigned>(emu_cluster_rank())
+                                                                    : 0;
+        return before * detail::count(blockDim) + detail::thread_rank();
     }
     __device__ unsigned get_type() const { return kind; }
 };
+
+// What tiles of several warps need on a GPU. The emulator has memory of its own for them.
+template <unsigned MaxBlockSize = 1024> struct block_tile_memory { char unused; };
 
 class thread_block : public thread_group {
     thread_block() : thread_group(detail::BLOCK) {}
@@ -112,10 +125,35 @@ class thread_block : public thread_group {
 __device__ inline thread_block this_thread_block() {
     return thread_block();
 }
-// Memory for tiles of more than a warp, which the emulator does not need.
-template <unsigned MaxBlockSize = 1024> struct block_tile_memory { char unused; };
 template <unsigned MaxBlockSize> __device__ inline thread_block this_thread_block(block_tile_memory<MaxBlockSize> &) {
     return this_thread_block();
+}
+
+class cluster_group : public thread_group {
+    cluster_group() : thread_group(detail::CLUSTER) {}
+    friend __device__ cluster_group this_cluster();
+
+  public:
+    struct arrival_token {};
+
+    __device__ static void sync(EMU_SITE) { detail::sync_cluster(file, line); }
+    __device__ static arrival_token barrier_arrive(EMU_SITE) {
+        emu_cluster_arrive(file, line);
+        return {};
+    }
+    __device__ static void barrier_wait(EMU_SITE) { emu_cluster_wait(file, line); }
+    __device__ static void barrier_wait(arrival_token &&, EMU_SITE) { emu_cluster_wait(file, line); }
+    __device__ static unsigned block_rank() { return static_cast<unsigned>(emu_cluster_rank()); }
+    __device__ static unsigned num_blocks() { return static_cast<unsigned>(emu_cluster_size()); }
+    __device__ static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+    __device__ static unsigned size() { return num_threads(); }
+    __device__ static unsigned thread_rank() { return block_rank() * thread_block::size() + detail::thread_rank(); }
+    template <typename T> __device__ static T *map_shared_rank(T *address, int rank, EMU_SITE) {
+        return static_cast<T *>(emu_cluster_map(address, rank, file, line));
+    }
+};
+__device__ inline cluster_group this_cluster() {
+    return cluster_group();
 }
 
 class grid_group : public thread_group {
@@ -151,61 +189,11 @@ __device__ inline grid_group this_grid() {
     return grid_group();
 }
 
-// The blocks of a cluster (a grid without clusters has clusters of one block).
-class cluster_group : public thread_group {
-    cluster_group() : thread_group(detail::CLUSTER) {}
-    friend __device__ cluster_group this_cluster();
-
-  public:
-    struct arrival_token {};
-
-    __device__ static void sync(EMU_SITE) {
-        emu_cluster_arrive(file, line);
-        emu_cluster_wait(file, line);
-    }
-    __device__ static arrival_token barrier_arrive(EMU_SITE) {
-        emu_cluster_arrive(file, line);
-        return {};
-    }
-    __device__ static void barrier_wait(EMU_SITE) { emu_cluster_wait(file, line); }
-    __device__ static void barrier_wait(arrival_token &&, EMU_SITE) { emu_cluster_wait(file, line); }
-    // Where another block has the variable that is at this address in the caller's.
-    template <typename T> __device__ static T *map_shared_rank(T *address, int rank, EMU_SITE) {
-        const volatile void *here = address;
-        return static_cast<T *>(emu_cluster_map(const_cast<const void *>(here), rank, file, line));
-    }
-    __device__ static dim3 dim_blocks() {
-        const emu_dim3 shape = emu_cluster_shape();
-        return dim3(shape.x, shape.y, shape.z);
-    }
-    __device__ static dim3 dim_threads() {
-        const dim3 blocks = dim_blocks();
-        return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
-    }
-    __device__ static dim3 block_index() {
-        const dim3 blocks = dim_blocks();
-        return dim3(blockIdx.x % blocks.x, blockIdx.y % blocks.y, blockIdx.z % blocks.z);
-    }
-    __device__ static dim3 thread_index() {
-        const dim3 block = block_index();
-        return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
-                    block.z * blockDim.z + threadIdx.z);
-    }
-    __device__ static unsigned block_rank() { return static_cast<unsigned>(emu_cluster_rank()); }
-    __device__ static unsigned num_blocks() { return static_cast<unsigned>(emu_cluster_size()); }
-    __device__ static unsigned thread_rank() { return block_rank() * thread_block::size() + detail::thread_rank(); }
-    __device__ static unsigned num_threads() { return num_blocks() * thread_block::size(); }
-    __device__ static unsigned size() { return num_threads(); }
-};
-__device__ inline cluster_group this_cluster() {
-    return cluster_group();
-}
-
 namespace detail {
 // `Size` consecutive lanes of one warp.
 template <unsigned Size> class tile {
     static_assert((Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
-    static_assert(Size >= 1 && Size <= 32, "the emulator has tiles of at most 32 threads");
+    static_assert(Size >= 1 && Size <= 32, "");
 
   public:
     __device__ static unsigned lanes() { return below(Size) << first(); } // (not in CUDA)
@@ -239,68 +227,50 @@ template <unsigned Size> class tile {
         return __match_all_sync(lanes(), value, &same, file, line) >> first();
     }
 };
-
-// Several consecutive warps. They meet at the block's numbered barriers, of which there are 15.
-template <unsigned Size> class large_tile {
+// `Size` consecutive threads of a block, in several warps. What they exchange goes through shared memory.
+template <unsigned Size> class wide_tile {
     static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "the size of a tile must be a power of two up to 1024");
-    template <typename T> static T *values() { // of all threads of the block
-        struct alignas(T) bytes {
-            char of[sizeof(T)];
-        };
-#ifdef EMULATOR_REPORTS
-        static __thread __attribute__((used, aligned(65536))) bytes all[1024];
-#else
-        static __thread bytes all[1024];
-#endif
-        return reinterpret_cast<T *>(all);
-    }
-    template <typename T> static T exchange(const T &value, unsigned from, const char *file, int line) {
-        static_assert(std::is_trivially_copyable<T>::value, "threads can exchange only trivially copyable types");
-        T *const all = values<T>() + detail::thread_rank() / Size * Size;
-        all[thread_rank()] = value;
+
+    __device__ static unsigned first() { return detail::thread_rank() & ~(Size - 1); }
+    // The value that the thread of that rank passes.
+    template <typename T> __device__ static T exchanged(T value, unsigned rank, const char *file, int line) {
+        static __thread uint64_t words[1024 * detail::words<T>::COUNT];
+        uint64_t *const mine = &words[first() * detail::words<T>::COUNT];
+        detail::words<T> moved(value);
+        for (unsigned i = 0; i < detail::words<T>::COUNT; ++i)
+            mine[thread_rank() * detail::words<T>::COUNT + i] = moved.word[i];
         sync(file, line);
-        const T result = all[from];
+        for (unsigned i = 0; i < detail::words<T>::COUNT; ++i)
+            moved.word[i] = mine[rank % Size * detail::words<T>::COUNT + i];
         sync(file, line);
-        return result;
+        return moved.value(value);
     }
 
   public:
-    __device__ static void sync(EMU_SITE) {
-        const unsigned number = 1 + detail::thread_rank() / Size;
-        if (number > 15) emu_fail("the emulator has at most 15 tiles of more than a warp in a block", file, line);
-        emu_sync_part(static_cast<int>(number), static_cast<int>(Size), file, line);
+    __device__ static void sync(EMU_SITE) { // (barrier 0 is that of __syncthreads)
+        if (thread_block::size() == Size)
+            emu_sync_block(file, line);
+        else
+            emu_sync_part(static_cast<int>(1 + first() / Size % 15), Size, file, line);
     }
-    __device__ static unsigned thread_rank() {
-        return detail::thread_rank() % Size;
-    }
-    __device__ static constexpr unsigned size() {
-        return Size;
-    }
-    __device__ static constexpr unsigned num_threads() {
-        return Size;
-    }
+    __device__ static unsigned thread_rank() { return detail::thread_rank() % Size; }
+    __device__ static constexpr unsigned size() { return Size; }
+    __device__ static constexpr unsigned num_threads() { return Size; }
     template <typename T> __device__ T shfl(T value, int rank, EMU_SITE) const {
-        return exchange(value, static_cast<unsigned>(rank) % Size, file, line);
+        return exchanged(value, static_cast<unsigned>(rank), file, line);
     }
-    template <typename T> __device__ T shfl_up(T value, unsigned by, EMU_SITE) const {
-        return exchange(value, by <= thread_rank() ? thread_rank() - by : thread_rank(), file, line);
-    }
-    template <typename T> __device__ T shfl_down(T value, unsigned by, EMU_SITE) const {
-        return exchange(value, by < Size - thread_rank() ? thread_rank() + by : thread_rank(), file, line);
-    }
-    template <typename T> __device__ T shfl_xor(T value, unsigned with, EMU_SITE) const {
-        return exchange(value, (thread_rank() ^ with) % Size, file, line);
+    template <typename T> __device__ T shfl_xor(T value, unsigned with, EMU_SITE) const { // (not in CUDA)
+        return exchanged(value, thread_rank() ^ with, file, line);
     }
     __device__ int any(int predicate, EMU_SITE) const {
         int result = predicate != 0;
         for (unsigned with = 1; with < Size; with *= 2) result |= shfl_xor(result, with, file, line);
         return result;
     }
-    __device__ int all(int predicate, EMU_SITE) const {
-        return !any(!predicate, file, line);
-    }
+    __device__ int all(int predicate, EMU_SITE) const { return !any(!predicate, file, line); }
 };
-template <unsigned Size> using tile_of_size = std::conditional_t<(Size > 32), large_tile<Size>, tile<Size>>;
+template <unsigned Size>
+using tile_of_size = std::conditional_t<(Size <= 32), tile<Size <= 32 ? Size : 1>, wide_tile<Size>>;
 } // namespace detail
 
 // A tile that knows its parent: another tile, or the block.

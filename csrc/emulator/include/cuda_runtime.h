@@ -13,6 +13,17 @@
 #include "driver_functions.h"
 
 #ifdef __cplusplus
+#include <cmath> // what CUDA's header includes, and programs therefore do not
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+#endif
+
+#if defined __cplusplus && __cplusplus < 201703L // a host's file in older C++: it has no kernels
+#include "emulator/device_qualifiers.h"
+#include "emulator/api_typed.h"
+#elif defined __cplusplus
 #pragma GCC diagnostic ignored "-Wunknown-pragmas" // #pragma unroll
 #pragma GCC diagnostic ignored "-Wattributes"      // `static __global__`: a static function cannot be exported
 
@@ -37,6 +48,10 @@
 #include "emulator/api_typed.h"
 #include "emulator/device_symbols.h"
 #include "emulator/device_texture.h"
+#include "emulator/device_surface.h"
+#ifdef EMULATOR_TEXTURE_REFERENCES
+#include "emulator/device_texture_reference.h"
+#endif
 #endif
 
 #endif

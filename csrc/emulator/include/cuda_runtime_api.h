@@ -175,6 +175,12 @@ EMU_CUDA(cudaCreateTextureObject,
          (cudaTextureObject_t * texture, const struct cudaResourceDesc *resource,
           const struct cudaTextureDesc *description, const struct cudaResourceViewDesc *view),
          emu_texture_create(texture, resource, description, view))
+EMU_CUDA(cudaCreateSurfaceObject, (cudaSurfaceObject_t * surface, const struct cudaResourceDesc *resource),
+         emu_surface_create(surface, resource))
+EMU_CUDA(cudaDestroySurfaceObject, (cudaSurfaceObject_t surface), emu_texture_destroy(surface))
+EMU_CUDA(cudaGetSurfaceObjectResourceDesc, (struct cudaResourceDesc * resource, cudaSurfaceObject_t surface),
+         !resource ? emu_note_error(cudaErrorInvalidValue, "cudaGetSurfaceObjectResourceDesc: the pointer is NULL")
+                   : emu_texture_info(resource, NULL, surface))
 EMU_CUDA(cudaDestroyTextureObject, (cudaTextureObject_t texture), emu_texture_destroy(texture))
 EMU_CUDA(cudaGetTextureObjectResourceDesc, (struct cudaResourceDesc * resource, cudaTextureObject_t texture),
          !resource ? emu_note_error(cudaErrorInvalidValue,

@@ -1,4 +1,4 @@
-// cuRAND's generators for the host's programs: XORWOW and Philox4_32_10. C++ only.
+// cuRAND's generators for the host's programs: XORWOW, Philox4_32_10 and Sobol32. C++ only.
 #ifndef CURAND_H_
 #define CURAND_H_
 
@@ -45,6 +45,7 @@ typedef enum curandOrdering {
     CURAND_ORDERING_PSEUDO_DYNAMIC = 104,
     CURAND_ORDERING_QUASI_DEFAULT = 201
 } curandOrdering_t;
+typedef enum curandDirectionVectorSet { CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101 } curandDirectionVectorSet_t;
 
 #ifdef __cplusplus
 #include "emulator/random.h"

@@ -1,11 +1,12 @@
-// cuRAND's generators for kernels: XORWOW and Philox4_32_10.
+// cuRAND's generators for kernels: XORWOW, Philox4_32_10 and Sobol's quasirandom numbers of 32 bits.
 //
 // Their integers and uniform numbers are those of a GPU, bit for bit, as is every state after curand_init. Normal
 // numbers differ by up to 2e-6, because a GPU computes log, sin and cos less accurately. Poisson numbers of a mean from
 // 64 to 4000 are made in another way.
 //
 // Sources: G. Marsaglia, "Xorshift RNGs", 2003 (xorwow); J. Salmon and others, "Parallel Random Numbers: As Easy as 1,
-// 2, 3", 2011 (Philox); cuRAND's documentation for the lengths of subsequences, its headers for how seeds are spread.
+// 2, 3", 2011 (Philox); S. Joe and F. Kuo's direction numbers new-joe-kuo-6, of which there are the first 21 dimensions;
+// cuRAND's documentation for the lengths of subsequences, its headers for how seeds are spread.
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
@@ -24,6 +25,8 @@ struct spare {
 
 // A step of XORWOW but for its counter is linear over bits, so many steps are one product with a matrix of 160 x 160
 // bits. matrix[p] is that of 2^p steps; each is the square of the one before.
+// (Tools of the emulator do not hear of the table.)
+#define EMU_UNSEEN __attribute__((no_sanitize("thread")))
 struct xorwow_powers {
     enum { POWERS = 67 + 64 };
     struct vector {
@@ -31,7 +34,7 @@ struct xorwow_powers {
     };
     struct matrix {
         vector column[160];
-        vector times(const vector &x) const {
+        EMU_UNSEEN vector times(const vector &x) const {
             vector y = {};
             for (int bit = 0; bit < 160; ++bit)
                 if (x.v[bit / 32] >> bit % 32 & 1)
@@ -40,7 +43,7 @@ struct xorwow_powers {
         }
     };
     matrix power[POWERS];
-    xorwow_powers() {
+    EMU_UNSEEN xorwow_powers() {
         for (int bit = 0; bit < 160; ++bit) {
             vector x = {};
             x.v[bit / 32] = 1u << bit % 32;
@@ -71,6 +74,8 @@ struct xorwow_powers {
         std::memcpy(v, x.v, sizeof x.v);
     }
 };
+
+#undef EMU_UNSEEN
 
 inline uint4 philox(uint4 counter, uint2 key) {
     for (int round = 0; round < 10; ++round) {
@@ -178,7 +183,83 @@ __device__ inline uint4 curand4(curandStatePhilox4_32_10 *state) {
     return {eight[at], eight[at + 1], eight[at + 2], eight[at + 3]};
 }
 
-// --- distributions: of both generators ----------------------------------------------------------------------------
+// --- Sobol: number i is the sum without carries of the direction vectors at the bits of i in Gray code ----------------
+typedef unsigned int curandDirectionVectors32_t[32];
+struct curandStateSobol32 {
+    unsigned i, x, c, direction_vectors[32];
+};
+typedef curandStateSobol32 curandStateSobol32_t;
+
+__device__ inline void skipahead(unsigned n, curandStateSobol32 *state) {
+    const unsigned gray = (state->i += n) ^ state->i >> 1;
+    state->x = state->c;
+    for (unsigned bit = 0; bit < 32; ++bit)
+        if (gray >> bit & 1) state->x ^= state->direction_vectors[bit];
+}
+__device__ inline void curand_init(const unsigned *direction_vectors, unsigned offset, curandStateSobol32 *state) {
+    *state = {};
+    std::memcpy(state->direction_vectors, direction_vectors, sizeof state->direction_vectors);
+    skipahead(offset, state);
+}
+__device__ inline unsigned curand(curandStateSobol32 *state) {
+    const unsigned x = state->x, zeros = static_cast<unsigned>(__ffs(static_cast<int>(~state->i)) - 1);
+    state->x ^= state->direction_vectors[zeros % 32];
+    ++state->i;
+    return x;
+}
+
+namespace emu_rand {
+enum { SOBOL_DIMENSIONS = 21 };
+struct sobol_vectors {
+    curandDirectionVectors32_t of[SOBOL_DIMENSIONS];
+    sobol_vectors() {
+        // The polynomial's degree and its inner coefficients, and the first numbers. (The first dimension has none.)
+        static const unsigned char rows[SOBOL_DIMENSIONS - 1][9] = {
+            {1, 0, 1},
+            {2, 1, 1, 3},
+            {3, 1, 1, 3, 1},
+            {3, 2, 1, 1, 1},
+            {4, 1, 1, 1, 3, 3},
+            {4, 4, 1, 3, 5, 13},
+            {5, 2, 1, 1, 5, 5, 17},
+            {5, 4, 1, 1, 5, 5, 5},
+            {5, 7, 1, 1, 7, 11, 19},
+            {5, 11, 1, 1, 5, 1, 1},
+            {5, 13, 1, 1, 1, 3, 11},
+            {5, 14, 1, 3, 5, 5, 31},
+            {6, 1, 1, 3, 3, 9, 7, 49},
+            {6, 13, 1, 1, 1, 15, 21, 21},
+            {6, 16, 1, 3, 1, 13, 27, 49},
+            {6, 19, 1, 1, 1, 15, 7, 5},
+            {6, 22, 1, 3, 1, 15, 13, 25},
+            {6, 25, 1, 1, 5, 5, 19, 61},
+            {7, 1, 1, 3, 7, 11, 23, 15, 103},
+            {7, 4, 1, 3, 7, 13, 13, 15, 69},
+        };
+        for (unsigned i = 0; i < 32; ++i) of[0][i] = 1u << (31 - i);
+        for (int d = 1; d < SOBOL_DIMENSIONS; ++d) {
+            const unsigned char *const row = rows[d - 1];
+            const unsigned degree = row[0];
+            unsigned *const v = of[d];
+            for (unsigned i = 0; i < 32; ++i) {
+                if (i < degree) {
+                    v[i] = static_cast<unsigned>(row[2 + i]) << (31 - i);
+                    continue;
+                }
+                v[i] = v[i - degree] ^ v[i - degree] >> degree;
+                for (unsigned k = 1; k < degree; ++k)
+                    if (row[1] >> (degree - 1 - k) & 1) v[i] ^= v[i - k];
+            }
+        }
+    }
+    static sobol_vectors &all() {
+        static sobol_vectors vectors;
+        return vectors;
+    }
+};
+} // namespace emu_rand
+
+// --- distributions: of all generators ----------------------------------------------------------------------------
 template <typename State> __device__ inline float curand_uniform(State *state) {
     return emu_rand::uniform(curand(state));
 }
@@ -187,6 +268,9 @@ __device__ inline double curand_uniform_double(curandStateXORWOW *state) {
     return emu_rand::uniform(x, y);
 }
 __device__ inline double curand_uniform_double(curandStatePhilox4_32_10 *state) {
+    return static_cast<double>(curand(state)) * 0x1p-32 + 0x1p-32;
+}
+__device__ inline double curand_uniform_double(curandStateSobol32 *state) {
     return static_cast<double>(curand(state)) * 0x1p-32 + 0x1p-32;
 }
 __device__ inline float4 curand_uniform4(curandStatePhilox4_32_10 *state) {
@@ -225,6 +309,14 @@ template <typename State> __device__ inline double curand_normal_double(State *s
     const double2 pair = curand_normal2_double(state);
     state->boxmuller_extra_double = pair.y;
     return pair.x;
+}
+
+// Quasirandom numbers do not come in pairs.
+__device__ inline float curand_normal(curandStateSobol32 *state) {
+    return normcdfinvf(curand_uniform(state));
+}
+__device__ inline double curand_normal_double(curandStateSobol32 *state) {
+    return normcdfinv(curand_uniform_double(state));
 }
 
 template <typename State> __device__ inline float curand_log_normal(State *state, float mean, float deviation) {

@@ -153,7 +153,7 @@ template <int M, int N, int K, typename T>
 __device__ inline void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T> &from, unsigned pitch,
                                          layout_t layout, EMU_SITE) {
     using whole = fragment<accumulator, M, N, K, T>;
-    emulated::meet("wmma::store_matrix_sync", file, line);
+    __syncwarp(0xffffffff, file, line); // what was loaded from there has been read
     for (int i = 0; i < whole::num_elements; ++i)
         to[emulated::place<whole>(i, pitch, layout == mem_row_major)] = from.x[i];
 }

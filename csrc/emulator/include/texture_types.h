@@ -21,8 +21,16 @@ struct cudaArray;
 typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
 
-enum { cudaArrayDefault = 0 };
+enum {
+    cudaArrayDefault = 0,
+    cudaArrayLayered = 1, // the last axis counts layers
+    cudaArraySurfaceLoadStore = 2,
+    cudaArrayCubemap = 4,
+    cudaArrayTextureGather = 8
+};
+enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero = 0, cudaBoundaryModeClamp = 1, cudaBoundaryModeTrap = 2 };
 
 // In elements if an array takes part; otherwise the width is in bytes.
 struct cudaExtent {

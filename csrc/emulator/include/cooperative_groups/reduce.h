@@ -11,7 +11,9 @@ template <unsigned Size, typename Parent, typename T, typename Operation>
 __device__ auto reduce(const thread_block_tile<Size, Parent> &group, T &&value, Operation &&operation, EMU_SITE)
     -> decltype(operation(value, value)) {
     typename std::decay<T>::type result = value;
-    for (unsigned with = Size / 2; with > 0; with /= 2)
+    for (unsigned with = (Size < 32 ? Size : 32) / 2; with > 0; with /= 2)
+        result = operation(result, group.shfl_xor(result, with, file, line));
+    for (unsigned with = 32; with < Size; with *= 2) // across warps
         result = operation(result, group.shfl_xor(result, with, file, line));
     return result;
 }

@@ -92,7 +92,16 @@ EMU_CUDA(cudaGraphAddMemFreeNode,
          (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *before, size_t count, void *pointer),
          emu_node_call(cudaGraphNodeTypeMemFree, &pointer, sizeof pointer, (void **)node, graph, EMU_NODES(before),
                        count, 0))
-EMU_CUDA(cudaDeviceGraphMemTrim, (int device), ((void)device, 0))
+EMU_CUDA(cudaGraphMemAllocNodeGetParams, (cudaGraphNode_t node, struct cudaMemAllocNodeParams *what),
+         emu_node_call(cudaGraphNodeTypeMemAlloc, what, sizeof *what, (void **)node, NULL, NULL, 0, 1))
+EMU_CUDA(cudaGraphMemFreeNodeGetParams, (cudaGraphNode_t node, void *pointer),
+         emu_node_call(cudaGraphNodeTypeMemFree, pointer, sizeof(void *), (void **)node, NULL, NULL, 0, 1))
+// Graphs' memory is ordinary memory, which is not counted by itself.
+EMU_CUDA(cudaDeviceGraphMemTrim, (int device), emu_device_exists(device))
+EMU_CUDA(cudaDeviceGetGraphMemAttribute, (int device, enum cudaGraphMemAttributeType attribute, void *value),
+         ((void)attribute, (void)(*(uint64_t *)value = 0), emu_device_exists(device)))
+EMU_CUDA(cudaDeviceSetGraphMemAttribute, (int device, enum cudaGraphMemAttributeType attribute, void *value),
+         ((void)attribute, (void)value, emu_device_exists(device)))
 
 // A copy of bytes is one with a single row; the emulator's addresses are unified, so a symbol is one of its ends.
 static inline __attribute__((unused)) struct cudaMemcpy3DParms

@@ -3,8 +3,10 @@
 #define EMULATOR_API_TYPED_H
 
 #include "../cuda_runtime_api.h"
+#if __cplusplus >= 201402L
 #include "device_symbols.h"
 #include "device_texture.h"
+#endif
 
 #define EMU_TYPED(name, parameters, ...)                                                                             \
     template <typename T> inline cudaError_t name parameters {                                                       \
@@ -122,6 +124,7 @@ inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaG
                                     kind);
 }
 
+#if __cplusplus >= 201402L
 // The channels of a type: float4, uchar2, short, ...
 template <typename T> inline cudaChannelFormatDesc cudaCreateChannelDesc() {
     using element = typename emu::texel<T>::element;
@@ -132,6 +135,7 @@ template <typename T> inline cudaChannelFormatDesc cudaCreateChannelDesc() {
                                  : std::is_signed<element>::value       ? cudaChannelFormatKindSigned
                                                                         : cudaChannelFormatKindUnsigned);
 }
+#endif
 inline cudaChannelFormatDesc cudaCreateChannelDescHalf() {
     return cudaCreateChannelDesc(16, 0, 0, 0, cudaChannelFormatKindFloat);
 }

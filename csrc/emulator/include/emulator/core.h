@@ -111,6 +111,7 @@ EMU_API int emu_versions(int *driver, int *runtime);
 
 // Memory
 EMU_API int emu_malloc(void **pointer, size_t bytes);
+EMU_API void emu_new_memory(int byte); // what new device memory holds: 0xFF, unless this says otherwise
 EMU_API int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);
 EMU_API int emu_malloc_async(void **pointer, size_t bytes, void *pool, void *stream); // pool NULL: the default one
@@ -120,7 +121,8 @@ EMU_API int emu_malloc_host(void **pointer, size_t bytes, unsigned flags);
 EMU_API int emu_free_host(void *pointer);
 EMU_API int emu_host_device_pointer(void **device, void *host, unsigned flags);
 EMU_API int emu_host_flags(unsigned *flags, void *host);
-EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol); // host memory, or a __device__ variable
+// Host memory (0), a __device__ variable (1), or all __managed__ variables of a library or program (2).
+EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol);
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
                        size_t size); // address or bytes may be NULL
@@ -171,6 +173,7 @@ EMU_API int emu_array_copy_bytes(const void *array, size_t x, size_t y, void *ot
                                  int to_array, void *stream, int async);
 EMU_API int emu_texture_create(unsigned long long *texture, const void *resource, const void *description,
                                const void *view);
+EMU_API int emu_surface_create(unsigned long long *surface, const void *resource);
 EMU_API int emu_texture_destroy(uint64_t texture);
 EMU_API int emu_texture_info(void *resource, void *description, uint64_t texture); // either may be NULL
 

@@ -60,11 +60,14 @@ template <typename T> __forceinline__ T compare_exchange(T *address, T expected,
     }
 #define EMU_ATOMIC_BINARY(name, type, ...)                                                                           \
     EMU_ATOMIC(name, 0, type, (type * address, type value), (address, value), __VA_ARGS__)
+#define EMU_ATOMIC_NUMBER(name, type, ...)                                                                           \
+    EMU_ATOMIC(name, (static_cast<type>(1) / 2 == 0 ? EMU_OF_INTEGERS : 0), type, (type * address, type value),      \
+               (address, value), __VA_ARGS__)
 #define EMU_ATOMIC_FETCH(name, type, function, is_same)                                                              \
-    EMU_ATOMIC_BINARY(name, type, const type before = function(address, value, __ATOMIC_RELAXED);                    \
+    EMU_ATOMIC_NUMBER(name, type, const type before = function(address, value, __ATOMIC_RELAXED);                    \
                       if (is_same) emu_spin(); return before;)
 #define EMU_ATOMIC_UPDATE(name, type, changed)                                                                       \
-    EMU_ATOMIC_BINARY(name, type, return emu::update(address, [value](type old) -> type { return changed; });)
+    EMU_ATOMIC_NUMBER(name, type, return emu::update(address, [value](type old) -> type { return changed; });)
 
 #define EMU_ATOMIC_INTEGER(type)                                                                                     \
     EMU_ATOMIC_FETCH(Add, type, __atomic_fetch_add, value == 0)                                                      \
@@ -105,6 +108,7 @@ EMU_ATOMIC_BINARY(Add, float4,
 #undef EMU_ATOMIC
 #undef EMU_ATOMIC_OF
 #undef EMU_ATOMIC_BINARY
+#undef EMU_ATOMIC_NUMBER
 #undef EMU_ATOMIC_FETCH
 #undef EMU_ATOMIC_UPDATE
 #undef EMU_ATOMIC_INTEGER

@@ -61,11 +61,12 @@ typedef enum emu_access_kind {
     EMU_ATOMIC = 4,  // with EMU_READS, EMU_WRITES or both
     EMU_PENDING = 8, // announced when an asynchronous operation begins; reported again when it is carried out
     EMU_VOLATILE = 16,
-    EMU_OF_BLOCK = 32,   // the scope of an atomic operation; without either, it is the device
-    EMU_OF_SYSTEM = 64,  //
-    EMU_CACHED = 512,    // announces a read of what does not change while the kernel runs: __ldg
-    EMU_COMPARES = 1024, // the atomic operation writes only if it finds an expected value: atomicCAS
-} emu_access_kind;       // bits; events.h has two more
+    EMU_OF_BLOCK = 32,      // the scope of an atomic operation; without either, it is the device
+    EMU_OF_SYSTEM = 64,     //
+    EMU_CACHED = 512,       // announces a read of what does not change while the kernel runs: __ldg
+    EMU_COMPARES = 1024,    // the atomic operation writes only if it finds an expected value: atomicCAS
+    EMU_OF_INTEGERS = 2048, // an atomic operation
+} emu_access_kind;          // bits; events.h has two more
 
 // What code that is compiled with EMULATOR_REPORTS calls, at each atomic operation and memory fence; `scope` is a bit
 // of an emu_access_kind or 0. For ordinary loads and stores see emu_access() in events.h.
@@ -178,9 +179,15 @@ EMU_API void emu_product_wait(int groups);
 EMU_API void emu_registers(int count, int more, const char *file, int line);
 
 // Reads a texture at `axes` coordinates, or if `axes` is 0, at an index (tex1Dfetch). Each of the `channels` words is
-// an integer, or if `as_float` is set, the bits of a float.
+// an integer, or if `as_float` is set, the bits of a float. With EMU_LAYERED added to `axes`, the index is a layer.
+enum { EMU_LAYERED = 8 };
 EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,
                               uint32_t words[4], const char *file, int line);
+
+// The address of `bytes` bytes of a surface; x is in bytes. `mode`: cudaSurfaceBoundaryMode. NULL: outside, where reads
+// give 0 and writes have no effect.
+EMU_API void *emu_surface_at(uint64_t surface, int axes, int x, int y, int z, size_t bytes, int mode,
+                             const char *file, int line);
 
 EMU_API int emu_is_cooperative(void);
 EMU_API void *emu_dynamic_shared(void); // the block's dynamic shared memory, 128-byte aligned
@@ -194,6 +201,9 @@ EMU_API int emu_print(int count, const char *format, ...)
 EMU_API void *emu_heap_malloc(size_t bytes);
 EMU_API void emu_heap_free(void *pointer);
 EMU_API int emu_in_kernel(void);
+// Whether the first thread of a block is to run all others, too, which never wait for each other: sets emu_threadIdx
+// for each. 0: it runs alone.
+EMU_API int emu_block_alone(void);
 
 // Whether an address belongs to shared memory, or to the thread's stack. The 32-bit address of shared memory, as in
 // PTX.

@@ -25,8 +25,9 @@ template <size_t Count> struct layout {
     size_t bytes, align;
 };
 template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
-    static_assert((std::is_trivially_copyable<P>::value && ...),
-                  "a kernel's parameters must be trivially copyable, because they are copied as bytes");
+    static_assert(
+        ((std::is_trivially_copy_constructible<P>::value && std::is_trivially_destructible<P>::value) && ...),
+        "a kernel's parameters must have no copy constructor or destructor of their own: bytes are copied");
     const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
     layout<sizeof...(P)> result = {};
     result.align = 1;
@@ -98,8 +99,8 @@ namespace emu {
 struct registered {
     emu_announced kernel;
     template <typename... P>
-    explicit registered(void (*function)(P...), emu_dim3 cluster = {})
-        : kernel{reinterpret_cast<const void *>(function), &signature<P...>, cluster, nullptr} {
+    explicit registered(void (*function)(P...), emu_dim3 cluster = {}, const emu_signature *of = &signature<P...>)
+        : kernel{reinterpret_cast<const void *>(function), of, cluster, nullptr} {
         emu_announce(&kernel, 1);
     }
     registered(const registered &) = delete;

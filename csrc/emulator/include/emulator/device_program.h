@@ -10,9 +10,13 @@
 #include "device_dynamic.h"
 #include "device_launch.h"
 
-// Whether the kernel that is called is to be launched. It is constant as far as a kernel can see, so that no tool
-// hears of its being read.
+// Whether the kernel that is called is to be launched. Where a tool could hear of its being read, it is constant as
+// far as a kernel can see.
+#ifdef EMULATOR_REPORTS
 extern __thread const int emu_launching __attribute__((tls_model("initial-exec"), visibility("default")));
+#else
+extern __thread int emu_launching __attribute__((tls_model("initial-exec"), visibility("default")));
+#endif
 
 namespace emu {
 
@@ -21,18 +25,78 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
     emu_launch_next(&launch);
 }
 
-template <auto KERNEL, unsigned... CLUSTER> struct of_program { static registered kernel; };
-template <auto KERNEL, unsigned... CLUSTER>
-registered of_program<KERNEL, CLUSTER...>::kernel{KERNEL, emu_dim3{CLUSTER...}};
+#ifndef EMULATOR_REPORTS
+// Programs from elsewhere often rely on what they see on a GPU whose memory is new: zeros. (--check tells of it.)
+static const int new_memory = (emu_new_memory(0), 0);
+#endif
+
+// Kernels by what their threads may do (waits.py).
+enum threads {
+    THEY_WAIT,
+    THEY_NEVER_WAIT, // a block is a loop over its threads
+    THEY_DO_LITTLE,  // and this contains the kernel's code, because a call would take longer
+};
+
+template <auto KERNEL, threads THREADS> struct in_loop;
+template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<KERNEL, THREADS> {
+    static void run(const void *function, const void *with) {
+        if (emu_block_alone())
+            emu::run<P...>(reinterpret_cast<const void *>(THREADS == THEY_DO_LITTLE ? &little : &all), with);
+        else
+            emu::run<P...>(function, with);
+    }
+    static __forceinline__ void each(P... arguments) {
+#if defined EMULATOR_PROGRAM && !defined EMULATOR_REPORTS
+        const dim3 block = blockDim;
+        for (unsigned z = 0; z < block.z; ++z)
+            for (unsigned y = 0; y < block.y; ++y)
+                for (unsigned x = 0; x < block.x; ++x) {
+                    threadIdx = {x, y, z};
+                    KERNEL(arguments...);
+                }
+#endif
+    }
+    static void all(P... arguments) {
+        each(arguments...);
+    }
+    __attribute__((flatten)) static void little(P... arguments) {
+        each(arguments...);
+    }
+    static constexpr emu_signature signature = {
+        EMU_INTERFACE_VERSION,  sizeof...(P),        run,         parameters<P...>.bytes,
+        parameters<P...>.align, parameters<P...>.at, own_variable};
+};
+
+template <auto KERNEL, threads THREADS, unsigned... CLUSTER> struct of_program { static registered kernel; };
+template <auto KERNEL, threads THREADS, unsigned... CLUSTER>
+registered of_program<KERNEL, THREADS, CLUSTER...>::kernel = [] {
+    if constexpr (THREADS != THEY_WAIT)
+        return registered(KERNEL, emu_dim3{CLUSTER...}, &in_loop<KERNEL, THREADS>::signature);
+    else
+        return registered(KERNEL, emu_dim3{CLUSTER...});
+}();
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
 // their address. CLUSTER: the three numbers of __cluster_dims__, or none.
-template <auto KERNEL, unsigned... CLUSTER, typename... Arguments> static void launch(Arguments &...arguments) {
+template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... CLUSTER, typename... Arguments>
+__attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
-    (void)&of_program<KERNEL, CLUSTER...>::kernel;
+    (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
     void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&arguments))..., nullptr};
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
     (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
+}
+
+// The lanes of a warp that run together wait for each other: see translate.py.
+__forceinline__ void in_step(EMU_SITE) {
+    if (emu_in_kernel()) (void)emu_activemask(file, line);
+}
+template <typename T> __forceinline__ T in_step(T value, EMU_SITE) {
+    in_step(file, line);
+    return value;
+}
+__forceinline__ void let_others_run() {
+    if (emu_in_kernel()) emu_spin();
 }
 
 } // namespace emu

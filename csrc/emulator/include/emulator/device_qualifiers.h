@@ -20,7 +20,8 @@
 #endif
 #endif
 #define __constant__
-#define __managed__
+// In a section of their own, so that the core can be told of them (device_symbols.h).
+#define __managed__ __attribute__((section("emu_managed")))
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n)    __attribute__((aligned(n)))

@@ -9,7 +9,19 @@
 
 #include "../cuda_runtime_api.h"
 
+// The linker's names for the begin and the end of the section of __managed__ variables, if there is one.
+extern "C" __attribute__((weak, visibility("hidden"))) char __start_emu_managed[], __stop_emu_managed[];
+
 namespace emu {
+// Registers a library's or program's managed variables, so that their addresses can be used like device memory.
+struct managed_variables {
+    managed_variables() {
+        if (__start_emu_managed)
+            emu_register(__start_emu_managed, static_cast<size_t>(__stop_emu_managed - __start_emu_managed), 2);
+    }
+};
+__attribute__((visibility("hidden"))) inline const managed_variables own_managed_variables;
+
 // T is deduced with the variable's const and reference. A value that is not a variable is on the stack, so the core
 // can distinguish it from a symbol.
 template <typename T> inline const void *symbol_of(T &symbol) {

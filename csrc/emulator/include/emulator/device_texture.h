@@ -1,5 +1,4 @@
-// Texture reads: tex1Dfetch, tex1D, tex2D and tex3D for CUDA's element types, implemented by the core's
-// emu_texture_read.
+// Texture reads for CUDA's element types, implemented by the core's emu_texture_read.
 //
 // The template argument must match the texture: a type of floats if it returns floats (float textures, and integers
 // read as normalized floats), a type of integers otherwise, and with at most as many channels as the texture has. On
@@ -82,6 +81,52 @@ template <typename T>
 __device__ __forceinline__ T tex3D(cudaTextureObject_t texture, float x, float y, float z, EMU_SITE) {
     const float at[3] = {x, y, z};
     return emu::read_texture<T>(texture, 3, at, 0, file, line);
+}
+
+// Of layered arrays; a cubemap has six layers, its faces.
+template <typename T>
+__device__ __forceinline__ T tex1DLayered(cudaTextureObject_t texture, float x, int layer, EMU_SITE) {
+    return emu::read_texture<T>(texture, 1 | EMU_LAYERED, &x, layer, file, line);
+}
+template <typename T>
+__device__ __forceinline__ T tex2DLayered(cudaTextureObject_t texture, float x, float y, int layer, EMU_SITE) {
+    const float at[2] = {x, y};
+    return emu::read_texture<T>(texture, 2 | EMU_LAYERED, at, layer, file, line);
+}
+// The face is that of the coordinate with the largest size, and the other two, divided by it, are the place there
+// (CUDA C++ Programming Guide, "Cubemap Textures").
+template <typename T>
+__device__ __forceinline__ T texCubemapLayered(cudaTextureObject_t texture, float x, float y, float z, int layer,
+                                               EMU_SITE) {
+    const float sizes[3] = {x < 0 ? -x : x, y < 0 ? -y : y, z < 0 ? -z : z};
+    const int axis = sizes[0] >= sizes[1] && sizes[0] >= sizes[2] ? 0 : sizes[1] >= sizes[2] ? 1 : 2;
+    const bool back = (axis == 0 ? x : axis == 1 ? y : z) < 0;
+    const float s = axis == 0 ? (back ? z : -z) : axis == 1 ? x : back ? -x : x;
+    const float t = axis == 1 ? (back ? -z : z) : -y;
+    const float at[2] = {(s / sizes[axis] + 1) / 2, (t / sizes[axis] + 1) / 2};
+    return emu::read_texture<T>(texture, 2 | EMU_LAYERED, at, 6 * layer + 2 * axis + back, file, line);
+}
+template <typename T>
+__device__ __forceinline__ T texCubemap(cudaTextureObject_t texture, float x, float y, float z, EMU_SITE) {
+    return texCubemapLayered<T>(texture, x, y, z, 0, file, line);
+}
+
+// The same with a place for the result.
+template <typename T>
+__device__ __forceinline__ void tex1Dfetch(T *result, cudaTextureObject_t texture, int x, EMU_SITE) {
+    *result = tex1Dfetch<T>(texture, x, file, line);
+}
+template <typename T>
+__device__ __forceinline__ void tex1D(T *result, cudaTextureObject_t texture, float x, EMU_SITE) {
+    *result = tex1D<T>(texture, x, file, line);
+}
+template <typename T>
+__device__ __forceinline__ void tex2D(T *result, cudaTextureObject_t texture, float x, float y, EMU_SITE) {
+    *result = tex2D<T>(texture, x, y, file, line);
+}
+template <typename T>
+__device__ __forceinline__ void tex3D(T *result, cudaTextureObject_t texture, float x, float y, float z, EMU_SITE) {
+    *result = tex3D<T>(texture, x, y, z, file, line);
 }
 
 #endif

@@ -256,12 +256,16 @@ typedef struct emu_page {
     uintptr_t begin;
     uint32_t *tags; // of its lines
 } emu_page;
-typedef struct emu_path { // of a thread: the basic blocks of code that it has entered
-    uint64_t *next, *end; // next < end
+typedef struct emu_path { // of a thread: the basic blocks of code that it has entered, and its accesses there
+    uint64_t *next, *end; // next < end; next[EMU_NOTES]: an access's address
     uintptr_t base;       // of the stack pointers that are noted: within 1 MB below all of the thread's
+    uintptr_t local;      // memory whose accesses are not noted, but reported if there is an `access`
+    size_t local_bytes;
 } emu_path;
-// What is noted of a block of code: an address in it; above, where the stack pointer is, which tells calls apart.
-enum { EMU_CODE_BITS = 48 };
+// What is noted of a block of code: an address in it; above, where the stack pointer is, which tells calls apart. Of
+// an access of 2 ** n bytes: the address of the instruction after it; above, its kind and n, which are less.
+enum { EMU_CODE_BITS = 48, EMU_NOTES = (1 << 12) + 8, EMU_NOTED_KINDS = 31 };
+#define EMU_NOTE(kind, n, after) ((uint64_t)((kind) | (n) << 5) << EMU_CODE_BITS | (uintptr_t)(after))
 typedef struct emu_direct {
     void (*access)(const void *address, size_t bytes, unsigned kind, const void *after);
     emu_unheard unheard;

@@ -2,9 +2,10 @@
 //
 //   XORWOW   number i:             subsequence i % 4096; of normal numbers, pair i
 //   Philox   numbers 4i to 4i + 3: subsequence i % 65536
+//   Sobol    of n numbers, the first n / dimensions are those of the first dimension, ...
 //
 // (The order of XORWOW is documented; that of Philox, and of normal and double-precision numbers, was seen on an H200.)
-// The other pseudorandom generators' numbers are those of Philox here, and quasirandom generators are refused.
+// The other pseudorandom generators' numbers are those of Philox here, and other quasirandom generators are refused.
 #ifndef EMULATOR_RANDOM_H
 #define EMULATOR_RANDOM_H
 
@@ -80,7 +81,8 @@ template <typename State> EMU_VISIBLE void fill_kernel(request r) {
 } // namespace emu_rand
 
 struct curandGenerator_st {
-    bool is_xorwow, on_host;
+    bool is_xorwow, is_sobol, on_host;
+    unsigned dimensions;
     unsigned long long seed, offset; // offset: in 32-bit numbers
     cudaStream_t stream;
 };
@@ -97,9 +99,45 @@ template <typename State> curandStatus_t run(curandGenerator_t of, const request
     return cudaLaunchKernelEx(&config, fill_kernel<State>, r) == cudaSuccess ? CURAND_STATUS_SUCCESS
                                                                              : CURAND_STATUS_LAUNCH_FAILURE;
 }
+// One block of one thread for each dimension.
+inline void fill_sobol(const request &r, unsigned dimension, size_t each) {
+    curandStateSobol32 state;
+    curand_init(sobol_vectors::all().of[dimension], static_cast<unsigned>(r.first), &state);
+    float *const f = static_cast<float *>(r.to) + dimension * each;
+    double *const d = static_cast<double *>(r.to) + dimension * each;
+    for (size_t i = 0; i < each; ++i) switch (r.what) {
+        case UNIFORM: f[i] = curand_uniform(&state); break;
+        case UNIFORM_DOUBLE: d[i] = curand_uniform_double(&state); break;
+        case NORMAL: f[i] = static_cast<float>(r.mean + r.deviation * curand_normal_double(&state)); break;
+        case NORMAL_DOUBLE: d[i] = r.mean + r.deviation * curand_normal_double(&state); break;
+        case LOG_NORMAL: f[i] = static_cast<float>(exp(r.mean + r.deviation * curand_normal_double(&state))); break;
+        case LOG_NORMAL_DOUBLE: d[i] = exp(r.mean + r.deviation * curand_normal_double(&state)); break;
+        default: static_cast<unsigned *>(r.to)[dimension * each + i] = curand(&state);
+        }
+}
+EMU_VISIBLE inline void fill_sobol_kernel(request r, size_t each) {
+    fill_sobol(r, blockIdx.x, each);
+}
+inline curandStatus_t generate_sobol(curandGenerator_t of, kind what, void *to, size_t count, double mean,
+                                     double deviation) {
+    if (count % of->dimensions) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+    if (what == POISSON) return CURAND_STATUS_TYPE_ERROR;
+    const size_t each = count / of->dimensions;
+    const request r = {what, 0, of->offset, count, to, mean, deviation};
+    of->offset += each;
+    sobol_vectors::all(); // made by the host
+    if (of->on_host) {
+        for (unsigned dimension = 0; dimension < of->dimensions; ++dimension) fill_sobol(r, dimension, each);
+        return CURAND_STATUS_SUCCESS;
+    }
+    const cudaLaunchConfig_t config = {dim3(of->dimensions), dim3(1), 0, of->stream, nullptr, 0};
+    return cudaLaunchKernelEx(&config, fill_sobol_kernel, r, each) == cudaSuccess ? CURAND_STATUS_SUCCESS
+                                                                                  : CURAND_STATUS_LAUNCH_FAILURE;
+}
 inline curandStatus_t generate(curandGenerator_t of, kind what, void *to, size_t count, double mean = 0,
                                double deviation = 1) {
     if (!of) return CURAND_STATUS_NOT_INITIALIZED;
+    if (of->is_sobol) return generate_sobol(of, what, to, count, mean, deviation);
     if (what >= NORMAL && what <= LOG_NORMAL_DOUBLE && count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     const request r = {what, of->seed, of->offset / draws(what), count, to, mean, deviation};
     of->offset += count * draws(what);
@@ -107,11 +145,12 @@ inline curandStatus_t generate(curandGenerator_t of, kind what, void *to, size_t
 }
 inline curandStatus_t create(curandGenerator_t *generator, curandRngType_t type, bool on_host) {
     if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
-    if (type >= CURAND_RNG_QUASI_DEFAULT || type < CURAND_RNG_PSEUDO_DEFAULT) {
-        fprintf(stderr, "curandCreateGenerator: the emulator has no quasirandom generators\n");
+    const bool is_sobol = type == CURAND_RNG_QUASI_DEFAULT || type == CURAND_RNG_QUASI_SOBOL32;
+    if (type > CURAND_RNG_QUASI_SOBOL32 || type < CURAND_RNG_PSEUDO_DEFAULT) {
+        fprintf(stderr, "curandCreateGenerator: of quasirandom generators, the emulator has Sobol's of 32 bits\n");
         return CURAND_STATUS_TYPE_ERROR;
     }
-    *generator = new curandGenerator_st{type <= CURAND_RNG_PSEUDO_XORWOW, on_host, 0, 0, nullptr};
+    *generator = new curandGenerator_st{type <= CURAND_RNG_PSEUDO_XORWOW, is_sobol, on_host, 1, 0, 0, nullptr};
     return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t check(curandGenerator_t generator) {
@@ -143,6 +182,22 @@ inline curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsi
 }
 inline curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrdering_t) {
     return emu_rand::check(generator);
+}
+inline curandStatus_t curandSetQuasiRandomGeneratorDimensions(curandGenerator_t generator, unsigned dimensions) {
+    if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
+    if (!generator->is_sobol) return CURAND_STATUS_TYPE_ERROR;
+    if (dimensions < 1 || dimensions > emu_rand::SOBOL_DIMENSIONS) {
+        fprintf(stderr, "curandSetQuasiRandomGeneratorDimensions: the emulator has %d dimensions, not %u\n",
+                emu_rand::SOBOL_DIMENSIONS, dimensions);
+        return CURAND_STATUS_OUT_OF_RANGE;
+    }
+    generator->dimensions = dimensions;
+    return CURAND_STATUS_SUCCESS;
+}
+// (The emulator has 21 dimensions.)
+inline curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t) {
+    *vectors = emu_rand::sobol_vectors::all().of;
+    return CURAND_STATUS_SUCCESS;
 }
 inline curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
     return emu_rand::check(generator);

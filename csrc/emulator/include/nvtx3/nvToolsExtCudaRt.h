@@ -1,0 +1,2 @@
+// Names of CUDA objects for profilers: see nvToolsExt.h.
+#include "nvToolsExt.h"

@@ -1,0 +1,177 @@
+"""Whole programs: each of tests/programs, and the commands that compile and run them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cudakern as ck
+from cudakern import _cli
+from cudakern.programs import options
+from whole_programs import ALL, NOT_YET, Described
+
+
+def command(*words, folder, input=""):
+    line = [sys.executable, "-m", "cudakern", *map(str, words)]
+    return subprocess.run(line, cwd=folder, input=input, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+def test_a_program_of_the_corpus(path):
+    of = Described(path)
+    done = command("run", "--backend", "emulator", *of.words, "--", *of.arguments, folder=of.folder, input=of.input)
+    right = of.is_right(done.returncode, done.stdout)
+    if path.stem in NOT_YET:
+        assert not right, f"{path.stem} runs: take it out of not_yet.txt"
+        pytest.xfail(NOT_YET[path.stem])
+    assert right, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+
+
+# --- the commands -----------------------------------------------------------------------------------------------------
+WRONG = r"""
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void sum(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[0] += x[i];
+}
+int main(int argc, char **argv) {
+    float *x, *y;
+    cudaMalloc(&x, 100 * 4);
+    cudaMalloc(&y, 4);
+    cudaMemset(x, 0, 400);
+    cudaMemset(y, 0, 4);
+    sum<<<2, 64>>>(x, y, 100);
+    cudaDeviceSynchronize();
+    printf("%d arguments, the last one %s\n", argc - 1, argv[argc - 1]);
+    free(malloc(10));
+    return 5;
+}
+"""
+
+
+@pytest.fixture
+def wrong(tmp_path):
+    path = tmp_path / "wrong.cu"
+    path.write_text(WRONG)
+    return path
+
+
+def test_exit_code_and_output(wrong):
+    with ck.use_backend("emulator"):
+        done = ck.run(wrong, "a", 2)
+    assert (done.exit_code, done.output, done.errors) == (5, "2 arguments, the last one 2\n", "")
+    assert str(done) == "2 arguments, the last one 2\n(exit code 5)\n"
+    assert done.findings is done.trace is None
+
+
+def test_findings_in_a_program(wrong):
+    done = ck.run(wrong, "a", check=True)
+    assert done.exit_code == 5
+    assert done.output == "1 arguments, the last one a\n"
+    assert [(one.kind, one.kernel, one.line) for one in done.findings] == [("race", "sum", 6), ("bounds", "sum", 6)]
+    assert "x[100]; x has 100 floats" in str(done.findings)
+    shown = command("run", "--check", "wrong.cu", "a", folder=wrong.parent)
+    assert shown.returncode == 5
+    assert "sum, wrong.cu:6: thread 100" in shown.stderr
+    with pytest.raises(ValueError, match="either checked or traced"):
+        ck.run(wrong, check=True, trace=True)
+
+
+def test_counters_of_a_program(wrong):
+    done = ck.run(wrong, trace=True)
+    assert done.exit_code == 5
+    loads = [one for one in done.trace.instructions if (one.space, one.what) == ("global", "load")]
+    assert {one.line for one in loads} == {6}
+    assert sum(one.requests for one in loads) == 8  # of four warps: y[0], and x[i]
+    assert not done.trace.branches  # that the kernel launches itself is none
+    assert "wrong.cu:6" in command("run", "--trace", "wrong.cu", folder=wrong.parent).stderr
+
+
+def test_errors_are_those_of_the_source(tmp_path, wrong):
+    wrong.write_text(WRONG.replace("x[i]", "z[i]").replace("<<<2, 64>>>", "<<<2>>>"))
+    with pytest.raises(ck.CompileError, match=r"wrong\.cu was not compiled") as failure:
+        ck.run(wrong, flags=["-DN=1"])
+    assert "wrong.cu:6:" in failure.value.log
+    assert "wrong.cu:14:" in failure.value.log
+    done = command("run", "wrong.cu", folder=tmp_path)
+    assert done.returncode == 1
+    assert "wrong.cu:6:" in done.stderr
+    assert "Traceback" not in done.stderr
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.cu"):
+        ck.run(tmp_path / "nowhere.cu")
+
+
+def test_a_rule_that_is_broken_is_said_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    (tmp_path / "barrier.cu").write_text(
+        "__global__ void k() {\n  if (threadIdx.x) __syncthreads();\n  else\n    __syncthreads();\n}\n"
+        "int main() { k<<<1, 32>>>(); k<<<1, 32>>>(); cudaDeviceSynchronize(); return 7; }\n"
+    )
+    done = ck.run(tmp_path / "barrier.cu")
+    assert done.exit_code == 7
+    assert done.errors.count("kernel k, ") == 1
+    assert "barrier.cu:4, block (0,0,0)" in done.errors or "barrier.cu:2, block (0,0,0)" in done.errors
+
+
+def test_compiling_and_linking_apart(tmp_path):
+    (tmp_path / "kernels.cu").write_text(
+        '#include "kernels.cuh"\n__global__ void add(int *x, int by) { x[threadIdx.x] += by; }\n'
+    )
+    (tmp_path / "kernels.cuh").write_text("#pragma once\n__global__ void add(int *x, int by);\n")
+    (tmp_path / "main.cu").write_text(
+        '#include <stdio.h>\n#include "kernels.cuh"\nint main() {\n  int *x, h[4];\n  cudaMalloc(&x, sizeof h);\n'
+        "  cudaMemset(x, 0, sizeof h);\n  add<<<1, 4>>>(x, BY);\n  cudaMemcpy(h, x, sizeof h, cudaMemcpyDefault);\n"
+        '  printf("%d\\n", h[3]);\n}\n'
+    )
+    cc = (
+        "cc",
+        "-O3",
+        "-std=c++17",
+        "-lineinfo",
+        "-Xcompiler",
+        "-Wall,-Wextra",
+        "-gencode",
+        "arch=compute_90,code=sm_90",
+    )
+    assert command(*cc, "-dc", "kernels.cu", "-o", "kernels.o", folder=tmp_path).returncode == 0
+    assert command(*cc, "-dc", "-DBY=7", "main.cu", folder=tmp_path).returncode == 0
+    linked = command(*cc, "-use_fast_math", "-rdc=true", "main.o", "kernels.o", "-o", "both", folder=tmp_path)
+    assert linked.stderr == "cudakern: without effect on the emulator: -use_fast_math\n"
+    done = subprocess.run([tmp_path / "both"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "7\n")
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["-foo", "--ptx", "a.cu"], "-ptx cannot be had without a GPU's compiler"),
+        (["--maxregcount=3", "a.cu"], "unknown option --maxregcount=3: did you mean"),
+        (["a.cu", "-lcufft"], "-lcufft: the emulator does not have this library"),
+        (["a.f90"], "a.f90: unknown kind of file"),
+        (["a.cu", "-o"], "-o needs a value"),
+    ],
+)
+def test_options_that_are_refused(words, message, capsys):
+    assert _cli.main(["cc", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_options_are_read_as_nvcc_reads_them():
+    words = "-I a,b -DX=1 -D Y -O3 --std=c++20 -Xcompiler -Wall,-fopenmp -arch=sm_80 -x cu a.txt -lm -lcudart -o out"
+    request = options.parsed(words.split())
+    assert request.host == ["-Ia", "-Ib", "-DX=1", "-DY", "-O3", "-std=c++20", "-Wall", "-fopenmp"]
+    assert (request.arch, request.linker, request.output) == (800, ["-lm"], Path("out"))
+    assert request.language_of(Path("a.txt")) == "cu"
+
+
+def test_a_cell_with_main(capsys):
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    shell.run_line_magic("load_ext", "cudakern")
+    shell.run_cell(f"%%cuda\n{WRONG}")
+    shown = capsys.readouterr()
+    assert "0 arguments" in shown.out
+    assert re.search(r"sum, cell_\d+\.cu:7: thread", shown.out)
+    assert "(exit code 5)" in shown.out
