@@ -35,17 +35,17 @@ def test_it_says_what_to_install(source, monkeypatch):
     assert "pip install 'nvidia-cuda-cccl" in caught.value.log
 
 
-@pytest.mark.parametrize("inside", ["", "cccl"])
-def test_it_is_found_in_a_toolkit(inside, tmp_path, monkeypatch):
-    place = tmp_path / "include" / inside
-    for name in ("cuda/std/version", "thrust/version.h"):
-        (place / name).parent.mkdir(parents=True)
-        (place / name).touch()
-    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    cccl.found.cache_clear()
-    assert cccl.found() == place
-    monkeypatch.undo()
-    cccl.found.cache_clear()
+def test_it_is_found_in_a_toolkit(tmp_path, monkeypatch):
+    """A version with which all of CUB works is preferred to a newer one that comes first."""
+    new, old = tmp_path / "new/include/cccl", tmp_path / "old/include"
+    for place, version in ((new, 3005000), (old, 2008002)):
+        for name in ("cuda/std/__cccl/version.h", "thrust/version.h"):
+            (place / name).parent.mkdir(parents=True)
+            (place / name).write_text(f"#define CCCL_VERSION {version}")
+    monkeypatch.setattr(cccl, "_candidates", lambda: [tmp_path / "new/include", tmp_path / "none", old])
+    assert cccl.found.__wrapped__() == old
+    monkeypatch.setattr(cccl, "_candidates", lambda: [tmp_path / "new/include", tmp_path / "none"])
+    assert cccl.found.__wrapped__() == new
 
 
 @pytest.mark.skipif(not cccl.found(), reason="CCCL is not installed")

@@ -7,6 +7,7 @@ are loops on the host, which first wait for the device. <cuda/atomic> alone is o
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import os
@@ -14,13 +15,20 @@ import re
 from pathlib import Path
 
 from .._installed import HEADERS
+from ..own import cache
 from ..own.compilers import CompileError, Job
 
 #: What g++ says if a source includes a header of CCCL.
 _MISSING = re.compile(r"fatal error: ((?:thrust|cub|cuda|nv)/[\w./]+): No such file")
+_VERSION = "cuda/std/__cccl/version.h"
 _OURS = HEADERS / "emulator/cccl"
 #: Thrust's device is its sequential one; CUB launches no kernels from kernels; types that the emulator lacks.
-OPTIONS = ["-DTHRUST_DEVICE_SYSTEM=4", "-DCUB_DISABLE_CDP", "-DCCCL_DISABLE_NVFP8_SUPPORT"]
+OPTIONS = [
+    "-DTHRUST_DEVICE_SYSTEM=4",
+    "-DCUB_DISABLE_CDP",
+    "-DCCCL_DISABLE_NVFP8_SUPPORT",
+    "-D_CCCL_DISABLE_NVFP8_SUPPORT",
+]
 
 
 def needed(messages: str) -> str | None:
@@ -44,12 +52,29 @@ def added(job: Job, header: str, arch: int) -> Job:
 
 @functools.cache
 def found() -> Path | None:
-    """The folder with CCCL's headers; None if there is none."""
-    for folder in _candidates():
-        for place in (folder / "cccl", folder):
-            if (place / "cuda/std/version").is_file() and (place / "thrust/version.h").is_file():
-                return place
-    return None
+    """The folder with CCCL's headers; None if there is none. One before 3.1 comes first: from then on, CUB needs more
+    of the driver's functions than the emulator has."""
+    places = [place for folder in _candidates() for place in (folder / "cccl", folder)]
+    there = [place for place in places if (place / _VERSION).is_file() and (place / "thrust/version.h").is_file()]
+    best = min(there, key=lambda place: _version(place) >= 3_001_000, default=None)
+    return best and _alone(best)
+
+
+def _alone(place: Path) -> Path:
+    """The folder, or if it holds the toolkit's other headers as well (before CUDA 13), one with links to CCCL's."""
+    if not (place / "cuda_runtime.h").exists():
+        return place
+    links = cache._folder() / f"cccl-{cache.key(str(place))[:16]}"
+    links.mkdir(parents=True, exist_ok=True)
+    for name in ("cub", "cuda", "nv", "thrust"):
+        with contextlib.suppress(FileExistsError):
+            (links / name).symlink_to(place / name)
+    return links
+
+
+def _version(place: Path) -> int:
+    match = re.search(r"define CCCL_VERSION (\d+)", (place / _VERSION).read_text())
+    return int(match[1]) if match else 0
 
 
 def _candidates() -> list[Path]:

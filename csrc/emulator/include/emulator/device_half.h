@@ -67,7 +67,7 @@ template <typename Self, typename Raw, int EXPONENT_BITS> class alignas(2) short
 
   public:
     short_float() = default;
-    short_float(const Raw &raw) : __x(raw.x) {}
+    constexpr short_float(const Raw &raw) : __x(raw.x) {}
     short_float(double value) : __x(short_from_double<EXPONENT_BITS>(value)) {}
     short_float(float value) : short_float(static_cast<double>(value)) {}
     template <typename Integer, if_integer<Integer> = 0>
