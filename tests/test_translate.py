@@ -2,6 +2,7 @@
 
 import pytest
 
+import cudakern as ck
 from cudakern.own import translate
 
 
@@ -103,3 +104,22 @@ def test_which_kernels_have_threads_that_wait(text, waits):
 def test_a_long_kernel_is_called_in_the_loop_over_its_threads():
     text = "__global__ void k(int *x) { " + "x[0] += 1; " * 100 + "}"
     assert "::emu::THEY_NEVER_WAIT>" in translated(text)
+
+
+def test_a_wait_behind_a_pointer_is_no_loop(tmp_path):
+    """A function that waits and is called through a pointer: the kernel counts as one that may call every function."""
+    source = r"""
+    #include <cstdio>
+    __device__ int meet(int x) { return __syncthreads_count(x); }
+    typedef int (*function)(int);
+    __device__ function table[1] = {meet};
+    __global__ void k(int *y) { y[threadIdx.x] = table[0](threadIdx.x % 2); }
+    int main() {
+        int *y, h[64];
+        cudaMalloc(&y, sizeof h);
+        k<<<1, 64>>>(y);
+        cudaMemcpy(h, y, sizeof h, cudaMemcpyDeviceToHost);
+        printf("%d %d\n", h[0], h[63]);
+    }"""
+    (tmp_path / "pointer.cu").write_text(source)
+    assert ck.run(tmp_path / "pointer.cu").output == "32 32\n"

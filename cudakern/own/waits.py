@@ -38,6 +38,8 @@ class Waits:
                 if not any(_HOST.fullmatch(word) for word in words):
                     self._words[name] |= words
         self._unknown = self._declared() - self._words.keys()
+        if self._has_pointers():  # then every kernel may call every function
+            self._words[_ANY] |= {word for words in self._words.values() for word in words}
 
     def may_wait(self, opening: int) -> bool:
         """Whether that is so of the kernel whose body begins with the brace there."""
@@ -49,6 +51,12 @@ class Waits:
         if any(word in self._changing or _WAITS.fullmatch(word) for word in words) or "<<<" in words:
             return True
         return bool(words & _LOOPS) and any(_ATOMIC.fullmatch(word) for word in words)
+
+    def _has_pointers(self) -> bool:
+        """Whether the source declares, or calls, pointers to functions: ``(*f)(int)``."""
+        signs = [token.text for token in self._source]
+        stars = (i for i, sign in enumerate(signs) if sign == "*" and signs[i - 1] == "(")
+        return any([")", "("] in (signs[i + 1 : i + 3], signs[i + 2 : i + 4]) for i in stars)
 
     def _inside(self, opening: int) -> set[str]:
         """The words in these braces."""

@@ -88,6 +88,7 @@ static void wait_and_tell(emu_block *block, unsigned from) {
 
 static __attribute__((noinline)) void wait_at_barrier(emu_block *block, emu_barrier kind, const char *file,
                                                       int line) {
+    emu_block_refuse(file, line);
     if (block->arrived == 0) {
         block->site_file = file, block->site_line = line, block->barrier = kind;
         block->slow = kind != EMU_SYNC || block->tool;

@@ -363,6 +363,7 @@ void emu_block_discard(emu_block *block) {
     sort_idle(block);
     for (int id = 0; id < block->thread_count; ++id)
         block->threads[id].fiber = NULL, block->threads[id].state = EMU_EXITED;
+    block->alone = 0;
     memset(block->ready, 0, sizeof block->ready);
     block->abandoned = 0;
     if (!block->failed) return;
@@ -463,11 +464,19 @@ int emu_block_alone(void) {
     emu_block *block = emu_current;
     if (block->tool || block->cluster || block->grid->order != EMU_ORDER_FIXED || block->live != block->thread_count)
         return 0;
+    block->alone = 1;
     block->live = 1; // the thread that is in the kernel stands for all
     memset(block->ready, 0, sizeof block->ready);
     memset(block->live_slots, 0, sizeof block->live_slots);
     block->live_slots[block->slot >> 6] = (uint64_t)1 << (block->slot & 63);
     return 1;
+}
+
+void emu_block_refuse(const char *file, int line) {
+    if (emu_current->alone)
+        emu_block_fail(file, line,
+                       "a thread waits in a function that the kernel does not call by its name, so the kernel was "
+                       "compiled as one whose threads never wait; call the function by its name");
 }
 
 int emu_is_cooperative(void) {

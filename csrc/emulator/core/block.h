@@ -152,6 +152,7 @@ typedef struct emu_block {
     int asking;            // number of threads at __activemask
     int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
+    int alone;                                // one thread stands for all: emu_block_alone
     int tries;                                // number of calls of emu_yield in this round of the threads
     unsigned waits;                           // number of such rounds, in which perhaps all threads only waited
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
@@ -251,6 +252,7 @@ void emu_turn_take(emu_block *block);
 void emu_grid_wait(emu_grid *grid); // for grid->all_here, or a short time
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);
+void emu_block_refuse(const char *file, int line); // if one thread stands for all, which must not wait
 static inline void emu_block_make_ready(emu_block *block, emu_thread *thread) {
     thread->state = EMU_LIVE;
     block->ready[thread->slot >> 6] |= (uint64_t)1 << (thread->slot & 63);

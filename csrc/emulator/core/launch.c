@@ -266,11 +266,10 @@ int emu_launch_kernel(const emu_launch *request) {
         later->launch.device = parent->device;
         later->launch.stream = parent->stream;
         pthread_mutex_lock(&emu_queues.lock);
-        if (of->children)
-            of->last_child->next = later;
-        else
-            of->children = later;
-        of->last_child = later;
+        const int is_tail = request->stream == cudaStreamTailLaunch;
+        emu_op **first = is_tail ? &of->tail : &of->children, **last = is_tail ? &of->last_of_tail : &of->last_child;
+        *(*first ? &(*last)->next : first) = later;
+        *last = later;
         pthread_mutex_unlock(&emu_queues.lock);
         return cudaSuccess;
     }

@@ -269,8 +269,8 @@ static void run(emu_stream *s, emu_op *o);
 // Any order in which a kernel's own launches come after it is right: it cannot wait for them, and those of one of its
 // blocks in one stream come one after another.
 static void run_children(emu_stream *s, emu_op *o) {
-    for (emu_op *child; (child = o->children);) {
-        o->children = child->next;
+    for (emu_op *child; (child = o->children ? o->children : o->tail);) {
+        *(o->children ? &o->children : &o->tail) = child->next;
         if (!o->code && !atomic_load(&s->cancel)) {
             run(s, child);
             o->code = child->code;

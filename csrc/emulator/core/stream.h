@@ -47,6 +47,7 @@ typedef struct emu_op {
     void *data;
     emu_grid_launch launch;
     struct emu_op *children, *last_child; // of a kernel: those that it has launched, which run after it
+    struct emu_op *tail, *last_of_tail;   // and those that come last
     uint64_t launcher;                    // the number of the thread that queued it; 0: it has ended
     emu_event *event;                     // OP_RECORD
     uint64_t record;                      // which record of the event

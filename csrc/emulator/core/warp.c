@@ -203,6 +203,7 @@ uint64_t emu_warp(emu_warp_kind kind, unsigned mask, uint64_t value, int argumen
     unsigned lane = self->id % EMU_WARP;
     if (EMU_UNLIKELY(!(mask >> lane & 1) || width < 1 || width > EMU_WARP || (width & (width - 1))))
         check_call(kind, mask, lane, width, file, line);
+    if (EMU_UNLIKELY(block->alone)) emu_block_refuse(file, line);
     self->file = file;
     self->line = line;
     warp->value[lane] = value;
