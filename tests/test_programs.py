@@ -71,7 +71,10 @@ def test_findings_in_a_program(wrong):
     done = ck.run(wrong, "a", check=True)
     assert done.exit_code == 5
     assert done.output == "1 arguments, the last one a\n"
-    assert [(one.kind, one.kernel, one.line) for one in done.findings] == [("race", "sum", 6), ("bounds", "sum", 6)]
+    *mistakes, one, two = [(one.kind, one.kernel, one.line) for one in done.findings]
+    assert mistakes == [("race", "sum", 6), ("bounds", "sum", 6)]
+    assert (one, two) == (("leak", "allocation", 10), ("leak", "allocation", 11))
+    assert "400 bytes are in use when the program ends" in str(done.findings)
     assert "x[100]; x has 100 floats" in str(done.findings)
     shown = command("run", "--check", "wrong.cu", "a", folder=wrong.parent)
     assert shown.returncode == 5

@@ -76,7 +76,7 @@ def library() -> Any:
     of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
     of_checker.checker_findings.restype = of_checker.checker_unwritten.restype = ctypes.c_size_t
     of_checker.checker_last_launch.restype = ctypes.c_uint64
-    of_checker.checker_shadow.restype = ctypes.c_size_t
+    of_checker.checker_shadow.restype = of_checker.checker_allocations.restype = ctypes.c_size_t
     of_checker.trace_records.restype = ctypes.c_size_t
     return of_checker
 
@@ -126,6 +126,14 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     first = ctypes.c_size_t()
     count = library().checker_unwritten(ctypes.c_size_t(address), ctypes.c_size_t(nbytes), ctypes.byref(first))
     return count, first.value
+
+
+def in_use() -> list[tuple[int, int]]:
+    """Memory that the program itself has allocated and not freed: the address of the call, and the bytes."""
+    count = library().checker_allocations(None, None, ctypes.c_size_t(0))
+    callers, sizes = (ctypes.c_size_t * count)(), (ctypes.c_size_t * count)()
+    library().checker_allocations(callers, sizes, ctypes.c_size_t(count))
+    return list(zip(callers, sizes, strict=True))
 
 
 def shadow() -> tuple[int, int]:

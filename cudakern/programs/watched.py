@@ -19,10 +19,12 @@ from typing import Any
 
 from ..insight import checker
 from ..insight.check import _parameter
+from ..insight.checker import Place
 from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read
 from ..insight.findings import Finding, Findings, Parameter, finding, one_of_all_launches
 from ..insight.launches import Resources
+from ..insight.trace import _lines as lines_of_code
 from ..own import cuda_source
 
 Report = Findings | Trace
@@ -58,7 +60,7 @@ def _check(name: str) -> Callable[[], Report]:
     checker.begin()
 
     def findings() -> Report:
-        new = [_finding(one) for one in checker.found(0)]
+        new = [*(_finding(one) for one in checker.found(0)), *_leaks()]
         launches = checker.library().checker_last_launch()
         checker.end()
         return Findings(one_of_all_launches(new), launches, name)
@@ -71,6 +73,24 @@ def _finding(one: checker.Found) -> Finding:
     lines = linecache.getlines(file)
     kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
     return finding(one, _parameters("".join(lines), kernel), lines)
+
+
+def _leaks() -> list[Finding]:
+    """What the program has allocated and not freed, by the line that allocates."""
+    left: dict[tuple[str, int], list[int]] = {}
+    allocated = checker.in_use()
+    places = lines_of_code(sorted({code for code, _ in allocated}), checker.library())
+    for code, size in allocated:
+        left.setdefault(places.get(code, ("", 0)), []).append(size)
+    return [_leak(file, line, sizes) for (file, line), sizes in sorted(left.items())]
+
+
+def _leak(file: str, line: int, sizes: list[int]) -> Finding:
+    times = f" in {len(sizes)} allocations" if len(sizes) > 1 else ""
+    message = f"{sum(sizes):,} bytes{times} are in use when the program ends"
+    advice = "Free them: cudaFree, cudaFreeHost, or what belongs to the function that allocates."
+    place = Place(file, line, (0, 0, 0), (0, 0, 0))
+    return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
 
 @functools.cache

@@ -213,6 +213,12 @@ void operation_end(block_state *block, uint64_t number); // that has been found
 uint32_t operation_thread(uint32_t who);                 // that began it; of an ordinary access: `who`
 void operations_clear(void);
 
+// --- allocations.c -------------------------------------------------------------------------------------------------
+// (The caller holds the lock.)
+void allocations_add(uintptr_t address, size_t bytes);
+void allocations_remove(uintptr_t address);
+void allocations_clear(void);
+
 // --- streams.c -----------------------------------------------------------------------------------------------------
 
 typedef struct stream_work { // a launch or a copy

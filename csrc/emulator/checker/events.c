@@ -289,6 +289,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
+    allocations_add(event->address, event->bytes);
     if (event->kind == EMU_MEMORY_DEVICE) shadow_set(event->address, event->bytes, 0);
     interval_forget_freed(event->address, event->address + event->bytes);
     pthread_mutex_unlock(&lock);
@@ -301,6 +302,7 @@ static void on_release(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
+    allocations_remove(event->address);
     if ((event->kind == EMU_MEMORY_DEVICE || event->kind == EMU_MEMORY_MANAGED) && event->bytes) {
         shadow_set(event->address, event->bytes, 1);
         interval_add_freed(event->address, event->address + event->bytes);
@@ -363,6 +365,7 @@ CHECKER_API int checker_end(void) {
     shadow_clear();
     rules_clear();
     streams_clear();
+    allocations_clear();
     intervals_clear();
     return code;
 }
