@@ -102,7 +102,18 @@ def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
     ]
     if not _driver.is_clang(command):
         options.insert(0, "-fno-semantic-interposition")
-    return Job(cxx, mode, str(file), [*_OF_CUDA, f"-D__CUDA_ARCH__={request.arch}"], options, True)
+    before = [*_OF_CUDA, f"-D__CUDA_ARCH__={request.arch}"]
+    before += ["-DEMULATOR_TEXTURE_REFERENCES"] * _has_texture_references(request, file)
+    return Job(cxx, mode, str(file), before, options, True)
+
+
+def _has_texture_references(request: Request, file: Path) -> bool:
+    """Whether a source, or what it includes, declares textures as CUDA had them until version 12, `texture<float>`:
+    newer programs may use the name for something else."""
+    folders = [option[2:] for option in request.host if option.startswith("-I")]
+    sources = [dependencies.Header(str(file), str(file.parent), read(file), {})]
+    texts = (header.text for header in dependencies.follow(sources, ((), folders)))
+    return any(re.search(r"^\s*(?:static\s+)?texture\s*<", text, re.M) for text in texts)
 
 
 def _plain(job: Job, folder: Path, here: Path) -> tuple[list[str], str]:
