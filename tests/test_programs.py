@@ -95,11 +95,11 @@ def test_counters_of_a_program(wrong):
 
 def test_errors_are_those_of_the_source(tmp_path, wrong):
     wrong.write_text(WRONG.replace("x[i]", "z[i]").replace("<<<2, 64>>>", "<<<2>>>"))
-    with pytest.raises(ck.CompileError, match=r"wrong\.cu was not compiled") as failure:
+    with ck.use_backend("emulator"), pytest.raises(ck.CompileError, match=r"wrong\.cu was not compiled") as failure:
         ck.run(wrong, flags=["-DN=1"])
     assert "wrong.cu:6:" in failure.value.log
     assert "wrong.cu:14:" in failure.value.log
-    done = command("run", "wrong.cu", folder=tmp_path)
+    done = command("run", "--backend", "emulator", "wrong.cu", folder=tmp_path)
     assert done.returncode == 1
     assert "wrong.cu:6:" in done.stderr
     assert "Traceback" not in done.stderr
@@ -113,7 +113,8 @@ def test_a_rule_that_is_broken_is_said_once(tmp_path, monkeypatch):
         "__global__ void k() {\n  if (threadIdx.x) __syncthreads();\n  else\n    __syncthreads();\n}\n"
         "int main() { k<<<1, 32>>>(); k<<<1, 32>>>(); cudaDeviceSynchronize(); return 7; }\n"
     )
-    done = ck.run(tmp_path / "barrier.cu")
+    with ck.use_backend("emulator"):
+        done = ck.run(tmp_path / "barrier.cu")
     assert done.exit_code == 7
     assert done.errors.count("kernel k, ") == 1
     assert "barrier.cu:4, block (0,0,0)" in done.errors or "barrier.cu:2, block (0,0,0)" in done.errors
@@ -173,7 +174,8 @@ def test_options_are_read_as_nvcc_reads_them():
 def test_a_cell_with_main(capsys):
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
     shell.run_line_magic("load_ext", "cudakern")
-    shell.run_cell(f"%%cuda\n{WRONG}")
+    with ck.use_backend("emulator"):
+        shell.run_cell(f"%%cuda\n{WRONG}")
     shown = capsys.readouterr()
     assert "0 arguments" in shown.out
     assert re.search(r"sum, cell_\d+\.cu:7: thread", shown.out)
