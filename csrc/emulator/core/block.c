@@ -290,6 +290,7 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->index = index;
     block->phase = 0;
     block->live = block->thread_count;
+    block->alone = 0;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
     block->late = block->next_late = 0;
     ++block->runs;
@@ -363,7 +364,6 @@ void emu_block_discard(emu_block *block) {
     sort_idle(block);
     for (int id = 0; id < block->thread_count; ++id)
         block->threads[id].fiber = NULL, block->threads[id].state = EMU_EXITED;
-    block->alone = 0;
     memset(block->ready, 0, sizeof block->ready);
     block->abandoned = 0;
     if (!block->failed) return;

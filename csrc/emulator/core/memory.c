@@ -6,8 +6,8 @@
 //
 // Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes
 // are 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten
-// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled. Whole programs
-// ask for zeros instead, which is what they see on a GPU at first (measured on an H200).
+// memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled. Whole
+// programs ask for zeros instead, which is what they see on a GPU at first (measured on an H200).
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
@@ -591,7 +591,7 @@ int emu_pointer_attributes(void *attributes, size_t size, const void *pointer) {
     return cudaSuccess;
 }
 
-// --- managed memory: advice and prefetches are stored, for cudaMemRangeGetAttribute ---------------------------------
+// --- managed memory: advice and prefetches are stored, for cudaMemRangeGetAttribute --------------------------------
 // Checks a range.
 static int check_managed(const char *call, const void *pointer, size_t bytes, int location) {
     int code = location == cudaCpuDeviceId ? cudaSuccess : emu_check_device(location, call);

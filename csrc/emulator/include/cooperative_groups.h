@@ -1,8 +1,8 @@
 // Cooperative groups: block, cluster, grid, tiles, coalesced lanes, and partitions of these.
 //
 // A group within a warp is a mask of lanes, and its operations are the warp's operations with this mask
-// (core/warp.c), so lanes that never arrive are reported in the same way. Ranks are counted within the mask. A tile of
-// several warps uses a numbered barrier of the block.
+// (core/warp.c), so lanes that never arrive are reported in the same way. Ranks are counted within the mask. A tile
+// of several warps uses a numbered barrier of the block.
 #ifndef EMULATOR_COOPERATIVE_GROUPS_H
 #define EMULATOR_COOPERATIVE_GROUPS_H
 

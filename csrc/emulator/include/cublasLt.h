@@ -1,5 +1,5 @@
-// cuBLASLt, which the emulator does not have: handles can be made, because programs make them in a header of their own
-// and never use them. A call of another function is refused where it is.
+// cuBLASLt, which the emulator does not have: handles can be made, because programs make them in a header of their
+// own and never use them. A call of another function is refused where it is.
 #ifndef CUBLASLT_H_
 #define CUBLASLT_H_
 

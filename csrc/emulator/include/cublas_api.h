@@ -1,8 +1,8 @@
 // cuBLAS on the emulator: the functions that programs use most, as kernels of the emulator. C++ only.
 //
 // As in cuBLAS, matrices are column-major, operations run in the handle's stream, and numbers that a function returns
-// are at a host address (then it waits) or, with CUBLAS_POINTER_MODE_DEVICE, at a device address. Sums are formed in an
-// order of their own, so results may differ from cuBLAS's in the last digits.
+// are at a host address (then it waits) or, with CUBLAS_POINTER_MODE_DEVICE, at a device address. Sums are formed in
+// an order of their own, so results may differ from cuBLAS's in the last digits.
 #ifndef CUBLAS_API_H_
 #define CUBLAS_API_H_
 

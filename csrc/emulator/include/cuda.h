@@ -1,9 +1,9 @@
-// CUDA's driver API on the emulator, as far as programs share it with the runtime API: devices, contexts, memory, copies,
-// streams, events, launches. Also for C.
+// CUDA's driver API on the emulator, as far as programs share it with the runtime API: devices, contexts, memory,
+// copies, streams, events, launches. Also for C.
 //
-// Each function is a thin wrapper of the core's function. A device pointer is an address as a number. Modules of PTX or
-// machine code cannot be loaded, so a call of cuModuleLoad is refused when it is compiled; cudaGetFuncBySymbol gives the
-// CUfunction of a kernel that is compiled with the program.
+// Each function is a thin wrapper of the core's function. A device pointer is an address as a number. Modules of PTX
+// or machine code cannot be loaded, so a call of cuModuleLoad is refused when it is compiled; cudaGetFuncBySymbol
+// gives the CUfunction of a kernel that is compiled with the program.
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 

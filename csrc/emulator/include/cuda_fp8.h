@@ -1,5 +1,5 @@
-// CUDA's numbers of 8 bits: e4m3 (4 bits of exponent, 3 of fraction, up to 448, no infinity) and e5m2 (the upper half of
-// a half), and vectors of 2 and 4 of them. They have conversions, but no arithmetic. C++ only.
+// CUDA's numbers of 8 bits: e4m3 (4 bits of exponent, 3 of fraction, up to 448, no infinity) and e5m2 (the upper half
+// of a half), and vectors of 2 and 4 of them. They have conversions, but no arithmetic. C++ only.
 #ifndef __CUDA_FP8_H__
 #define __CUDA_FP8_H__
 

@@ -1,12 +1,12 @@
 // cuRAND's generators for kernels: XORWOW, Philox4_32_10 and Sobol's quasirandom numbers of 32 bits.
 //
 // Their integers and uniform numbers are those of a GPU, bit for bit, as is every state after curand_init. Normal
-// numbers differ by up to 2e-6, because a GPU computes log, sin and cos less accurately. Poisson numbers of a mean from
-// 64 to 4000 are made in another way.
+// numbers differ by up to 2e-6, because a GPU computes log, sin and cos less accurately. Poisson numbers of a mean
+// from 64 to 4000 are made in another way.
 //
-// Sources: G. Marsaglia, "Xorshift RNGs", 2003 (xorwow); J. Salmon and others, "Parallel Random Numbers: As Easy as 1,
-// 2, 3", 2011 (Philox); S. Joe and F. Kuo's direction numbers new-joe-kuo-6, of which there are the first 21 dimensions;
-// cuRAND's documentation for the lengths of subsequences, its headers for how seeds are spread.
+// Sources: G. Marsaglia, "Xorshift RNGs", 2003 (xorwow); J. Salmon and others, "Parallel Random Numbers: As Easy as
+// 1, 2, 3", 2011 (Philox); S. Joe and F. Kuo's direction numbers new-joe-kuo-6, of which there are the first 21
+// dimensions; cuRAND's documentation for the lengths of subsequences, its headers for how seeds are spread.
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
@@ -143,7 +143,7 @@ __device__ inline unsigned curand(curandStateXORWOW *state) {
     return state->v[4] + (state->d += 362437);
 }
 
-// --- Philox: the lower half of the counter is a place in a subsequence of 2^66 numbers, the upper half its number -----
+// --- Philox: the lower half of the counter is a place in a subsequence of 2^66 numbers, the upper half its number --
 __device__ inline void skipahead(unsigned long long n, curandStatePhilox4_32_10 *state) {
     const unsigned at = state->STATE + static_cast<unsigned>(n & 3);
     state->STATE = at & 3;
@@ -183,7 +183,7 @@ __device__ inline uint4 curand4(curandStatePhilox4_32_10 *state) {
     return {eight[at], eight[at + 1], eight[at + 2], eight[at + 3]};
 }
 
-// --- Sobol: number i is the sum without carries of the direction vectors at the bits of i in Gray code ----------------
+// --- Sobol: number i is the sum without carries of the direction vectors at the bits of i in Gray code -------------
 typedef unsigned int curandDirectionVectors32_t[32];
 struct curandStateSobol32 {
     unsigned i, x, c, direction_vectors[32];

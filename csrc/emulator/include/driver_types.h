@@ -1,8 +1,8 @@
 // CUDA's host types: handles, enumerations with CUDA's numbers, structs with CUDA's fields.
 //
-// Types of features that the emulator lacks (virtual memory, external memory) are omitted, so code that uses them fails
-// to compile. Names and numbers are CUDA's, because programs depend on them. Layouts may differ from CUDA's, because all
-// code that shares these structs is compiled with this file.
+// Types of features that the emulator lacks (virtual memory, external memory) are omitted, so code that uses them
+// fails to compile. Names and numbers are CUDA's, because programs depend on them. Layouts may differ from CUDA's,
+// because all code that shares these structs is compiled with this file.
 #ifndef __DRIVER_TYPES_H__ // CUDA's name, on which programs depend
 #define __DRIVER_TYPES_H__
 

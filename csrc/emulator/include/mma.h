@@ -1,8 +1,9 @@
 // CUDA's products of small matrices by a warp: nvcuda::wmma.
 //
-// A fragment's elements are distributed over the lanes in an order of the emulator's own, as CUDA leaves it open: lane l
-// holds elements l, l + 32, ... of the matrix, counted by rows. Products of 16-bit numbers and of tf32 are rounded as by
-// mma.sync on an H200; sums of halves are rounded to a half at the end. Fragments of 4 bits and of 1 bit are missing.
+// A fragment's elements are distributed over the lanes in an order of the emulator's own, as CUDA leaves it open:
+// lane l holds elements l, l + 32, ... of the matrix, counted by rows. Products of 16-bit numbers and of tf32 are
+// rounded as by mma.sync on an H200; sums of halves are rounded to a half at the end. Fragments of 4 bits and of 1
+// bit are missing.
 #ifndef CUDA_MMA_H
 #define CUDA_MMA_H
 

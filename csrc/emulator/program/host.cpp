@@ -1,5 +1,5 @@
-// The host's own functions under the names by which programs' kernels know them (device_memory.h). Where `cudakern cc`
-// links, the linker does this; other compilers do not know that it should. malloc in kernels is the host's then.
+// The host's own functions under the names by which programs' kernels know them (device_memory.h). Where `cudakern
+// cc` links, the linker does this; other compilers do not know that it should. malloc in kernels is the host's then.
 #include <cstdlib>
 #include <new>
 

@@ -1,5 +1,5 @@
-// A part of cuda_runtime_api.h: memory with three axes, and further copies to and from arrays. Each is one of the copies
-// that cudaMemcpy3D makes.
+// A part of cuda_runtime_api.h: memory with three axes, and further copies to and from arrays. Each is one of the
+// copies that cudaMemcpy3D makes.
 #ifndef EMULATOR_API_ARRAYS_H
 #define EMULATOR_API_ARRAYS_H
 

@@ -357,7 +357,7 @@ EMU_BLAS_ROT(cublasSrot, float)
 EMU_BLAS_ROT(cublasDrot, double)
 #undef EMU_BLAS_ROT
 
-// --- products of 16-bit numbers, and of types given at run time -----------------------------------------------------
+// --- products of 16-bit numbers, and of types given at run time ----------------------------------------------------
 inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
                                                  int m, int n, int k, const void *alpha, const void *a,
                                                  cudaDataType a_type, int lda, long long stride_a, const void *b,

@@ -1,6 +1,6 @@
 // The kernels of cuBLAS's functions. A block has one thread and computes a piece of the result, so that the blocks'
-// worker threads share the work and the compiler vectorizes the loops. (A kernel is any function that is exported; the
-// translator of programs needs the word __global__ for itself.)
+// worker threads share the work and the compiler vectorizes the loops. (A kernel is any function that is exported;
+// the translator of programs needs the word __global__ for itself.)
 #ifndef EMULATOR_BLAS_KERNELS_H
 #define EMULATOR_BLAS_KERNELS_H
 

@@ -121,8 +121,8 @@ EMU_API void emu_copy_async_wait(int groups);
 EMU_API void emu_mbarrier_init(void *barrier, int arrivals, const char *file, int line);
 EMU_API void emu_mbarrier_arrive(void *barrier, int bytes, const char *file, int line);
 EMU_API void emu_mbarrier_wait(void *barrier, int parity, const char *file, int line);
-// The same by parts, for PTX: arrivals (which also later phases lack if it `drops`), and bytes that are to come or, if
-// negative, have come; returns the phase's parity. One attempt to wait. A copy of bytes to shared memory.
+// The same by parts, for PTX: arrivals (which also later phases lack if it `drops`), and bytes that are to come or,
+// if negative, have come; returns the phase's parity. One attempt to wait. A copy of bytes to shared memory.
 EMU_API unsigned emu_mbarrier_change(void *barrier, int arrivals, int bytes, int drops, const char *file, int line);
 EMU_API int emu_mbarrier_test(void *barrier, int parity, const char *file, int line);
 EMU_API void emu_bulk_load(void *shared, const void *global, int bytes, void *barrier, const char *file, int line);
@@ -184,8 +184,8 @@ enum { EMU_LAYERED = 8 };
 EMU_API void emu_texture_read(uint64_t texture, int axes, const float *at, int index, int as_float, int channels,
                               uint32_t words[4], const char *file, int line);
 
-// The address of `bytes` bytes of a surface; x is in bytes. `mode`: cudaSurfaceBoundaryMode. NULL: outside, where reads
-// give 0 and writes have no effect.
+// The address of `bytes` bytes of a surface; x is in bytes. `mode`: cudaSurfaceBoundaryMode. NULL: outside, where
+// reads give 0 and writes have no effect.
 EMU_API void *emu_surface_at(uint64_t surface, int axes, int x, int y, int z, size_t bytes, int mode,
                              const char *file, int line);
 

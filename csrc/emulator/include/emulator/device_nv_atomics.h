@@ -1,4 +1,5 @@
-// The compiler's own atomic functions with memory orders and scopes, of nvcc 12.8 and later: __nv_atomic_fetch_add, ...
+// The compiler's own atomic functions with memory orders and scopes, of nvcc 12.8 and later: __nv_atomic_fetch_add,
+// ...
 //
 // An operation is relaxed, with a fence before it if it releases and one after it if it acquires.
 #ifndef EMULATOR_DEVICE_NV_ATOMICS_H

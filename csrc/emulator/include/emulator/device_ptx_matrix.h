@@ -1,7 +1,8 @@
-// mma.sync, ldmatrix and stmatrix as inline PTX has them: with any types and shapes that share one layout of registers.
+// mma.sync, ldmatrix and stmatrix as inline PTX has them: with any types and shapes that share one layout of
+// registers.
 //
-// A register holds E consecutive elements along k: 1 of tf32, 2 of 16 bits, 4 of 8 bits. Of lane 4 * g + t, register i
-// of A has row g + 8 * (i % 2) and begins at k = E * (t + 4 * (i / 2)); register i of B has column g and begins at
+// A register holds E consecutive elements along k: 1 of tf32, 2 of 16 bits, 4 of 8 bits. Of lane 4 * g + t, register
+// i of A has row g + 8 * (i % 2) and begins at k = E * (t + 4 * (i / 2)); register i of B has column g and begins at
 // k = E * (t + 4 * i). Sums are rounded as device_tensor.h does it; those of halves once more, to the nearest half.
 #ifndef EMULATOR_DEVICE_PTX_MATRIX_H
 #define EMULATOR_DEVICE_PTX_MATRIX_H

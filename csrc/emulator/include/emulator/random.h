@@ -4,8 +4,9 @@
 //   Philox   numbers 4i to 4i + 3: subsequence i % 65536
 //   Sobol    of n numbers, the first n / dimensions are those of the first dimension, ...
 //
-// (The order of XORWOW is documented; that of Philox, and of normal and double-precision numbers, was seen on an H200.)
-// The other pseudorandom generators' numbers are those of Philox here, and other quasirandom generators are refused.
+// (The order of XORWOW is documented; that of Philox, and of normal and double-precision numbers, was seen on an
+// H200.) The other pseudorandom generators' numbers are those of Philox here, and other quasirandom generators are
+// refused.
 #ifndef EMULATOR_RANDOM_H
 #define EMULATOR_RANDOM_H
 
