@@ -1,7 +1,7 @@
 // What translated sources call: launches as `kernel<<<grid, block>>>(arguments)` makes them.
 //
-//     k<<<g, b, bytes, stream>>>(x, n)        (emu::configure(g, b, bytes, stream), k(x, n))
-//     __global__ void k(float *x, int n) {    void k(float *x, int n) { if (emu_launching) return emu::launch<k>(x, n);
+//     k<<<g, b, bytes, stream>>>(x, n)      (emu::configure(g, b, bytes, stream), k(x, n))
+//     __global__ void k(float *x, int n) {  void k(float *x, int n) { if (emu_launching) return emu::launch<k>(x, n);
 //
 // So the C++ compiler finds the kernel and converts the arguments. (../../core/program.c has the other half.)
 #ifndef EMULATOR_DEVICE_PROGRAM_H
