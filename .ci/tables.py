@@ -501,32 +501,44 @@ def counters():
     """docs/results/counters.md: where cudakern.trace and Nsight Compute agree, and each figure where they do not."""
     sys.path.insert(0, str(ROOT / "tests"))
     from cache_patterns import rates
-    from counter_reasons import PATTERNS, VARIANTS
+    from counter_reasons import CODE, PATTERNS, VARIANTS
 
     ours = records.read(RESULTS / "emulator_traced.json")
     theirs = [records.read(RESULTS / f"gpu_{name}.json") for name in ("counters", "ladder_counters")]
+
+    def flat(rows):
+        return {f"{op} {name}": row for op, of in rows.items() for name, row in of.items()}
+
+    measured = flat(theirs[1]["rows"])
     groups = {
-        "Small kernels with simple patterns": (theirs[0]["metrics"], theirs[0]["kernels"], ours["kernels"]),
-        "Variants": (
-            theirs[1]["metrics"],
-            *({f"{op} {name}": row for op, of in rows.items() for name, row in of.items()}
-              for rows in (theirs[1]["rows"], ours["rows"])),
+        "Small kernels with simple patterns": (
+            theirs[0]["metrics"], theirs[0]["kernels"], ours["metrics"], ours["kernels"]
+        ),
+        "Variants": (theirs[1]["metrics"], measured, ours["metrics"], flat(ours["rows"])),
+        "Divergent branches and arithmetic of variants": (
+            theirs[1]["metrics"], measured, ours["code_metrics"], flat(ours["code"])
         ),
     }  # fmt: skip
     reasons = {name: [why] for name, why in PATTERNS.items()} | {" ".join(key): why for key, why in VARIANTS.items()}
     totals, lines = [], []
-    for group, (metrics, measured_rows, traced_rows) in groups.items():
+    for group, (metrics, measured_rows, names, traced_rows) in groups.items():
         figures = [
             (kernel, name, mine, value)
             for kernel, row in measured_rows.items()
             if kernel in traced_rows
             for name, value in zip(metrics, row, strict=True)
-            if name in ours["metrics"]
-            for mine in (traced_rows[kernel][ours["metrics"].index(name)],)
+            if name in names
+            for mine in (traced_rows[kernel][names.index(name)],)
             if mine or value
         ]
         rows = [
-            [f"`{kernel}`", f"`{name}`", f"{mine:,.10g}", f"{value:,.10g}", "; ".join(reasons[kernel])]
+            [
+                f"`{kernel}`",
+                f"`{name}`",
+                f"{mine:,.10g}",
+                f"{value:,.10g}",
+                "; ".join(CODE.get(name) or reasons[kernel]),
+            ]
             for kernel, name, mine, value in figures
             if mine != value
         ]

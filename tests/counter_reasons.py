@@ -21,7 +21,8 @@ _OF_VARIANTS = {
         split_inside""",
     "Nsight counts a few passes more where accesses of several warps meet": """
         sum_of_squares vectorized, cooperative; matmul register_tile, vectorized, few_rows, split_fp16,
-        split_bf16, split_inside, warp_tiles_split_k, tensor_cores_split_k; sort many_blocks""",
+        split_bf16, split_inside, warp_tiles_split_k, tensor_cores_split_k, wgmma_persistent, wgmma_multicast;
+        sort many_blocks""",
     "threads wait for others, for as long as it takes": """
         sum_of_squares cooperative; exclusive_scan lookback; inclusive_scan lookback""",
     "nvcc loads only those members of a struct that are used": "add_fields array_of_structs, aligned_structs",
@@ -36,3 +37,12 @@ for _reason, _some in _OF_VARIANTS.items():
         _operation, _, _names = " ".join(_of.split()).partition(" ")
         for _name in _names.split(", "):
             VARIANTS.setdefault((_operation, _name), []).append(_reason)
+
+#: Of variants' branches and arithmetic, by the figure.
+_ARITHMETIC = ["nvcc unrolls, computes indices and functions in its own way; products of matrices are not counted"]
+CODE = {
+    "smsp__sass_branch_targets_threads_divergent.sum": ["nvcc unrolls loops, and has predicates or other branches"]
+} | {
+    f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum": _ARITHMETIC
+    for op in ("fadd", "fmul", "ffma", "dadd", "dmul", "dfma")
+}

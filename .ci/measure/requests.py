@@ -56,6 +56,11 @@ def traced():
             op: {variant: [one.metrics[name] for name in names] for variant, one in variants.items()}
             for op, variants in of_variants.items()
         },
+        "code_metrics": counter_patterns.OF_VARIANTS,
+        "code": {
+            op: {variant: [one.metrics[name] for name in counter_patterns.OF_VARIANTS] for variant, one in some.items()}
+            for op, some in of_variants.items()
+        },
         "caches": cache_patterns.model(),
         "summary": f"{len(of_kernels)} kernels, {sum(map(len, of_variants.values()))} variants",
     }
