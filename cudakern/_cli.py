@@ -79,7 +79,8 @@ def _guarded(parser: _Parser, command: str, backend: str | None, run: Callable[[
     except argparse.ArgumentTypeError as error:
         parser.error(f"{command}: {error}")
     except CompileError as error:
-        print(f"{error.log}cudakern: {error}" if error.log else f"cudakern: {error}", file=sys.stderr)
+        first = str(error).partition(":\n")[0]
+        print(f"{error.log}cudakern: {first}" if error.log else f"cudakern: {error}", file=sys.stderr)
         return 1
     except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
@@ -95,7 +96,7 @@ def _guarded(parser: _Parser, command: str, backend: str | None, run: Callable[[
 
 def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     """The parser, the parser of the options common to all commands, and the commands' parsers."""
-    parser = _Parser(prog="cudakern", description="Ladders of CUDA kernels, on a GPU or on the emulator.")
+    parser = _Parser(prog="cudakern", description="CUDA kernels and programs, on a GPU or on the emulator.")
     parser.add_argument("--version", action="version", version=f"cudakern {__version__}")
     common = _Parser(prog="cudakern", add_help=False, argument_default=argparse.SUPPRESS)
     common.add_argument("--json", action="store_true", help="print JSON")
@@ -113,16 +114,21 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
         """Adds a command, with its ``words`` and the options of several commands that it ``has``."""
         name, text = run.__name__.removeprefix("_"), run.__doc__
         usage = f"cudakern {name} {words} [options]" if words else None
-        commands[name] = options = sub.add_parser(name, usage=usage, help=text, description=text, parents=[common])
+        usage = usage.removesuffix(" [options]") if usage and name in _PROGRAMS else usage
+        parents = [] if name in _PROGRAMS else [common]
+        commands[name] = options = sub.add_parser(name, usage=usage, help=text, description=text, parents=parents)
         options.set_defaults(command=name, run=run, usage=words)
         if words:
-            options.add_argument("words", nargs="*", metavar=words, help=f"{what or known}; n=1000: a parameter")
+            parameter = "" if name in _PROGRAMS else "; n=1000: a parameter"
+            options.add_argument("words", nargs="*", metavar=words, help=f"{what or known}{parameter}")
         for option in has.split():
             options.add_argument(option, **several[option])
         return options
 
     known = f"operations: {', '.join(names())}"
-    command(_run, "[nvcc's options] PROGRAM.cu [ARGUMENTS]", "the source, and the program's own arguments")
+    command(
+        _run, "[--check | --trace] [--backend NAME] [nvcc's options] PROGRAM.cu [ARGUMENTS]", "see docs/programs.md"
+    )
     command(_cc, "[nvcc's options] FILES -o PROGRAM", "sources and objects")
     command(_toolkit, "DIR", "the folder to make")
     command(_info)

@@ -74,7 +74,7 @@ def test_findings_in_a_program(wrong):
     *mistakes, one, two = [(one.kind, one.kernel, one.line) for one in done.findings]
     assert mistakes == [("race", "sum", 6), ("bounds", "sum", 6)]
     assert (one, two) == (("leak", "allocation", 10), ("leak", "allocation", 11))
-    assert "400 bytes are in use when the program ends" in str(done.findings)
+    assert "400 bytes are never freed" in str(done.findings)
     assert "x[100]; x has 100 floats" in str(done.findings)
     shown = command("run", "--check", "wrong.cu", "a", folder=wrong.parent)
     assert shown.returncode == 5
@@ -180,3 +180,21 @@ def test_a_cell_with_main(capsys):
     assert "0 arguments" in shown.out
     assert re.search(r"sum, cell_\d+\.cu:7: thread", shown.out)
     assert "(exit code 5)" in shown.out
+
+
+def test_parameters_with_restrict_in_a_template(tmp_path):
+    (tmp_path / "restrict.cu").write_text(
+        "#include <cstdio>\ntemplate <typename T> __global__ "
+        "void k(const T *__restrict__ a, T *__restrict__ b, const int n) { if (threadIdx.x < n) b[threadIdx.x] = 2 * a[threadIdx.x]; }\nint main() {\n  float *x;\n"
+        "  cudaMallocManaged(&x, 8 * sizeof(float));\n  x[3] = 5;\n  k<<<1, 32>>>(x, x + 4, 4);\n"
+        '  cudaDeviceSynchronize();\n  printf("%g %d\\n", x[7], INT_MAX);\n}\n'
+    )
+    assert ck.run(tmp_path / "restrict.cu").output == "10 2147483647\n"
+
+
+def test_a_launch_that_is_refused_says_why(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    (tmp_path / "large.cu").write_text("__global__ void k() {}\nint main() { k<<<1, dim3(64, 64)>>>(); }\n")
+    with ck.use_backend("emulator"):
+        done = ck.run(tmp_path / "large.cu")
+    assert done.errors == "cudakern: kernel k: a block of (64,64,1) = 4096 threads; at most 1024 are allowed\n"

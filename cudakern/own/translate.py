@@ -234,7 +234,7 @@ class _Translation:
             name += f"<{', '.join(arguments)}>" if arguments else ""
         last = closing(source, opening) - 1
         parameters = self.named(source[opening + 1 : last], "emu_p")
-        types = ", ".join(re.sub(r"^(\w+)", r"decltype(\1)", parameter) for parameter in parameters)
+        types = ", ".join(re.sub(r"^(\w+)", r"::emu::declared<decltype(\1)>", parameter) for parameter in parameters)
         threads = "THEY_WAIT"
         if self.mode == "plain" and not cluster and self.waits and not self.waits.may_wait(end):
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"

@@ -62,7 +62,8 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         try:
             line, log = _compiled(job, request, file, folder, here)
         except RejectedError as rejected:
-            raise CompileError(f"{file} was not compiled", _readable(str(rejected))) from None
+            log = _readable(str(rejected))
+            raise CompileError(f"{file} was not compiled:\n{_first(log)}", log) from None
         sys.stderr.write(_readable(log))
         return compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
 
@@ -220,6 +221,12 @@ def _interpreter(command: str) -> str:
     match = re.search(r"-dynamic-linker\"? \"?([^\s\"]+)", said)
     named = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
     return match[1] if match else named[platform.machine()]
+
+
+def _first(log: str, lines: int = 20) -> str:
+    """The beginning of compilers' messages."""
+    every = log.splitlines()
+    return "\n".join([*every[:lines], *(["... (the whole output is in .log)"] if len(every) > lines else [])])
 
 
 def _readable(log: str) -> str:

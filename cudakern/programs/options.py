@@ -122,7 +122,8 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         elif _OF_HOST.fullmatch(word) or forwards:
             yield word, "", "host"
         else:
-            advice = f"did you mean {', '.join(nearest(word, _table()))}? g++'s own options are passed by -Xcompiler"
+            near = ", ".join(nearest(word, [*_table(), "--check", "--trace", "--backend"])[:3])
+            advice = f"did you mean {near}? g++'s own options are passed by -Xcompiler"
             raise OptionError(f"unknown option {word}: {advice}")
 
 

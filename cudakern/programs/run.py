@@ -16,7 +16,7 @@ from typing import Any
 from .._backend import backend, use_backend
 from ..insight.counters import Trace
 from ..insight.findings import Findings
-from ..own.compilers import compiler
+from ..own.compilers import CompileError, compiler
 from . import build, options, toolkit, watched
 from .options import Request
 
@@ -125,7 +125,10 @@ def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
         path = Path(folder, name)
         path.write_text(text, encoding="utf-8")
         request = options.parsed([str(path), *flags, f"-I{Path.cwd()}"])
-        done = finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
+        try:
+            done = finished(request, path.stem, (), "checked" if check and backend().emulated else "plain")
+        except CompileError as error:
+            raise CompileError(*(text.replace(f"{folder}{os.sep}", "") for text in (str(error), error.log))) from None
     print(done.output, end="")
     print(done.errors, end="", file=sys.stderr)
     if done.findings:
@@ -147,6 +150,8 @@ def command_run(words: Sequence[str]) -> int:
     """`cudakern run [options] program.cu [arguments]`: does not return if the program could be started."""
     ours, theirs = _split(words)
     modes = {"--check": "checked", "--trace": "traced"}
+    if {*modes} <= {*ours}:
+        raise ValueError("run: a program is either checked or traced: write --check or --trace, not both")
     mode = next((modes[word] for word in ours if word in modes), "plain")
     named = next((ours[i + 1] for i, word in enumerate(ours[:-1]) if word == "--backend"), None)
     ours = [word for word, before in zip(ours, ["", *ours], strict=False) if "--backend" not in (word, before)]

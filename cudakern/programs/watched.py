@@ -12,6 +12,7 @@ import linecache
 import os
 import pickle
 import re
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..insight.check import _parameter
 from ..insight.checker import Place
 from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read
+from ..insight.declared import constants
 from ..insight.findings import Finding, Findings, Parameter, finding, one_of_all_launches
 from ..insight.launches import Resources
 from ..insight.trace import _lines as lines_of_code
@@ -37,6 +39,9 @@ def command(program: Path, mode: str, name: str, arguments: Sequence[str], repor
 
 def main(mode: str, program: str, report: str, *words: str) -> None:
     """Runs the program, and ends this process as it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the program
+    if os.environ.get("CUDAKERN_EMULATOR_PRINT", "1") != "0":  # also of what a finding cannot tell
+        checker.library().emu_configure(b"print", b"2")
     begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
@@ -87,8 +92,8 @@ def _leaks() -> list[Finding]:
 
 def _leak(file: str, line: int, sizes: list[int]) -> Finding:
     times = f" in {len(sizes)} allocations" if len(sizes) > 1 else ""
-    message = f"{sum(sizes):,} bytes{times} are in use when the program ends"
-    advice = "Free them: cudaFree, cudaFreeHost, or what belongs to the function that allocates."
+    message = f"{sum(sizes):,} bytes{times} are never freed"
+    advice = "Call cudaFree, or the function that belongs to the one that allocates."
     place = Place(file, line, (0, 0, 0), (0, 0, 0))
     return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
@@ -108,6 +113,9 @@ def _trace(name: str) -> Callable[[], Report]:
     def counted() -> Report:
         sources = Sources()
         counts = read(library, sources)
+        files = {one.file for launch in counts for one in launch.instructions}
+        sources.constants |= {name for file in files for name in constants("".join(linecache.getlines(file)))}
+        counts = read(library, sources) if sources.constants else counts
         session.__exit__(None, None, None)
         return Trace(name, counts, sources, Resources())
 

@@ -289,7 +289,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
-    allocations_add(event->address, event->bytes);
+    if (event->kind != EMU_MEMORY_SYMBOL) allocations_add(event->address, event->bytes);
     if (event->kind == EMU_MEMORY_DEVICE) shadow_set(event->address, event->bytes, 0);
     interval_forget_freed(event->address, event->address + event->bytes);
     pthread_mutex_unlock(&lock);

@@ -97,8 +97,9 @@ static const char *apply(emu_config *config, const char *key, const char *value)
             return "a size in bytes from 16K to 64M, or 0 (the default)";
         config->stack_bytes = bytes;
     } else if (!strcmp(key, "print")) {
-        if (!parse_count(value, 0, 1, &count)) return "0 or 1";
+        if (!parse_count(value, 0, 2, &count)) return "0, 1 or, beside a tool too, 2";
         config->silent = !count;
+        config->also_beside_a_tool = count == 2;
     } else if (!strcmp(key, "fail_allocation")) {
         if (!parse_count(value, 0, INT64_MAX, &count))
             return "an integer n from 0 (the n-th device allocation from now fails; 0: none)";
@@ -160,7 +161,9 @@ int emu_allocation_should_fail(void) {
 }
 
 void emu_print_error(const char *message) {
-    if (!emu_current_config()->silent && !emu_tool_is_there()) fprintf(stderr, "cudakern: %s\n", message);
+    const emu_config *config = emu_current_config();
+    if (!config->silent && (config->also_beside_a_tool || !emu_tool_is_there()))
+        fprintf(stderr, "cudakern: %s\n", message);
 }
 
 int emu_change_config(const char *key, const char *value) {

@@ -4,6 +4,7 @@
 //   k(x, n), which sees emu_launching, takes the last one
 //
 // They form a stack, because the arguments of a launch may call functions that launch kernels, too.
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core.h"
@@ -22,6 +23,12 @@ void emu_launch_next(const emu_configuration *launch) {
     *next = (pending){last, *launch};
     last = next;
     emu_launching = 1;
+}
+
+void emu_launch_refused(void) {
+    static atomic_int said;
+    char text[EMU_MESSAGE];
+    if (!atomic_exchange(&said, 1) && emu_error_detail(text, sizeof text)) emu_print_error(text);
 }
 
 emu_configuration emu_launch_taken(void) {

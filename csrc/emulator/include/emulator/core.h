@@ -73,6 +73,7 @@ typedef int (*emu_interrupted)(void *argument);
 
 // Errors
 EMU_API void emu_launch_next(const emu_configuration *launch);
+EMU_API void emu_launch_refused(void);            // says why on standard error, once
 EMU_API emu_configuration emu_launch_taken(void); // the last one, which is then done with
 EMU_API int emu_last_error(int reset);
 EMU_API const char *emu_error_name(int code);

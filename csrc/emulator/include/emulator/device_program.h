@@ -7,6 +7,8 @@
 #ifndef EMULATOR_DEVICE_PROGRAM_H
 #define EMULATOR_DEVICE_PROGRAM_H
 
+#include <limits.h> // as nvcc does
+
 #include "device_dynamic.h"
 #include "device_launch.h"
 
@@ -19,6 +21,11 @@ extern __thread int emu_launching __attribute__((tls_model("initial-exec"), visi
 #endif
 
 namespace emu {
+
+// The type of a parameter in that of its function: g++ keeps __restrict__ where a type depends on a template's.
+template <typename T> struct unrestricted { using type = T; };
+template <typename T> struct unrestricted<T *__restrict__> { using type = T *; };
+template <typename T> using declared = typename unrestricted<std::remove_cv_t<T>>::type;
 
 inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
     const emu_configuration launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, stream};
@@ -84,7 +91,7 @@ __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
     void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
-    (void)cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
+    if (cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream)) != cudaSuccess) emu_launch_refused();
 }
 
 // The lanes of a warp that run together wait for each other: see translate.py.
