@@ -185,7 +185,8 @@ def test_a_cell_with_main(capsys):
 def test_parameters_with_restrict_in_a_template(tmp_path):
     (tmp_path / "restrict.cu").write_text(
         "#include <cstdio>\ntemplate <typename T> __global__ "
-        "void k(const T *__restrict__ a, T *__restrict__ b, const int n) { if (threadIdx.x < n) b[threadIdx.x] = 2 * a[threadIdx.x]; }\nint main() {\n  float *x;\n"
+        "void k(const T *__restrict__ a, T *__restrict__ b, const int n) {\n"
+        "  if (threadIdx.x < n) b[threadIdx.x] = 2 * a[threadIdx.x];\n}\nint main() {\n  float *x;\n"
         "  cudaMallocManaged(&x, 8 * sizeof(float));\n  x[3] = 5;\n  k<<<1, 32>>>(x, x + 4, 4);\n"
         '  cudaDeviceSynchronize();\n  printf("%g %d\\n", x[7], INT_MAX);\n}\n'
     )

@@ -91,7 +91,9 @@ __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
     void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
-    if (cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream)) != cudaSuccess) emu_launch_refused();
+    if (cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream)) !=
+        cudaSuccess)
+        emu_launch_refused();
 }
 
 // The lanes of a warp that run together wait for each other: see translate.py.
