@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "core.h"
+#include "host.h"
 
 typedef struct pending {
     struct pending *before;
