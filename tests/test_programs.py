@@ -18,7 +18,9 @@ def command(*words, folder, input=""):
     return subprocess.run(line, cwd=folder, input=input, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, id=p.stem, marks=pytest.mark.full if i % 4 else ()) for i, p in enumerate(ALL)]
+)
 def test_a_program_of_the_corpus(path):
     of = Described(path)
     done = command("run", "--backend", "emulator", *of.words, "--", *of.arguments, folder=of.folder, input=of.input)
