@@ -17,6 +17,7 @@ typedef struct allocation {
 
 static allocation *all;
 static size_t count, room;
+static int is_wanted; // by whole programs: to look for the caller takes its time
 
 static uintptr_t caller(void) {
     enum { DEEPEST = 16 };
@@ -31,6 +32,7 @@ static uintptr_t caller(void) {
 }
 
 void allocations_add(uintptr_t address, size_t bytes) { // lock held
+    if (!is_wanted) return;
     if (count == room) {
         const size_t more = 2 * room + 64;
         allocation *const grown = realloc(all, more * sizeof *all);
@@ -49,7 +51,12 @@ void allocations_remove(uintptr_t address) { // lock held
 }
 
 void allocations_clear(void) {
+    is_wanted = 0;
     count = 0;
+}
+
+CHECKER_API void checker_keep_allocations(void) {
+    is_wanted = 1;
 }
 
 // What is in use: how many allocations, and of each one the caller's code and the bytes.

@@ -26,9 +26,9 @@ void emu_launch_next(const emu_configuration *launch) {
 }
 
 void emu_launch_refused(void) {
-    static atomic_int said;
+    static atomic_int printed;
     char text[EMU_MESSAGE];
-    if (!atomic_exchange(&said, 1) && emu_error_detail(text, sizeof text)) emu_print_error(text);
+    if (!atomic_exchange(&printed, 1) && emu_error_detail(text, sizeof text)) emu_print_error(text);
 }
 
 emu_configuration emu_launch_taken(void) {

@@ -83,6 +83,15 @@ static array *find(const void *handle) { // lock held
     return a;
 }
 
+// Of an array as it is now, which another thread may free; 0: there is none.
+static int copied(const void *handle, array *copy) {
+    pthread_mutex_lock(&lock);
+    const array *a = find(handle);
+    if (a) *copy = *a;
+    pthread_mutex_unlock(&lock);
+    return a != NULL;
+}
+
 static int no_array(const char *call, const void *handle) {
     return emu_error(cudaErrorInvalidResourceHandle, "%s: %p is not an array, or the array has been freed", call,
                      handle);
@@ -156,11 +165,7 @@ int emu_array_free(void *handle) {
 
 int emu_array_info(void *channels, void *extent, unsigned *flags, const void *handle) {
     array copy;
-    pthread_mutex_lock(&lock);
-    const array *a = find(handle);
-    if (a) copy = *a;
-    pthread_mutex_unlock(&lock);
-    if (!a) return no_array("cudaArrayGetInfo", handle);
+    if (!copied(handle, &copy)) return no_array("cudaArrayGetInfo", handle);
     if (channels) memcpy(channels, &copy.channels, sizeof copy.channels);
     if (extent) memcpy(extent, &copy.extent, sizeof copy.extent);
     if (flags) *flags = copy.flags;
@@ -178,11 +183,7 @@ typedef struct end {
 static int array_end(const char *call, const void *handle, const struct cudaPos *at, const struct cudaExtent *extent,
                      end *end) {
     array copy;
-    pthread_mutex_lock(&lock);
-    const array *a = find(handle);
-    if (a) copy = *a;
-    pthread_mutex_unlock(&lock);
-    if (!a) return no_array(call, handle);
+    if (!copied(handle, &copy)) return no_array(call, handle);
     const size_t all[3] = {copy.extent.width, copy.extent.height ? copy.extent.height : 1,
                            copy.extent.depth ? copy.extent.depth : 1};
     const size_t first[3] = {at->x, at->y, at->z}, many[3] = {extent->width, extent->height, extent->depth};
@@ -276,11 +277,7 @@ int emu_array_copy_bytes(const void *handle, size_t x, size_t y, void *other, si
     int code = rectangle_end(call, handle, x, y, 0, 0, &end);
     if (code) return code;
     array copy;
-    pthread_mutex_lock(&lock);
-    const array *a = find(handle);
-    if (a) copy = *a;
-    pthread_mutex_unlock(&lock);
-    if (!a) return no_array(call, handle);
+    if (!copied(handle, &copy)) return no_array(call, handle);
     const size_t all = copy.slice * (copy.extent.depth ? copy.extent.depth : 1);
     const size_t left = all - (size_t)(end.data - (char *)copy.data);
     if (bytes > left)

@@ -16,9 +16,7 @@ namespace detail {
 template <typename Derived> void *malloc(execution_policy<Derived> &, std::size_t bytes) {
     void *pointer = nullptr;
     if (emu_in_kernel()) return std::malloc(bytes);
-    if (emu_malloc(&pointer, bytes)) return nullptr;
-    emu_set(pointer, bytes, 0, bytes, 1, nullptr, 0); // the host will write it, of which no tool hears
-    return pointer;
+    return emu_malloc(&pointer, bytes) ? nullptr : pointer;
 }
 template <typename Derived, typename Pointer> void free(execution_policy<Derived> &, Pointer pointer) {
     void *const raw = thrust::raw_pointer_cast(pointer);
