@@ -217,12 +217,17 @@ def _declared(operation: str, kernel: str) -> tuple[Parameter, ...]:
     """The parameters of a kernel of the package, from the operation's files."""
     for path in sorted((KERNELS / operation).rglob("*.cu*")):
         text = path.read_text(encoding="utf-8")
-        if not re.search(rf"\b{kernel}\(", text):
-            continue
-        for one in cuda_source.contents(text).kernels:
-            if one.name.split("::")[-1] == kernel:
-                return tuple(map(_parameter, one.parameters))
+        if re.search(rf"\b{kernel}\(", text) and (parameters := declared_in(text, kernel)) is not None:
+            return parameters
     return ()
+
+
+@functools.cache
+def declared_in(text: str, kernel: str) -> tuple[Parameter, ...] | None:
+    """The parameters of a kernel that a source declares; None if it does not."""
+    kernels = cuda_source.contents(text).kernels
+    declared = next((one for one in kernels if one.name.split("::")[-1] == kernel), None)
+    return tuple(map(_parameter, declared.parameters)) if declared else None
 
 
 def _parameters(kernel: Kernel, compiled: Sequence[arguments.Parameter]) -> tuple[Parameter, ...]:

@@ -128,6 +128,11 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     return count, first.value
 
 
+def keep_allocations() -> None:
+    """From now on, ``in_use`` knows what the program allocates."""
+    library().checker_keep_allocations()
+
+
 def in_use() -> list[tuple[int, int]]:
     """Memory that the program itself has allocated and not freed: the address of the call, and the bytes."""
     count = library().checker_allocations(None, None, ctypes.c_size_t(0))

@@ -21,7 +21,7 @@ from ..operations.source import Source
 from . import checker
 from .blocks import Blocks
 from .declared import constants
-from .trace import _lines
+from .trace import lines_of_code
 
 MATRIX = 1 << 16  #: OF_MATRIX
 _OF_INTEGERS = 2048  #: EMU_OF_INTEGERS
@@ -298,7 +298,7 @@ def read(library: Any, sources: Sources) -> list[Counts]:
         key = one.code, one.file, one.line
         one.step_count *= key not in known
         known.add(key)
-    places = _lines(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
+    places = lines_of_code(sorted({one.code for some in sites for one in some if one.code and not one.file}), library)
     entered = library.counters_blocks()
     blocks = [[entered[one.first_block + i] for i in range(1, one.blocks)] for one in launches]
     code = Blocks({one.code for some in blocks for one in some})

@@ -157,7 +157,7 @@ def _recording() -> Iterator[Any]:
 
 
 def _trace(records: list[_Record], arrays: dict[tuple[int, int], int], library: Any) -> Trace:
-    places = _lines(sorted({one.code for one in records if one.code and not one.file}), library)
+    places = lines_of_code(sorted({one.code for one in records if one.code and not one.file}), library)
     of_block, of_warp = Counter[tuple[int, int]](), Counter[tuple[int, int, int]]()
     accesses, barriers = [], {}
     for one in records:
@@ -179,7 +179,7 @@ def _trace(records: list[_Record], arrays: dict[tuple[int, int], int], library: 
     return Trace(accesses, barriers, arrays)
 
 
-def _lines(codes: list[int], library: Any) -> dict[int, tuple[str, int]]:
+def lines_of_code(codes: list[int], library: Any) -> dict[int, tuple[str, int]]:
     """The file and line of each instruction."""
     found = (Line * len(codes))()
     if codes:

@@ -225,8 +225,10 @@ class Job(NamedTuple):
 
     def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
         """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
-        for_ptx = ["-include", "emulator/device_ptx.h"]
-        more = [*for_ptx, "-DEMULATOR_PTX_HALF"] if self.library else []  # a library of PTX needs no second pass
+        for_ptx, for_half, for_textures = (
+            ["-include", "emulator/device_ptx.h"], ["-DEMULATOR_PTX_HALF"], ["-DEMULATOR_TEXTURE_REFERENCES"]
+        )  # fmt: skip
+        more = [*for_ptx, *for_half] if self.library else []  # a library of PTX needs no second pass
         text_file, log = folder / TEXT, ""
         while True:
             line = [*self.cxx, *self.before, *more, "-DEMULATOR_TRANSLATED", "-E", "-x", "c++", self.source]
@@ -236,9 +238,13 @@ class Job(NamedTuple):
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
             translated = translate.translated(text, self.mode, str(HEADERS), self.launches, self.library)
-            if more or not translated.has_ptx:
+            # Only whole programs may be so old: newer sources may use the name `texture` for something else.
+            has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
+            if not has_textures and (more or not translated.has_ptx):
                 break
-            more = for_ptx + ["-DEMULATOR_PTX_HALF"] * translated.has_half
+            more += for_textures * has_textures
+            if translated.has_ptx and for_ptx[1] not in more:
+                more += for_ptx + for_half * translated.has_half
         text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)
@@ -394,6 +400,11 @@ def _run_nvrtc(
     return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 
 
+def readable(log: str) -> str:
+    """A compiler's messages, without the functions that stand for what the emulator lacks (ptx.py)."""
+    return re.sub(r"call to \S+ declared with attribute error: ", "", log)
+
+
 def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
     if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
@@ -402,7 +413,7 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
-    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
+    log = readable(log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

@@ -56,8 +56,8 @@ def read(path: Path) -> str:
 
 def tokens(text: str, start: int = 0, end: int | None = None) -> list[Token]:
     """Words, strings and signs, without comments and directives."""
-    found = _TOKEN.finditer(text, start, len(text) if end is None else end)
-    return [Token(m[0], m.start(), m.end()) for m in found if m.lastgroup != "skip"]
+    matches = _TOKEN.finditer(text, start, len(text) if end is None else end)
+    return [Token(m[0], m.start(), m.end()) for m in matches if m.lastgroup != "skip"]
 
 
 def split(section: Iterable[Token], *separators: str, opening: str = _OPEN, closing: str = _CLOSE) -> list[list[Token]]:

@@ -39,7 +39,9 @@ from .waits import Waits
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
-_WORDS = re.compile(r"__global__|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b")
+_WORDS = re.compile(
+    r"__global__|\btexture\s*<|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b"
+)
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 #: Types of one or several words, which cannot be names of parameters.
@@ -69,7 +71,7 @@ class Translated(NamedTuple):
     text: str
     has_ptx: bool  #: it needs device_ptx.h
     has_half: bool  #: and that with 16-bit floating-point numbers
-    has_launch: bool
+    has_textures: bool  #: declared as CUDA had them until version 12, `texture<float> t`
 
 
 Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
@@ -81,10 +83,12 @@ def translated(text: str, mode: str, headers: str, launches: bool | None = None,
     ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
     parts = list(_parts(text, headers, library))
     source = [token for start, end in parts for token in tokens(text, start, end)]
-    has_launch = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
-    translation = _Translation(text, source, mode, has_launch if launches is None else launches)
+    if launches is None:
+        launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
+    translation = _Translation(text, source, mode, launches)
     translation.run()
-    return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_launch)
+    has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
+    return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_textures)
 
 
 def _parts(text: str, headers: str, library: str) -> Iterator[tuple[int, int]]:

@@ -23,8 +23,6 @@ from ..own.cuda_source import read
 from . import cccl
 from .options import Request
 
-#: Of the language of a source that is no CUDA: g++'s name of it.
-_LANGUAGES = {"c++": "c++", "c": "c"}
 #: Standards of C++ older than that of the headers for kernels, which takes their place.
 _OLD = re.compile(r"-std=(c|gnu)\+\+(98|03|0x|11|1y|14)")
 #: As nvcc includes it before a source, and what it defines.
@@ -46,25 +44,17 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         raise FileNotFoundError(f"{file}: no such file")
     text = read(file)
     job = _job(cxx, request, file, mode)
-    seen = [
-        str(here),
-        str(file),
-        text,
-        compilers.identity(cxx),
-        dependencies.environment(),
-        translate.VERSION,
-        job,
-        cccl.OPTIONS,
-    ]
+    of_compiler = compilers.identity(cxx), dependencies.environment()
+    seen = [str(here), str(file), text, *of_compiler, translate.VERSION, job, cccl.OPTIONS]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
         try:
             line, log = _compiled(job, request, file, folder, here)
         except RejectedError as rejected:
-            log = _readable(str(rejected))
+            log = compilers.readable(str(rejected))
             raise CompileError(f"{file} was not compiled:\n{_first(log)}", log) from None
-        sys.stderr.write(_readable(log))
+        sys.stderr.write(compilers.readable(log))
         return compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
 
     return compilers.kept(cache.key(*seen), ".o", may_read, build)[0]
@@ -87,34 +77,15 @@ def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
     command = shlex.join(cxx)
     language = request.language_of(file)
     if language != "cu":
-        own = [*_LANGUAGES.get(language, language).split(), f"-I{HEADERS}", "-fPIC", "-O2"]
-        return Job(cxx, "plain", str(file), [], ["-x", *own, *request.host, "-c"])
+        own = ["-x", language, f"-I{HEADERS}", "-fPIC", "-O2"]
+        return Job(cxx, "plain", str(file), [], [*own, *request.host, "-c"])
     host = ["-std=gnu++17", *(option for option in request.host if not _OLD.fullmatch(option))]
-    options = [
-        *_driver.unit_options(command, SOURCES, mode),
-        "-g1",
-        "-w",
-        "-Wno-narrowing",
-        "-Wno-register",
-        "-x",
-        "none",
-        *host,
-        "-c",
-    ]
+    quiet = ["-g1", "-w", "-Wno-narrowing", "-Wno-register", "-x", "none"]
+    options = [*_driver.unit_options(command, SOURCES, mode), *quiet, *host, "-c"]
     if not _driver.is_clang(command):
         options.insert(0, "-fno-semantic-interposition")
     before = [*_OF_CUDA, f"-D__CUDA_ARCH__={request.arch}"]
-    before += ["-DEMULATOR_TEXTURE_REFERENCES"] * _has_texture_references(request, file)
     return Job(cxx, mode, str(file), before, options, True)
-
-
-def _has_texture_references(request: Request, file: Path) -> bool:
-    """Whether a source, or what it includes, declares textures as CUDA had them until version 12, `texture<float>`:
-    newer programs may use the name for something else."""
-    folders = [option[2:] for option in request.host if option.startswith("-I")]
-    sources = [dependencies.Header(str(file), str(file.parent), read(file), {})]
-    texts = (header.text for header in dependencies.follow(sources, ((), folders)))
-    return any(re.search(r"^\s*(?:static\s+)?texture\s*<", text, re.M) for text in texts)
 
 
 def _plain(job: Job, folder: Path, here: Path) -> tuple[list[str], str]:
@@ -128,7 +99,7 @@ def preprocessed(request: Request, file: Path, output: Path | None, more: Sequen
     """What the preprocessor makes of a source, such as a list of the files that it reads: its exit status."""
     job = _job(compilers.compiler(), request, file, "plain")
     language = {"cu": "c++"}.get(request.language_of(file), request.language_of(file))
-    options = [option for option in job.options if option not in ("-c", "-x", "none", *_LANGUAGES.values())]
+    options = [option for option in job.options if option not in ("-c", "-x", "none", "c++", "c")]
     to = ["-o", str(output)] if output else []
     return subprocess.run([*job.cxx, *job.before, *options, "-x", language, str(file), *to, *more]).returncode
 
@@ -141,9 +112,10 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
         option for option in request.host if option.startswith(("-f", "-g", "-m", "-O", "-pthread", "-static-lib"))
     ]
     contents = [_digest(path) for path in objects] + _libraries(request.linker)
+    start = _start(cxx, _interpreter(shlex.join(cxx))) if kind == "program" else []
 
     def line(kind: str, result: str) -> list[str]:
-        files = [*map(str, objects), *(_start(cxx, _interpreter(shlex.join(cxx))) if kind == "program" else [])]
+        files = [*map(str, objects), *(start if kind == "program" else [])]
         own = [*_driver.program_link(kind, LIBRARY, mode), *compilers.reporting(cxx, mode)]
         return [*cxx, "-o", result, *files, *of_host, *request.linker, *own]
 
@@ -158,7 +130,7 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
                     raise
                 log = compilers.execute(line("ordinary", result), {}, folder, here)
         except RejectedError as rejected:
-            raise CompileError("the program was not linked", _readable(str(rejected))) from None
+            raise CompileError("the program was not linked", compilers.readable(str(rejected))) from None
         return compilers.result(line(kind, result), log, folder, compilers.LIBRARY_KIND)[0], ()
 
     key = cache.key(line(kind, compilers.RESULT), contents, str(here), compilers.identity(cxx))
@@ -215,10 +187,9 @@ def _start(cxx: list[str], interpreter: str) -> list[str]:
 @functools.cache
 def _interpreter(command: str) -> str:
     """The loader of programs, as the compiler's own programs name it."""
-    said = subprocess.run(
-        [*shlex.split(command), "-###", "-x", "c", "/dev/null"], capture_output=True, text=True
-    ).stderr
-    match = re.search(r"-dynamic-linker\"? \"?([^\s\"]+)", said)
+    line = [*shlex.split(command), "-###", "-x", "c", "/dev/null"]
+    commands = subprocess.run(line, capture_output=True, text=True).stderr
+    match = re.search(r"-dynamic-linker\"? \"?([^\s\"]+)", commands)
     named = {"x86_64": "/lib64/ld-linux-x86-64.so.2", "aarch64": "/lib/ld-linux-aarch64.so.1"}
     return match[1] if match else named[platform.machine()]
 
@@ -227,12 +198,6 @@ def _first(log: str, lines: int = 20) -> str:
     """The beginning of compilers' messages."""
     every = log.splitlines()
     return "\n".join([*every[:lines], *(["... (the whole output is in .log)"] if len(every) > lines else [])])
-
-
-def _readable(log: str) -> str:
-    """The compilers' messages without what the user did not write."""
-    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
-    return log
 
 
 def copied(program: Path, output: Path, executable: bool = True) -> None:

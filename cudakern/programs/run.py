@@ -11,14 +11,16 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._backend import backend, use_backend
-from ..insight.counters import Trace
-from ..insight.findings import Findings
 from ..own.compilers import CompileError, compiler
-from . import build, options, toolkit, watched
+from . import build, options, toolkit
 from .options import Request
+
+if TYPE_CHECKING:
+    from ..insight.counters import Trace
+    from ..insight.findings import Findings
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def finished(
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report")
         if mode != "plain":
-            words = watched.command(program, mode, name, words[1:], os.fspath(report))
+            words = _watched(program, mode, name, words[1:], os.fspath(report))
         done = subprocess.run(words, input=input, capture_output=True, text=True, errors="replace", timeout=timeout)
         reported = pickle.loads(report.read_bytes()) if report.exists() else None
     of_mode = {{"checked": "findings", "traced": "trace"}[mode]: reported} if mode != "plain" else {}
@@ -135,6 +137,11 @@ def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
         print(done.findings)
     if done.exit_code:
         print(f"(exit code {done.exit_code})")
+
+
+def _watched(program: Path, mode: str, name: str, arguments: Sequence[str], report: str = "") -> list[str]:
+    """The command that runs a program with a tool; ``report``: where the tool's is kept, for another process."""
+    return [sys.executable, "-m", "cudakern.programs.watched", mode, str(program), report, name, *arguments]
 
 
 def _program(request: Request, mode: str = "plain") -> Path:
@@ -164,7 +171,7 @@ def command_run(words: Sequence[str]) -> int:
     sys.stdout.flush()
     if mode == "plain":
         os.execv(program, [name, *theirs])
-    os.execv(sys.executable, watched.command(program, mode, name, theirs))
+    os.execv(sys.executable, _watched(program, mode, name, theirs))
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -215,9 +222,9 @@ def command_cc(words: Sequence[str]) -> int:
     return 0
 
 
-_VERSION = """nvcc: NVIDIA (R) Cuda compiler driver
+_VERSION = f"""nvcc: NVIDIA (R) Cuda compiler driver
 (cudakern cc, in its place: programs run on the emulator)
-Cuda compilation tools, release 13.0, V13.0.0"""
+Cuda compilation tools, release {toolkit.VERSION}, V{toolkit.VERSION}.0"""
 
 
 def _object(request: Request, file: Path) -> None:

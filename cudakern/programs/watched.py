@@ -6,35 +6,29 @@ ends, however it does, the tool's report is written.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
-import functools
 import linecache
 import os
 import pickle
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ..insight import checker
-from ..insight.check import _parameter
+from ..insight.check import declared_in
 from ..insight.checker import Place
 from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read
 from ..insight.declared import constants
-from ..insight.findings import Finding, Findings, Parameter, finding, one_of_all_launches
+from ..insight.findings import Finding, Findings, finding, one_of_all_launches
 from ..insight.launches import Resources
-from ..insight.trace import _lines as lines_of_code
-from ..own import cuda_source
+from ..insight.trace import lines_of_code
 
 Report = Findings | Trace
-
-
-def command(program: Path, mode: str, name: str, arguments: Sequence[str], report: str = "") -> list[str]:
-    """The command that runs a program so; ``report``: where the report is kept, for another process."""
-    return [sys.executable, "-m", __name__, mode, str(program), report, name, *arguments]
 
 
 def main(mode: str, program: str, report: str, *words: str) -> None:
@@ -63,6 +57,7 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
 
 def _check(name: str) -> Callable[[], Report]:
     checker.begin()
+    checker.keep_allocations()
 
     def findings() -> Report:
         new = [*(_finding(one) for one in checker.found(0)), *_leaks()]
@@ -77,7 +72,7 @@ def _finding(one: checker.Found) -> Finding:
     file = one.access.line.file.decode(errors="replace")
     lines = linecache.getlines(file)
     kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
-    return finding(one, _parameters("".join(lines), kernel), lines)
+    return finding(one, declared_in("".join(lines), kernel) or (), lines)
 
 
 def _leaks() -> list[Finding]:
@@ -98,17 +93,9 @@ def _leak(file: str, line: int, sizes: list[int]) -> Finding:
     return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
 
-@functools.cache
-def _parameters(text: str, kernel: str) -> tuple[Parameter, ...]:
-    """The parameters of a kernel, from its file."""
-    kernels = cuda_source.contents(text).kernels
-    found = next((one for one in kernels if one.name.split("::")[-1] == kernel), None)
-    return tuple(map(_parameter, found.parameters)) if found else ()
-
-
 def _trace(name: str) -> Callable[[], Report]:
-    session = counting(None)
-    library: Any = session.__enter__()
+    stack = contextlib.ExitStack()
+    library: Any = stack.enter_context(counting(None))
 
     def counted() -> Report:
         sources = Sources()
@@ -116,7 +103,7 @@ def _trace(name: str) -> Callable[[], Report]:
         files = {one.file for launch in counts for one in launch.instructions}
         sources.constants |= {name for file in files for name in constants("".join(linecache.getlines(file)))}
         counts = read(library, sources) if sources.constants else counts
-        session.__exit__(None, None, None)
+        stack.close()
         return Trace(name, counts, sources, Resources())
 
     return counted
