@@ -247,7 +247,7 @@ __global__ void sums(const float *x, float *y, int n) {
     for (int k = 0; k < 5; ++k)
         sum += x[16 * t + k];
     for (int k = 0; k < 16; ++k)
-        s[16 * t + 5 * k % 16] = sum;
+        s[16 * t + 2 * k % 16] = sum;
     y[blockIdx.x * 32 + t] = sum;
 }
 """
