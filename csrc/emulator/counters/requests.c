@@ -83,6 +83,13 @@ unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_spa
     return site_count++;
 }
 
+void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
+    site *const to = &sites[requests_site(at, 0, (unsigned)(uintptr_t)name, EMU_SPACES)];
+    to->name = name;
+    ++to->requests;
+    to->lanes += (unsigned)__builtin_popcount(lanes);
+}
+
 // --- What requests cost --------------------------------------------------------------------------------------------
 
 static struct {
