@@ -19,6 +19,7 @@ Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
 Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
 Memory       memory_limit("8G") limits the device memory of matmul and sum_of_squares of NumPy arrays
 Experiments  lab, e.g. lab.coalescing()
+Exercises    course.check("add_one", kernel) judges a kernel of the notebooks' exercises
 Arrays       asarray, empty, zeros, from_dlpack make a DeviceArray; .get() copies its values to the host;
              empty_pinned makes a NumPy array that copies fast
 Ordering     Stream, Event, synchronize
@@ -110,7 +111,7 @@ __all__ = [
     *_LATER,
 ]
 # fmt: on
-_LATER["lab"] = "lab"
+_LATER |= {"lab": "lab", "course": "course"}
 
 # pydoc documents every name in __all__ in full: 3,700 lines. Without __all__, help(cudakern) is the text above.
 _PUBLIC = __all__
@@ -151,12 +152,13 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: object) -> None:
     """For ``%load_ext cudakern``, which adds ``%%cuda``."""
+    from .course import judge
     from .insight.defaults import of_cells
     from .own.magic import load
     from .programs.run import run_cell
 
-    load(shell, of_cells, run_cell)
+    load(shell, of_cells, run_cell, judge)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_PUBLIC, "lab"})
+    return sorted({*_PUBLIC, "course", "lab"})

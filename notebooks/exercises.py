@@ -2,15 +2,14 @@
 
 A notebook sets `answer = None` and calls `check("name", answer)`. None means "not answered yet", so that a notebook runs
 from top to bottom unsolved. A wrong answer shows a hint, and the notebook goes on; a right one shows the reason. Look
-below only when you have tried. Exercises that are kernels are in kernel_exercises.py.
+below only when you have tried. Exercises that are kernels are in cudakern/course.
 """
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 
-from kernel_exercises import KERNELS
+from cudakern.course import Verdict
 
 
 @dataclass(frozen=True)
@@ -21,35 +20,8 @@ class Exercise:
     tolerance: float = 0.0  # relative, for numbers
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What a notebook shows below an answer."""
-
-    right: bool | None  # None: not answered yet
-    text: str
-    output: str = ""  # a compiler's
-
-    def __repr__(self) -> str:
-        return "\n".join(filter(None, (f"{self._word}: {self.text}", self.output)))
-
-    def _repr_html_(self) -> str:
-        color = {True: "#3a9a3a", False: "#d08020", None: "#808080"}[self.right]
-        text = html.escape(self.text).replace("\n", "<br>")
-        output = f"<pre>{html.escape(self.output)}</pre>" if self.output else ""
-        return (
-            f'<div style="border-left: 4px solid {color}; padding: 4px 10px">'
-            f'<b style="color: {color}">{self._word}.</b> {text}{output}</div>'
-        )
-
-    @property
-    def _word(self) -> str:
-        return {True: "Right", False: "Not yet", None: "Not answered"}[self.right]
-
-
 def check(name: str, answer: float | str | None) -> Verdict:
     """The reason if the answer is right, a hint if it is wrong."""
-    if name in KERNELS:
-        return Verdict(*KERNELS[name].check(answer))
     exercise = EXERCISES[name]
     if answer is None:
         return Verdict(None, "Replace None with your answer and run the cell again.")
@@ -69,42 +41,6 @@ def check(name: str, answer: float | str | None) -> Verdict:
 
 
 EXERCISES = {
-    # --- 01_tour -----------------------------------------------------------------------------------------------------
-    "blocks": Exercise(
-        4,
-        "Three blocks of 256 threads have 768 threads, and there are 1000 elements.",
-        "1000 / 256 = 3.9, rounded up. The integer division n / 256 rounds down and would leave out the last 232 "
-        "elements; programs use (n + 255) / 256.",
-    ),
-    "idle threads": Exercise(
-        24,
-        "How many threads do all blocks have together, and how many elements are there?",
-        "4 * 256 - 1000. They must not touch memory beyond the end of the array: that is the purpose of `if (i < n)`.",
-    ),
-    "void **": Exercise(
-        "b",
-        "What does cudaMalloc return, and how does the caller get the address?",
-        "The return value is the error code, so the address is returned through a parameter. To change the caller's "
-        "pointer, the function needs the address of that pointer.",
-    ),
-    "bound": Exercise(
-        "sum_of_squares",
-        "Which of the two does little arithmetic for each byte?",
-        "Half an operation per byte: the memory is busy long before the arithmetic is. The product does n / 6 "
-        "operations per byte, so arithmetic can be its limit, if its kernel fetches each value rarely.",
-    ),
-    "whole time": Exercise(
-        "c",
-        "The kernel takes 9 us. What else must happen between a NumPy array and its sum?",
-        "One addition per element cannot pay for the copy. Many steps on data that stays on the device can. The first "
-        "call in a process also starts up CUDA, which takes tenths of a second.",
-    ),
-    "sixteen times": Exercise(
-        "a",
-        "Was the chip busy with the small array?",
-        "At 4,800 GB/s the memory needs only 2.6 us for the small array; the rest of the 8 us is fixed. Only a full chip "
-        "takes time in proportion to the work.",
-    ),
     # --- 02_first_steps ----------------------------------------------------------------------------------------------
     "greetings": Exercise(
         5,
