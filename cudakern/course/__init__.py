@@ -26,9 +26,9 @@ __all__ = ["Exercise", "Verdict", "check", "exercises", "goal"]
 
 def exercises() -> dict[str, Exercise]:
     """All exercises, by name."""
-    from . import first_kernels, products, races, sums, threads
+    from . import arrays, first_kernels, products, races, sums, threads
 
-    return {one.name: one for some in (first_kernels, threads, sums, products, races) for one in some.EXERCISES}
+    return {one.name: one for some in (first_kernels, threads, sums, products, races, arrays) for one in some.EXERCISES}
 
 
 def _exercise(name: str) -> Exercise:
