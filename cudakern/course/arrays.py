@@ -6,7 +6,6 @@ import numpy as np
 
 from .exercise import Exercise, Hint, Launch, Target, Wrong, untouched, whole
 
-
 #: One store per warp: 500 elements are 16 warps.
 STORES = Target("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 16, "stores of a warp")
 

@@ -114,8 +114,6 @@ class Exercise:
             return Verdict(False, "The compiler does not accept it.", str(error))
         except AttributeError as error:
             return Verdict(False, f"The kernel's name must be {self.name}: {error}.")
-        except (TypeError, ValueError, CudaError) as error:
-            fault = Fault("error", f"{error}.", self.launches[0])
         if fault:
             return Verdict(False, "\n".join(filter(None, (fault.message, self.hint(fault)))))
         is_other = self.about and not any(part in code_of(text) for part in self.about)
@@ -127,9 +125,16 @@ class Exercise:
         return next((one.text for one in self.hints if one.fits(fault)), "")
 
     def fault(self, text: str) -> Fault | None:
-        """The first thing that is wrong: on the emulator, where mistakes are found, in several orders of the threads;
-        then on a GPU, if there is one."""
+        """The first thing that is wrong. CompileError if it does not compile, AttributeError if it has another name."""
         program = compile_source(text, name=f"{self.name}.cu")
+        try:
+            return self._fault(program)
+        except (TypeError, ValueError, CudaError) as error:
+            return Fault("error", f"{error}.", self.launches[0])
+
+    def _fault(self, program: Any) -> Fault | None:
+        """On the emulator, where mistakes are found, in several orders of the threads; then on a GPU, if there is
+        one."""
         with use_backend("emulator"):
             for order in ORDERS:
                 with _ordered(order):
