@@ -246,9 +246,11 @@ PyObject *make_kernels(const ck_listing *listing) {
     PyObject *kernels = PyTuple_New(listing->count);
     for (int i = 0; kernels != NULL && i < listing->count; i++) {
         PyObject *kernel = make_kernel(&listing->kernels[i], listing->sweep.count);
-        if (kernel != NULL && (set_item(kernel, "each", make_listed_launches(listing, i)) < 0 ||
-                               set_item(kernel, "workspace", PyLong_FromSize_t(listing->workspace_bytes)) < 0 ||
-                               set_item(kernel, "partials", PyLong_FromLongLong(listing->partials)) < 0))
+        if (kernel != NULL &&
+            (set_item(kernel, "each", make_listed_launches(listing, i)) < 0 ||
+             set_item(kernel, "workspace", PyLong_FromSize_t(listing->workspace_bytes)) < 0 ||
+             set_item(kernel, "partials", PyLong_FromLongLong(listing->partials)) < 0 ||
+             set_item(kernel, "bytes", make_integers(listing->view_bytes, listing->view_count)) < 0))
             Py_CLEAR(kernel);
         if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
     }

@@ -53,6 +53,11 @@ static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cuda
     return CK_OK;
 }
 
+static void begin(ck_listing *listing) {
+    const ck_sweep sweep = listing->sweep;
+    *listing = (ck_listing){.launcher = {list_launch}, .sweep = sweep};
+}
+
 // Plans a call that is not made, and passes it on.
 static int with_plan(ck_runtime *runtime, const ck_request *request, int (*use)(job *job, void *result), void *result,
                      ck_error *error) {
@@ -68,8 +73,11 @@ static int with_plan(ck_runtime *runtime, const ck_request *request, int (*use)(
 
 static int list(job *job, void *result) {
     ck_listing *listing = result;
-    listing->workspace_bytes = job->plan.workspace_bytes, listing->partials = job->plan.partials;
     const int views = job->request->view_count;
+    listing->workspace_bytes = job->plan.workspace_bytes, listing->partials = job->plan.partials;
+    listing->view_count = views;
+    for (int i = 0; i < job->laid_out; i++) // (the output is not laid out where it is a sum of partial results)
+        listing->view_bytes[i] = job->operands[i].on_host ? (int64_t)job->operands[i].copied.bytes : 0;
     for (int i = 0; i < views; i++) job->views[i].data = CK_NOWHERE(i); // never dereferenced, only passed on
     job->context = (ck_context){.device = job->frame.index,
                                 .launcher = &listing->launcher,
@@ -84,8 +92,7 @@ static int list(job *job, void *result) {
 }
 
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error) {
-    listing->launcher.launch = list_launch;
-    listing->count = listing->launch_count = 0, listing->workspace_bytes = 0, listing->partials = 0;
+    begin(listing);
     return with_plan(runtime, request, list, listing, error);
 }
 
@@ -109,8 +116,7 @@ int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_lis
     ck_launch_plan plan = {.name = request->kernel->name, .shared_bytes = request->shared_bytes};
     memcpy(plan.grid, request->grid, sizeof plan.grid);
     memcpy(plan.block, request->block, sizeof plan.block);
-    listing->launcher.launch = list_launch;
-    listing->count = listing->launch_count = 0, listing->workspace_bytes = 0, listing->partials = 0;
+    begin(listing);
     if (ck_frame_begin(&frame) == CK_OK) {
         const int code = request->kernel->handle(request->kernel->closure, &plan.kernel);
         if (code != cudaSuccess)

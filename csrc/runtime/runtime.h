@@ -294,7 +294,9 @@ typedef struct ck_listing {
     ck_listed_kernel kernels[CK_MAX_LISTED];
     size_t workspace_bytes;
     int64_t partials; // partial results
-    int launch_count; // at most CK_MAX_LISTED_LAUNCHES, in their order
+    int view_count;
+    int64_t view_bytes[CK_MAX_VIEWS]; // with padding, of arrays that would be copied to the device; else 0
+    int launch_count;                 // at most CK_MAX_LISTED_LAUNCHES, in their order
     ck_listed_launch launches[CK_MAX_LISTED_LAUNCHES];
 } ck_listing;
 // Where the arrays of a call would be if it were made: inputs and outputs 0, 1, ... of it, then the workspace, the

@@ -29,19 +29,24 @@ _DEFINED = re.compile(r"^(?!namespace|#(?!define))[\w:<>*&, #]*?\b(?!__)(\w+)(?:
 
 class Source(str):
     """The text of a kernel's source. ``path`` is its file, and ``helpers`` are the definitions that it uses from
-    the package's other files, by file. Displays the kernel alone, as colored code in a notebook, and helpers folded."""
+    the package's other files, by file. Displays the plain text, as colored code in a notebook, where the kernel as it is
+    written and its helpers are folded."""
 
     path: Path
     helpers: dict[str, Source]
+    plain: bool  #: it is a plain text
+    variant: tuple[str, str] | None  #: operation and variant, whose plain text is displayed
 
-    def __new__(cls, text: str, path: Path = KERNELS) -> Source:  # copies and pickles set the rest afterwards
+    def __new__(cls, text: str, path: Path = KERNELS, plain: bool = False) -> Source:  # copies set the rest afterwards
         source = super().__new__(cls, text)
-        source.path, source.helpers = path, {}
+        source.path, source.helpers, source.plain, source.variant = path, {}, plain, None
         return source
 
     @property
     def kernel(self) -> str:
         """Without the header comments, the include guards, the includes, the namespaces, and what records the clock."""
+        if self.plain:
+            return str(self)
         text = re.sub(r"^(?://[^\n]*\n)+#ifndef (CK_\w+)\n#define \1\n", "", self, flags=re.M)
         text = re.sub(r"\n#endif[^\n]*\s*(?=\n\n|\Z)", "\n", text)
         text = re.sub(r"^#include [^\n]*\n", "", text, flags=re.M)
@@ -50,18 +55,32 @@ class Source(str):
         text = re.sub(r",\s*ck_clock \*(?:__restrict__ )?clocks", "", text)
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
+    def _displayed(self) -> Source:
+        """The plain text of a variant; of all else, the text itself."""
+        return source(*self.variant, plain=True) if self.variant else self
+
     def __repr__(self) -> str:
-        if not self.helpers:
+        if self.variant is None:
             return self.kernel
-        names = textwrap.fill(", ".join(self.helpers), 100, initial_indent="//   ", subsequent_indent="//   ")
-        return f"{self.kernel}\n// It uses code of these files, which .helpers shows:\n{names}\n"
+        names = ", ".join([str(self.path.relative_to(KERNELS)), *self.helpers])
+        note = textwrap.fill(
+            f"From {names}; print(...) shows the first file.", 98, initial_indent="// ", subsequent_indent="// "
+        )
+        return f"{self._displayed()}\n{note}\n"
 
     def _repr_html_(self) -> str:
-        folded = [
-            f"<details><summary><code>{html.escape(name)}</code></summary>{helper._repr_html_()}</details>"
-            for name, helper in self.helpers.items()
-        ]
-        return f"<pre><code>{_colored(self.kernel)}</code></pre>{''.join(folded)}"
+        shown = self._displayed()
+        folded = {} if shown is self else {f"{self.path.name}, as it is written": self.kernel}
+        folded |= {name: helper.kernel for name, helper in self.helpers.items()}
+        details = (
+            f"<details><summary><code>{html.escape(name)}</code></summary>{_block(text)}</details>"
+            for name, text in folded.items()
+        )
+        return _block(shown.kernel) + "".join(details)
+
+
+def _block(code: str) -> str:
+    return f"<pre><code>{_colored(code)}</code></pre>"
 
 
 def _colored(text: str) -> str:
@@ -108,11 +127,15 @@ def _used(shown: str, others: dict[Path, str]) -> dict[Path, str]:
     }
 
 
-def source(op: NameOrFunction, variant: str | None = None) -> Source:
+def source(op: NameOrFunction, variant: str | None = None, *, plain: bool = False) -> Source:
     """The CUDA source of the kernels of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
     ``path``, and with what it uses from other files, ``helpers``. A kernel that another file has, because variants
     share it, follows the variant's own file. ``op`` may also be a kernel, a launch or a Program of your own, without
     ``variant``. ValueError for an unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
+
+    ``plain=True`` gives the kernel as a textbook has it, derived from the same source: for one type, without templates
+    and other files, with the launches of an example as its last lines. ``compile`` and ``%%cuda`` take it as it is. A
+    kernel that needs tensor cores or clusters remains as it is written, and says so. What is displayed is this text.
 
     Examples
     --------
@@ -141,7 +164,12 @@ def source(op: NameOrFunction, variant: str | None = None) -> Source:
                 if _defines(text := path.read_text(encoding="utf-8"), kernel):
                     shown[path] = text
                     files |= _included(path)
+    if plain:
+        from ..plain.variant import plain_source
+
+        return plain_source(entry, {**shown, **files}, own)
     whole = Source("\n".join(shown.values()), own)
+    whole.variant = op, entry.name
     for path, text in _used(whole.kernel, {path: text for path, text in files.items() if path not in shown}).items():
         whole.helpers[str(path.relative_to(KERNELS))] = Source(text, path)
     return whole

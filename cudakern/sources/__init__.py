@@ -1,0 +1,1 @@
+"""Kernels as a textbook has them: source(plain=True), and diff."""
