@@ -26,12 +26,12 @@ from .measure.occupancy import occupancy
 from .measure.resources import kernel_resources
 from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
-from .operations.source import source
 from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
 from .own.compilers import CompileError
 from .programs import run as programs
 from .programs import toolkit
+from .sources.source import source
 
 #: Commands whose words are those of other programs.
 _PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc, "toolkit": toolkit.command}
@@ -172,6 +172,7 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options = command(_source)
     options.add_argument("op", help=known)
     options.add_argument("variant", help="a name listed by `cudakern variants`")
+    options.add_argument("--plain", action="store_true", help="as a textbook has it: for one type, without templates")
     options = command(_verify, has="--variants --seed")
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
     options = command(_check, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype --seed")
@@ -387,7 +388,7 @@ def _variants(options: argparse.Namespace) -> None:
 
 def _source(options: argparse.Namespace) -> None:
     """Print the CUDA source of a variant."""
-    code = source(options.op, options.variant)
+    code = source(options.op, options.variant, plain=options.plain)
     facts = {"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)}
     _show(options, facts, lambda: print(code.removesuffix("\n")))
 

@@ -296,6 +296,7 @@ def test_variants():
 def test_source():
     assert cli("source", "matmul", "tiled") == cudakern.source("matmul", "tiled")
     assert cli_json("source", "matmul", "tiled")["source"] == cudakern.source("matmul", "tiled")
+    assert cli("source", "matmul", "tiled", "--plain") == cudakern.source("matmul", "tiled", plain=True)
 
 
 @pytest.mark.parametrize("ops", [("saxpy",), pytest.param((), marks=pytest.mark.full)], ids=["saxpy", "all"])

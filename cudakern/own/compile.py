@@ -27,7 +27,7 @@ from ..arrays.transfer import Array
 from ..calls.observer import Observer, observer
 from ..calls.table import Variant
 from ..chips.chip import MULTIPROCESSORS
-from ..operations.source import Source
+from ..sources.source import Source
 from . import compilers, reports
 from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError

@@ -1,1 +1,1 @@
-"""Kernels as a textbook has them: source(plain=True), and diff."""
+"""The code of kernels: as it is written, as a textbook has it, and what a step changes."""

@@ -149,6 +149,11 @@ class Kernels:
             one.text = without_casts(decided(one.text))
         self._inline()
         everything = "".join(one.text for one in self.used())
+        types: dict[str, str] = {}
+        for one in self.used():  # dynamic shared memory of several types needs several names
+            for kind, name in re.findall(r"extern __shared__ ([\w ]+) (\w+)\[", one.text):
+                if types.setdefault(name, kind) != kind:
+                    one.text = re.sub(rf"(?<![\w.]){name}\b(?!\()", f"{name}_of_{one.name}", one.text)
         for one in self.used():  # constant memory that holds one of several types
             match = re.match(r"__constant__ double (\w+)\[", one.text)
             if match and f"(const float *){match[1]}" in everything:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .._installed import KERNELS
 from ..calls import table
-from .variants import NameOrFunction, operation_name
+from ..operations.variants import NameOrFunction, operation_name
 
 #: The tokens that are colored in notebooks. The colors are readable on white and on black.
 _TOKENS = re.compile(
@@ -29,8 +29,8 @@ _DEFINED = re.compile(r"^(?!namespace|#(?!define))[\w:<>*&, #]*?\b(?!__)(\w+)(?:
 
 class Source(str):
     """The text of a kernel's source. ``path`` is its file, and ``helpers`` are the definitions that it uses from
-    the package's other files, by file. Displays the plain text, as colored code in a notebook, where the kernel as it is
-    written and its helpers are folded."""
+    the package's other files, by file. Displays the plain text, as colored code in a notebook, where the kernel as it
+    is written and its helpers are folded."""
 
     path: Path
     helpers: dict[str, Source]
@@ -165,7 +165,7 @@ def source(op: NameOrFunction, variant: str | None = None, *, plain: bool = Fals
                     shown[path] = text
                     files |= _included(path)
     if plain:
-        from ..plain.variant import plain_source
+        from .variant import plain_source
 
         return plain_source(entry, {**shown, **files}, own)
     whole = Source("\n".join(shown.values()), own)

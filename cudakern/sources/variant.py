@@ -19,9 +19,9 @@ from ..arrays.dtypes import type_name
 from ..calls.observer import Observer, Run, observed
 from ..calls.table import Variant
 from ..operations.registry import operation
-from ..operations.source import Source
 from .arguments import NUMPY, Launch, Plain, plain, template_arguments
 from .kernels import Instance
+from .source import Source
 
 #: Headers of instructions that no plain text explains, in the words of a note.
 _IN_FULL = {
