@@ -93,7 +93,8 @@ _LATER = {
     "own.compilers": "CompileError",
     "programs.run": "Finished run",
     "sources.difference": "Difference diff",
-    "sources.source": "Source source",
+    "sources.source": "source",
+    "sources.text": "Source",
     **{f"operations.{module}": names for module, names in _OPERATIONS.items()},
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -159,5 +160,9 @@ def load_ipython_extension(shell: object) -> None:
     load(shell, of_cells, run_cell)
 
 
+#: Classes that programs name: errors, streams, arrays. The others are what functions return.
+_NAMED = {"CompileError", "CudaError", "DeviceArray", "Event", "OutOfMemoryError", "Stream"}
+
+
 def __dir__() -> list[str]:
-    return sorted({*_PUBLIC, "lab"})
+    return sorted({*(name for name in _PUBLIC if not name[0].isupper()), *_NAMED, "lab"})

@@ -31,7 +31,7 @@ from .own.compile import Kernel, Program, compile
 from .own.compilers import CompileError
 from .programs.run import Finished, run
 from .sources.difference import Difference
-from .sources.source import Source
+from .sources.text import Source
 
 __version__: str
 

@@ -223,7 +223,7 @@ def test_sources_are_displayed_without_boilerplate():
                 continue
             text = repr(cudakern.source(op, variant.name))
             assert not re.search(
-                r"^(#ifndef CK_|#include|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
+                r"^(#ifndef CK_|#include \"|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
             )
             assert text.count("{") == text.count("}")
 

@@ -8,7 +8,8 @@ import re
 
 from ..calls import table
 from ..operations.variants import NameOrFunction, operation_name
-from .source import Source, source
+from .source import source
+from .text import Source
 
 
 class Difference(str):

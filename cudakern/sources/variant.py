@@ -21,7 +21,7 @@ from ..calls.table import Variant
 from ..operations.registry import operation
 from .arguments import NUMPY, Launch, Plain, plain, template_arguments
 from .kernels import Instance
-from .source import Source
+from .text import Source
 
 #: Headers of instructions that no plain text explains, in the words of a note.
 _IN_FULL = {
