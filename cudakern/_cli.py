@@ -1,6 +1,6 @@
 """The command line: ``cudakern run | cc | toolkit | info | query | ladder | occupancy | resources | lab | variants |
-source | verify | check | trace``, each with ``--json`` but the first three. The exit status is 2 for an invalid
-argument, 1 for a failed ladder, verify or check."""
+source | notebooks | verify | check | trace``, each with ``--json`` but the first three. The exit status is 2 for an
+invalid argument, 1 for a failed ladder, verify or check."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,6 +22,7 @@ from ._backend import backend, use_backend
 from ._errors import CudaError, nearest, unknown
 from .calls import table
 from .chips.device_query import device_query
+from .course import copies
 from .measure.ladder import ladder, no_parameter
 from .measure.occupancy import occupancy
 from .measure.resources import kernel_resources
@@ -173,6 +175,9 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options.add_argument("op", help=known)
     options.add_argument("variant", help="a name listed by `cudakern variants`")
     options.add_argument("--plain", action="store_true", help="as a textbook has it: for one type, without templates")
+    options = command(_notebooks)
+    options.add_argument("folder", nargs="?", type=Path, default=Path("cudakern-notebooks"), help="where to copy them")
+    options.add_argument("--reset", metavar="NAME", help="restore that notebook, e.g. 03")
     options = command(_verify, has="--variants --seed")
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
     options = command(_check, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype --seed")
@@ -391,6 +396,20 @@ def _source(options: argparse.Namespace) -> None:
     code = source(options.op, options.variant, plain=options.plain)
     facts = {"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)}
     _show(options, facts, lambda: print(code.removesuffix("\n")))
+
+
+def _notebooks(options: argparse.Namespace) -> None:
+    """Copy the course's notebooks to a folder, or restore one of them."""
+    if options.reset is not None:
+        name, before = copies.reset(options.folder, options.reset)
+        facts: dict[str, Any] = {"folder": str(options.folder), "restored": name, "before": before and str(before)}
+        kept = f" The one before is {before}." if before else ""
+        _show(options, facts, lambda: print(f"{options.folder / name}.ipynb is as it was.{kept}"))
+        return
+    copied, there = copies.copy(options.folder)
+    facts = {"folder": str(options.folder), "copied": copied, "there": there}
+    words = f"{len(copied)} notebooks copied to {options.folder}." + f" {len(there)} were there already." * bool(there)
+    _show(options, facts, lambda: print(f"{words} Open them with: jupyter lab {options.folder}"))
 
 
 def _verify(options: argparse.Namespace) -> bool:

@@ -14,6 +14,9 @@ BUILD = LIBRARY / "build.json"
 SOURCES = next(path for path in (PACKAGE / "csrc", PACKAGE.parent / "csrc") if path.is_dir())
 KERNELS = SOURCES / "kernels"
 HEADERS = SOURCES / "emulator" / "include"  #: CUDA's, for the emulator
+#: The course, and the records that it shows.
+NOTEBOOKS = next(path for path in (PACKAGE / "notebooks", PACKAGE.parent / "notebooks") if path.is_dir())
+RECORDS = next(path for path in (NOTEBOOKS / "records", PACKAGE.parent / "docs/results") if path.is_dir())
 
 
 def why_no_gpu_module() -> str:

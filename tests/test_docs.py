@@ -14,6 +14,8 @@ import pytest
 
 import cudakern
 from cudakern.calls.table import Variant
+from cudakern.course import exercises
+from cudakern.course.exercises import EXERCISES, KERNELS, check
 from cudakern.lab._by_name import experiments
 from cudakern.operations.registry import names, registry
 
@@ -92,11 +94,7 @@ def test_excerpts_occur_in_their_kernels():
         assert any(f"\n{stripped(excerpt)}\n" in source for source in sources), excerpt
 
 
-def test_exercises_accept_their_own_answers(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
-    monkeypatch.delitem(sys.modules, "exercises", raising=False)
-    from exercises import EXERCISES, KERNELS, check
-
+def test_exercises_accept_their_own_answers():
     asked = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for cell in json.loads(path.read_text())["cells"]:
@@ -158,15 +156,7 @@ MISTAKES = [
 ]
 
 
-@pytest.fixture
-def exercises(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
-    for name in ("exercises", "kernel_exercises"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    return importlib.import_module("exercises")
-
-
-def test_exercises_that_are_kernels_accept_their_solutions(exercises):
+def test_exercises_that_are_kernels_accept_their_solutions():
     """... and unfinished cells of the notebooks give a hint, and go on."""
     cells = {}
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
@@ -190,7 +180,7 @@ def test_exercises_that_are_kernels_accept_their_solutions(exercises):
     "name, part, instead, words",
     [pytest.param(*x, marks=() if i % 2 else pytest.mark.full) for i, x in enumerate(MISTAKES)],
 )
-def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, words):
+def test_exercises_that_are_kernels_give_hints(name, part, instead, words):
     solution = exercises.KERNELS[name].solution
     assert part in solution
     verdict = exercises.check(name, solution.replace(part, instead))
@@ -199,7 +189,7 @@ def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, w
     assert "border-left" in verdict._repr_html_()
 
 
-def test_hints_and_reasons_are_about_the_answer(exercises):
+def test_hints_and_reasons_are_about_the_answer():
     total, steps = (exercises.KERNELS[name].solution for name in ("total", "steps"))
     verdict = exercises.check("total", total.replace("if (i < n) ", ""))
     assert verdict.text.endswith("Each x[i] with i < n must be added once, and no other element.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 
-from kernel_exercises import KERNELS
+from .kernel_exercises import KERNELS
 
 
 @dataclass(frozen=True)
