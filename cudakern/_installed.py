@@ -15,8 +15,8 @@ SOURCES = next(path for path in (PACKAGE / "csrc", PACKAGE.parent / "csrc") if p
 KERNELS = SOURCES / "kernels"
 HEADERS = SOURCES / "emulator" / "include"  #: CUDA's, for the emulator
 #: The course, and the records that it shows.
-NOTEBOOKS = next(path for path in (PACKAGE / "notebooks", PACKAGE.parent / "notebooks") if path.is_dir())
-RECORDS = next(path for path in (NOTEBOOKS / "records", PACKAGE.parent / "docs/results") if path.is_dir())
+NOTEBOOKS = PACKAGE / "notebooks" if (PACKAGE / "notebooks").is_dir() else PACKAGE.parent / "notebooks"
+RECORDS = NOTEBOOKS / "records" if (NOTEBOOKS / "records").is_dir() else PACKAGE.parent / "docs/results"
 
 
 def why_no_gpu_module() -> str:
