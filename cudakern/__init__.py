@@ -8,7 +8,7 @@ chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 14
 
 Operations   {operations}
-Variants     variants(op) lists them, source(op, variant) shows a kernel
+Variants     variants(op) lists them, source(op, variant) shows a kernel, diff(op, variant) what a step changes
 Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...) launches a kernel
              run("program.cu") compiles a whole program (main, <<<>>>), and runs it
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
@@ -90,10 +90,12 @@ _LATER = {
     "measure.profile": "Profile profile",
     "measure.resources": "KernelResources KernelTable kernel_resources",
     "measure.steps": "Ladder Step",
-    "operations.source": "Source source",
     "own.compile": "Kernel Program compile",
     "own.compilers": "CompileError",
     "programs.run": "Finished run",
+    "sources.difference": "Difference diff",
+    "sources.source": "source",
+    "sources.text": "Source",
     **{f"operations.{module}": names for module, names in _OPERATIONS.items()},
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -160,5 +162,9 @@ def load_ipython_extension(shell: object) -> None:
     load(shell, of_cells, run_cell, judge)
 
 
+#: Classes that programs name: errors, streams, arrays. The others are what functions return.
+_NAMED = {"CompileError", "CudaError", "DeviceArray", "Event", "OutOfMemoryError", "Stream"}
+
+
 def __dir__() -> list[str]:
-    return sorted({*_PUBLIC, "course", "lab"})
+    return sorted({*(name for name in _PUBLIC if not name[0].isupper()), *_NAMED, "course", "lab"})

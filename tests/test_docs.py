@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import cudakern
+from cudakern import course
 from cudakern.calls.table import Variant
+from cudakern.course.questions import QUESTIONS
 from cudakern.lab._by_name import experiments
 from cudakern.operations.registry import names, registry
 
@@ -92,28 +94,24 @@ def test_excerpts_occur_in_their_kernels():
         assert any(f"\n{stripped(excerpt)}\n" in source for source in sources), excerpt
 
 
-def test_exercises_accept_their_own_answers(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
-    monkeypatch.delitem(sys.modules, "exercises", raising=False)
-    from exercises import EXERCISES, check
-
+def test_questions_accept_their_own_answers():
     asked = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for cell in json.loads(path.read_text())["cells"]:
             asked += re.findall(r'^check\("(.+)", answer\)$', "".join(cell["source"]), re.M)
-    assert sorted(asked) == sorted(EXERCISES)
-    for exercise in EXERCISES:
-        assert check(exercise, None).right is None
-        right = check(exercise, EXERCISES[exercise].expected)
+    assert sorted(asked) == sorted(QUESTIONS)
+    for name, question in QUESTIONS.items():
+        assert course.check(name, None).right is None
+        right = course.check(name, question.expected)
         assert right.right is True
-        assert EXERCISES[exercise].why in right.text
-        wrong = check(exercise, "no such answer")
+        assert question.why in right.text
+        wrong = course.check(name, "no such answer")
         assert wrong.right is False  # a hint, and the notebook goes on
-        assert EXERCISES[exercise].hint in wrong.text
-    assert check("flush", "(B)").right
-    assert "words or letters" in check("flush", 0).text
-    assert check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
-    assert check("words read with tiles", 126e6).right
+        assert question.hint in wrong.text
+    assert course.check("barrier of the tile", "(B)").right
+    assert "a word or a letter" in course.check("barrier of the tile", 0).text
+    assert course.check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
+    assert course.check("words read with tiles", 126e6).right
 
 
 def test_notebooks_are_stored_without_outputs():
@@ -131,7 +129,7 @@ def test_sources_are_displayed_without_boilerplate():
                 continue
             text = repr(cudakern.source(op, variant.name))
             assert not re.search(
-                r"^(#ifndef CK_|#include|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
+                r"^(#ifndef CK_|#include \"|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
             )
             assert text.count("{") == text.count("}")
 

@@ -15,13 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._errors import unknown
-from .exercise import Exercise
+from .questions import QUESTIONS
 from .verdict import Verdict
 
 if TYPE_CHECKING:
     from ..measure.plots import Picture
+    from .exercise import Exercise
 
-__all__ = ["Exercise", "Verdict", "check", "exercises", "goal"]
+__all__ = ["Verdict", "check", "exercises", "goal"]
 
 
 def exercises() -> dict[str, Exercise]:
@@ -38,9 +39,13 @@ def _exercise(name: str) -> Exercise:
     return known[name]
 
 
-def check(name: str, text: str) -> Verdict:
-    """Judge a kernel, CUDA C++: it is compiled, its accesses are checked in several orders of its threads, and its
-    results compared with NumPy's. A wrong one gets a hint."""
+def check(name: str, text: object) -> Verdict:
+    """Judge the answer to an exercise. A wrong one gets a hint.
+
+    A kernel is CUDA C++: it is compiled, its accesses are checked in several orders of its threads, and its results
+    are compared with NumPy's. Of a question, the answer is a number, a word or a letter; None: not answered yet."""
+    if name in QUESTIONS:
+        return QUESTIONS[name].check(text)
     if not isinstance(text, str):
         raise TypeError(f"the kernel is CUDA C++ in a string, not {text!r:.60}")
     return _exercise(name).check(text)

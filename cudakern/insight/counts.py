@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _display
 from .._installed import KERNELS
 from ..calls.checks import integer
-from ..operations.source import Source
+from ..sources.text import Source
 from . import checker
 from .blocks import Blocks
 from .declared import constants
