@@ -200,4 +200,74 @@ def test_a_launch_that_is_refused_says_why(tmp_path, monkeypatch):
     (tmp_path / "large.cu").write_text("__global__ void k() {}\nint main() { k<<<1, dim3(64, 64)>>>(); }\n")
     with ck.use_backend("emulator"):
         done = ck.run(tmp_path / "large.cu")
-    assert done.errors == "cudakern: kernel k: a block of (64,64,1) = 4096 threads; at most 1024 are allowed\n"
+    place, why = f"{tmp_path / 'large.cu'}:2", "a block of (64,64,1) = 4096 threads; at most 1024 are allowed"
+    assert done.errors == f"cudakern: {place}: kernel k: {why}\n"
+
+
+# --- faults -----------------------------------------------------------------------------------------------------------
+FAULTS = r"""
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+__global__ void fault(float *x, int which) {
+    int i = threadIdx.x;
+    if (which == 0) x[i + (1 << 28)] = 1;
+    if (which == 1) ((float *)nullptr)[i] = 1;
+    if (which == 2 && i == 3) __trap();
+    if (which == 3) assert(i < 3);
+    if (which == 4) x[i] = i / (int)x[i];
+    if (which == 5) {
+        if (i < 3) __syncthreads();
+        else __syncthreads();
+    }
+}
+__global__ void later(float *x) { x[threadIdx.x] = 2; }
+
+int main(int, char **argv) {
+    float *x, h[32];
+    cudaEvent_t event;
+    cudaStream_t stream;
+    cudaEventCreate(&event);
+    cudaStreamCreate(&stream);
+    cudaMalloc(&x, sizeof h);
+    cudaMemset(x, 0, sizeof h);
+    fault<<<1, 32>>>(x, atoi(argv[1]));
+    later<<<1, 32>>>(x);
+    printf("%d", cudaGetLastError());
+    printf(" %d", cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost));
+    later<<<1, 32>>>(x);
+    printf(" %d %d %d", cudaGetLastError(), cudaPeekAtLastError(), cudaDeviceSynchronize());
+    printf(" %d %d", cudaEventRecord(event), cudaEventDestroy(event));
+    printf(" %d %d", cudaStreamSynchronize(stream), cudaStreamDestroy(stream));
+    printf(" %d %d\n", cudaFree(x), cudaDeviceReset());
+}
+"""
+#: By the number of the fault: its line, its error, and words of its message.
+OF_FAULTS = [
+    (7, 700, "wrote to address 0x"),
+    (8, 700, "which is a null pointer"),
+    (9, 719, "__trap()"),
+    (10, 710, "`i < 3` failed"),
+    (11, 719, "divided by zero"),
+    (14, 719, "__syncthreads()"),
+]
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory):
+    path = tmp_path_factory.mktemp("faults") / "faults.cu"
+    path.write_text(FAULTS)
+    return path
+
+
+@pytest.mark.parametrize("which", range(len(OF_FAULTS)))
+def test_after_a_fault_every_call_fails(faults, which, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    line, code, words = OF_FAULTS[which]
+    with ck.use_backend("emulator"):
+        done = ck.run(faults, which)
+    assert done.output == "0" + f" {code}" * 10 + "\n"
+    first, second = done.errors.splitlines()
+    assert words in first
+    assert f"faults.cu:{line}" in first
+    assert "kernel later was not run" in second

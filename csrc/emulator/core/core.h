@@ -22,7 +22,6 @@ typedef struct emu_config {
     char chip[32];             // "H200", ...
     size_t stack_bytes;        // per emulated thread
     int silent;                // errors of kernels are not printed
-    int also_beside_a_tool;    // they are, too, where a tool tells of them in its own way
     long long fail_allocation; // the n-th device allocation from now fails; 0: none
 } emu_config;
 

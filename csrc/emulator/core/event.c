@@ -37,7 +37,9 @@ static emu_event *new_event(void) { // NULL: no memory
 }
 
 static int find_event(void *handle, emu_event **result) {
+    const int code = emu_error_of_all_calls();
     *result = NULL;
+    if (code) return code;
     for (int i = row_count; i-- > 0 && !*result;) {
         const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // wraps if the handle is before the row
         if (at / sizeof(emu_event) >= rows[i].count || at % sizeof(emu_event)) continue;

@@ -345,7 +345,7 @@ void emu_assert_fail(const char *expression, const char *file, unsigned line, co
         abort();
     }
     const emu_dim3 at = block->index, thread = emu_threadIdx.index;
-    if (!emu_current_config()->silent && !atomic_exchange(&block->grid->asserted, 1))
+    if (!emu_current_config()->silent && !emu_tool_takes_failures() && !atomic_exchange(&block->grid->asserted, 1))
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
                 function, at.x, at.y, at.z, thread.x, thread.y, thread.z, expression);
     emu_block_fail_as(cudaErrorAssert, file, (int)line, "%s: assertion `%s` failed", function, expression);

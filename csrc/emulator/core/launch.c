@@ -213,7 +213,7 @@ static int copy_arguments(char *to, const emu_signature *signature, void *const 
     return cudaSuccess;
 }
 
-int emu_launch_kernel(const emu_launch *request) {
+int emu_launch_request(const emu_launch *request) {
     emu_kernel *kernel;
     int device, code = emu_enter(&device);
     if (!code) code = emu_check_version(request->interface_version);

@@ -253,8 +253,21 @@ static int inherits_failure(const emu_stream *s, emu_op *o) { // lock held
     return 0;
 }
 
+void emu_launch_not_run(const void *function) {
+    char name[256], text[EMU_MESSAGE];
+    if (!emu_error_would_stay()) return;
+    emu_kernel_name(function, name, sizeof name);
+    snprintf(
+        text, sizeof text,
+        "kernel %s was not run, nor will any later one be: as on a GPU, a kernel's error ends all work, and every "
+        "later call returns it",
+        name);
+    emu_tell_failure(&(emu_failure_event){.kind = EMU_FAILURE_NOT_RUN, .message = text});
+}
+
 static void say_skipped(emu_op *o) { // lock not held, since the loader has a lock for names
     char name[256], text[EMU_MESSAGE];
+    emu_launch_not_run(o->launch.function);
     if (!o->message) return;
     emu_kernel_name(o->launch.function, name, sizeof name);
     o->reason = (size_t)snprintf(text, sizeof text,
@@ -303,7 +316,12 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
             const size_t length = strlen(message);
             emu_memory_explain(error.address, message + length, EMU_MESSAGE - length);
         }
-        if (code != cudaErrorAssert) emu_print_error(message); // (a failed assert has been printed, in CUDA's words)
+        emu_tell_failure(&(emu_failure_event){.kind = EMU_FAILURE_KERNEL,
+                                              .code = code,
+                                              .message = message,
+                                              .grid = o->launch.grid,
+                                              .block = o->launch.block});
+        emu_error_stays(code, message);
         o->code = code;
         o->message = strdup(message);
     }
@@ -447,8 +465,10 @@ int emu_stream_destroy(void *handle) {
     if (!handle || handle == (void *)cudaStreamLegacy || handle == (void *)cudaStreamPerThread)
         return emu_error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: a default stream cannot be destroyed");
     emu_stream *s;
+    int device, code = emu_enter(&device);
+    if (code) return code;
     pthread_mutex_lock(&emu_queues.lock);
-    int code = emu_find_stream(handle, 0, &s);
+    code = emu_find_stream(handle, device, &s);
     if (!code) close_stream(s);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;

@@ -96,7 +96,8 @@ int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t siz
 static void keep_problem(int device, const char *what) { // lock held
     char message[EMU_MESSAGE];
     snprintf(message, sizeof message, "a kernel %s", what);
-    emu_print_error(message);
+    emu_tell_failure(
+        &(emu_failure_event){.kind = EMU_FAILURE_KERNEL, .code = cudaErrorIllegalAddress, .message = message});
     if (!problems[device]) problems[device] = strdup(message);
     atomic_store_explicit(&unchecked, 1, memory_order_relaxed);
 }
@@ -112,8 +113,10 @@ int emu_table_report_problem(int device) {
     problems[device] = NULL;
     pthread_mutex_unlock(&emu_table.lock);
     if (!message) return cudaSuccess;
+    emu_error_stays(cudaErrorIllegalAddress, message);
     emu_error(cudaErrorIllegalAddress, "%s", message);
     free(message);
+    emu_error_told();
     return cudaErrorIllegalAddress;
 }
 

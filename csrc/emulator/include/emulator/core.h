@@ -73,8 +73,8 @@ typedef int (*emu_interrupted)(void *argument);
 
 // Errors
 EMU_API void emu_launch_next(const emu_configuration *launch);
-EMU_API void emu_launch_refused(void);            // says why on standard error, once
 EMU_API emu_configuration emu_launch_taken(void); // the last one, which is then done with
+EMU_API void emu_errors_stay(void); // for whole programs: as on a GPU, a kernel's error is that of all later calls
 EMU_API int emu_last_error(int reset);
 EMU_API const char *emu_error_name(int code);
 EMU_API const char *emu_error_text(int code);

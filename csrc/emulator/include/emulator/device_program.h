@@ -27,14 +27,17 @@ template <typename T> struct unrestricted { using type = T; };
 template <typename T> struct unrestricted<T *__restrict__> { using type = T *; };
 template <typename T> using declared = typename unrestricted<std::remove_cv_t<T>>::type;
 
-inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
+__forceinline__ void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
     const emu_configuration launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, stream};
     emu_launch_next(&launch);
 }
 
+#ifdef EMULATOR_PROGRAM
+static const int errors_stay = (emu_errors_stay(), 0);
 #ifndef EMULATOR_REPORTS
 // Programs from elsewhere often rely on what they see on a GPU whose memory is new: zeros. (--check tells of it.)
 static const int new_memory = (emu_new_memory(0), 0);
+#endif
 #endif
 
 // Kernels by what their threads may do (waits.py).
@@ -91,9 +94,7 @@ __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
     void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
-    if (cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream)) !=
-        cudaSuccess)
-        emu_launch_refused();
+    cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
 }
 
 // The lanes of a warp that run together wait for each other: see translate.py.
