@@ -271,3 +271,57 @@ def test_after_a_fault_every_call_fails(faults, which, monkeypatch):
     assert words in first
     assert f"faults.cu:{line}" in first
     assert "kernel later was not run" in second
+
+
+#: In a check: the thread, the kind of finding, and words of its message.
+OF_FINDINGS = [
+    (0, "bounds", "thread 0 writes x[268435456]; x has 32 floats"),
+    (0, "bounds", "thread 0 writes through a null pointer"),
+    (3, "error", "thread 3: the kernel called __trap()"),
+    (3, "error", "thread 3: assertion `i < 3` failed"),
+    (0, "error", "thread 0: an integer was divided by zero"),
+    (3, "barrier", "thread 3 reached __syncthreads(), while 3 of 32 threads wait at __syncthreads() in line 13"),
+]
+
+
+@pytest.mark.parametrize("which", range(len(OF_FINDINGS)))
+def test_a_fault_is_one_finding(faults, which, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    thread, kind, words = OF_FINDINGS[which]
+    line, code, _ = OF_FAULTS[which]
+    done = ck.run(faults, which, check=True)
+    assert done.output == "0" + f" {code}" * 10 + "\n"
+    assert done.errors == ""
+    (found,) = done.findings
+    assert (found.kernel, found.file, found.line, found.kind) == ("fault", str(faults), line, kind)
+    assert (found.place.block, found.place.thread) == ((0, 0, 0), (thread, 0, 0))
+    assert words in found.message
+    assert "The launch ended here, and the 2 later ones did not run, as on a GPU" in found.advice
+
+
+def test_a_refused_launch_is_a_finding(tmp_path):
+    (tmp_path / "large.cu").write_text(
+        "template <typename T> __global__ void k(T x) {}\nint main() {\n  for (int i = 0; i < 3; i++)\n"
+        "    k<<<1, dim3(64, 64)>>>(i);\n  k<<<1, 1>>>(2.0f);\n}\n"
+    )
+    done = ck.run(tmp_path / "large.cu", check=True)
+    (found,) = done.findings
+    assert (found.kernel, found.line, found.count, done.findings.launches) == ("k<int>", 4, 3, 1)
+    assert "at most 1024 are allowed" in found.message
+    assert "cudaGetLastError()" in found.advice
+
+
+def test_what_a_gpu_does_not_notice_ends_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    (tmp_path / "beyond.cu").write_text(
+        "#include <cstdio>\n__global__ void k(int *x) { x[threadIdx.x] = 1; }\nint main() {\n  int *x, h = 0;\n"
+        "  cudaMalloc(&x, 16);\n  k<<<1, 5>>>(x);\n  k<<<1, 4>>>(x);\n  cudaMemcpy(&h, x, 4, cudaMemcpyDefault);\n"
+        '  printf("%d %d\\n", h, cudaFree(x));\n}\n'
+    )
+    with ck.use_backend("emulator"):
+        done = ck.run(tmp_path / "beyond.cu")
+    assert done.output == "1 0\n"
+    assert "wrote beyond the end of an allocation of 16 bytes" in done.errors
+    (found,) = ck.run(tmp_path / "beyond.cu", check=True).findings
+    assert (found.kind, found.line, found.count) == ("bounds", 2, 1)
+    assert "launch ended" not in found.advice

@@ -219,6 +219,20 @@ void allocations_add(uintptr_t address, size_t bytes);
 void allocations_remove(uintptr_t address);
 void allocations_clear(void);
 
+// --- failures.c: kernels that ended with an error, and launches that did not run -----------------------------------
+
+typedef struct checker_failure {
+    int kind, code; // emu_failure_kind; a cudaError_t
+    uint64_t launch;
+    unsigned grid[3], block[3]; // of EMU_FAILURE_KERNEL
+    uint64_t call;              // of EMU_FAILURE_REFUSED: the code that launches; 0: unknown
+    uint64_t count;
+    char message[1024]; // in the core's words
+} checker_failure;
+
+void failures_add(const emu_failure_event *event, uint64_t launch);
+void failures_clear(void);
+
 // --- streams.c -----------------------------------------------------------------------------------------------------
 
 typedef struct stream_work { // a launch or a copy

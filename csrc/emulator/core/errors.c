@@ -74,8 +74,12 @@ void emu_error_stays(int code, const char *message) {
     atomic_store(&staying, code);
 }
 
+int emu_error_is_there(void) {
+    return atomic_load(&staying) != cudaSuccess;
+}
+
 int emu_error_told(void) {
-    if (atomic_load(&staying)) atomic_store(&is_told, 1);
+    if (emu_error_is_there()) atomic_store(&is_told, 1);
     return emu_error_of_all_calls();
 }
 

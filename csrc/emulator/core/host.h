@@ -26,8 +26,9 @@ int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2
 // Errors of kernels, which in a whole program every call returns once one that waits has told of them.
 int emu_error_would_stay(void);
 void emu_error_stays(int code, const char *message); // of a kernel; without effect for others than programs
-int emu_error_told(void);                            // after a wait
-int emu_error_of_all_calls(void);                    // 0: there is none
+int emu_error_is_there(void);
+int emu_error_told(void);         // after a wait
+int emu_error_of_all_calls(void); // 0: there is none
 
 // --- config.c ----------------------------------------------------------------------------------------------------
 const char *emu_config_problem(void); // the message on a malformed environment variable; NULL: none

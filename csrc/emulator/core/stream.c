@@ -243,7 +243,7 @@ void emu_finish(emu_stream *s) {
 // Whether the kernel must be skipped: an earlier kernel, which may write its input, failed or was skipped, and this
 // has not been reported yet. If so, copies that report's error.
 static int inherits_failure(const emu_stream *s, emu_op *o) { // lock held
-    if (o->kind != OP_KERNEL) return 0;
+    if (o->kind != OP_KERNEL || (emu_error_would_stay() && !emu_error_is_there())) return 0;
     for (const emu_op *r = s->reports; r; r = r->next) {
         if (r->reported >= (r->launcher == o->launcher ? TOLD_BY_STREAM : TOLD_ELSEWHERE)) continue;
         o->code = r->code;
@@ -302,6 +302,7 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
         emu_region_protect_spares();
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, &error);
         char damage[EMU_MESSAGE / 2];
+        emu_error_stays(code, message); // (not what a GPU does not notice, either: damage)
         if (emu_memory_check(o->launch.arguments, o->launch.argument_bytes, damage, sizeof damage) && !code) {
             char name[256];
             code = cudaErrorIllegalAddress;
@@ -321,7 +322,6 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
                                               .message = message,
                                               .grid = o->launch.grid,
                                               .block = o->launch.block});
-        emu_error_stays(code, message);
         o->code = code;
         o->message = strdup(message);
     }

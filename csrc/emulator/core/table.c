@@ -113,10 +113,8 @@ int emu_table_report_problem(int device) {
     problems[device] = NULL;
     pthread_mutex_unlock(&emu_table.lock);
     if (!message) return cudaSuccess;
-    emu_error_stays(cudaErrorIllegalAddress, message);
     emu_error(cudaErrorIllegalAddress, "%s", message);
     free(message);
-    emu_error_told();
     return cudaErrorIllegalAddress;
 }
 
