@@ -299,6 +299,17 @@ def test_a_fault_is_one_finding(faults, which, monkeypatch):
     assert "The launch ended here, and the 2 later ones did not run, as on a GPU" in found.advice
 
 
+@pytest.mark.parametrize("end, signal", [("assert(x == nullptr)", 6), ("*(volatile int *)8 = 1", 11)])
+def test_findings_of_a_program_that_breaks_down(tmp_path, end, signal):
+    (tmp_path / "broken.cu").write_text(
+        "#include <cassert>\n__global__ void k(int *x) { if (threadIdx.x == 3) x[1] = 1; }\nint main() {\n  int *x;\n"
+        f"  cudaMalloc(&x, 4);\n  k<<<1, 4>>>(x);\n  cudaDeviceSynchronize();\n  {end};\n}}\n"
+    )
+    done = ck.run(tmp_path / "broken.cu", check=True)
+    assert done.exit_code == -signal
+    assert [(one.kind, one.line) for one in done.findings] == [("bounds", 2)]
+
+
 def test_a_refused_launch_is_a_finding(tmp_path):
     (tmp_path / "large.cu").write_text(
         "template <typename T> __global__ void k(T x) {}\nint main() {\n  for (int i = 0; i < 3; i++)\n"

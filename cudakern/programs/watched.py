@@ -39,30 +39,37 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
     begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
-    def at_exit(_code: int, _data: int) -> None:
+    def tell(is_end: bool) -> None:
         libc.fflush(None)
-        result = begun()
+        result = begun(is_end)
         if report:
             Path(report).write_bytes(pickle.dumps(result))
         else:
             print(result, file=sys.stderr, flush=True)
 
-    kept = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(at_exit)
-    libc.on_exit(kept, None)
+    def at_signal(number: int) -> None:  # of the program's own, such as a failed assert
+        libc.signal(number, None)  # which ends it when it comes again
+        tell(False)
+
+    ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda _code, _data: tell(True))
+    dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
+    libc.on_exit(ends, None)
+    for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE):
+        libc.signal(number, dies)
     library = ctypes.CDLL(program, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
     encoded = [os.fsencode(word) for word in words]
     argv = (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
     libc.exit(library.main(len(encoded), argv))
 
 
-def _check(name: str) -> Callable[[], Report]:
+def _check(name: str) -> Callable[[bool], Report]:
     checker.begin()
     checker.keep_allocations()
 
-    def findings() -> Report:
+    def findings(is_end: bool) -> Report:
         failures = checker.failures()
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
-        if not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
+        if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
             new += _leaks()
         launches = checker.library().checker_last_launch()
         checker.end()
@@ -124,11 +131,11 @@ def _leak(file: str, line: int, sizes: list[int]) -> Finding:
     return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
 
-def _trace(name: str) -> Callable[[], Report]:
+def _trace(name: str) -> Callable[[bool], Report]:
     stack = contextlib.ExitStack()
     library: Any = stack.enter_context(counting(None))
 
-    def counted() -> Report:
+    def counted(_: bool) -> Report:
         sources = Sources()
         counts = read(library, sources)
         files = {one.file for launch in counts for one in launch.instructions}
