@@ -336,3 +336,16 @@ def test_what_a_gpu_does_not_notice_ends_nothing(tmp_path, monkeypatch):
     (found,) = ck.run(tmp_path / "beyond.cu", check=True).findings
     assert (found.kind, found.line, found.count) == ("bounds", 2, 1)
     assert "launch ended" not in found.advice
+
+
+def test_launch_bounds_are_known(tmp_path):
+    (tmp_path / "bounds.cu").write_text(
+        "#include <cstdio>\ntemplate <int N> __global__ __launch_bounds__(2 * N) void k(int *x) { x[N] = N; }\n"
+        "int main() {\n  cudaFuncAttributes of;\n  cudaFuncGetAttributes(&of, k<50>);\n  int grid, block, most[2];\n"
+        "  cudaOccupancyMaxPotentialBlockSize(&grid, &block, k<50>);\n  for (int i = 0; i < 2; i++)\n"
+        "    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most[i], k<50>, 100 + i, 0);\n  void *nothing = nullptr;\n"
+        "  void *arguments[] = {&nothing};\n  int code = cudaLaunchKernel((void *)k<50>, 1, 101, arguments, 0, 0);\n"
+        '  printf("%d %d %d %d %d\\n", of.maxThreadsPerBlock, block, most[0], most[1], code);\n}\n'
+    )
+    with ck.use_backend("emulator"):
+        assert ck.run(tmp_path / "bounds.cu").output == "100 64 16 0 1\n"

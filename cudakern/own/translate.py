@@ -49,7 +49,9 @@ _TYPE_WORDS = {
     "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "wchar_t",
     "char8_t", "char16_t", "char32_t", "__int128", "__signed__", "typename", "class",
 }  # fmt: skip
-_WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", "__cluster_dims__"}  #: and no parameters, in a declaration
+_BOUNDS = ("__cluster_dims__", "__launch_bounds__")  #: of a kernel's launches
+#: In a declaration, they have no parameters.
+_WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", *_BOUNDS}
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
 #: In a loop, these show that it may wait for another thread, as variables that are volatile do.
@@ -219,7 +221,8 @@ class _Translation:
                 opening = closing(source, opening)
         if opening >= len(source) or source[opening].text != "(":
             return
-        cluster = self.cluster(start, opening)
+        cluster, most = (self.bound(start, opening, word) for word in _BOUNDS)
+        bounds = ", ".join(["", *(cluster or ["0u"] * 3), *most[:1]]) * bool(cluster or most)
         for token in source[start:opening]:
             if token.text == '"hidden"':  # visibility
                 self.edits.append((token.start, token.end, '"default"'))
@@ -243,22 +246,23 @@ class _Translation:
         if self.mode == "plain" and not cluster and self.waits and not self.waits.may_wait(end):
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
-        call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
+        call = f"::emu::launch<({kernel}), ::emu::{threads}{bounds}>({', '.join(parameters)})"
         line = self.place(source[end].end)
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
         self.edits.append((source[end].end, source[end].end, code))
 
-    def cluster(self, start: int, end: int) -> str:
-        """Takes out ``__cluster_dims__(x, y, z)`` between these tokens: what it says, as further arguments."""
+    def bound(self, start: int, end: int, word: str) -> list[str]:
+        """Takes out ``__cluster_dims__(x, y, z)`` or ``__launch_bounds__(threads, ...)`` between these tokens: three
+        numbers, as further arguments."""
         source = self.source
         for at in range(start, end):
-            if source[at].text == "__cluster_dims__":
+            if source[at].text == word and source[at + 1].text == "(":
                 last = closing(source, at + 1) - 1
                 self.edits.append((source[at].start, source[last].end, ""))
                 sizes = split(source[at + 2 : last], ",", opening="([{<", closing=")]}>")
                 words = [f"unsigned({self.text[size[0].start : size[-1].end]})" for size in sizes]
-                return ", " + ", ".join([*words, "1u", "1u"][:3])
-        return ""
+                return [*words, "1u", "1u"][:3]
+        return []
 
     def place(self, at: int) -> str:
         """What tells the compiler that the next line is the one there."""

@@ -88,14 +88,15 @@ typedef struct emu_kernel { // a handle points to one
     emu_code code;
     emu_module module;
     _Atomic(const emu_signature *) signature; // NULL: only the address is known so far
-    emu_dim3 cluster;                         // in which it must be launched: __cluster_dims__; 0: in none
-    atomic_size_t shared;                     // the most dynamic shared memory per block
-    _Atomic(char *) name;                     // the mangled name; NULL until it is first requested
+    emu_bounds bounds;
+    atomic_size_t shared; // the most dynamic shared memory per block
+    _Atomic(char *) name; // the mangled name; NULL until it is first requested
 } emu_kernel;
 
 static inline const emu_signature *emu_kernel_signature(const emu_kernel *kernel) {
     return atomic_load_explicit(&kernel->signature, memory_order_acquire);
 }
+int emu_kernel_threads(const emu_kernel *kernel); // the most per block
 static inline size_t emu_kernel_shared(const emu_kernel *kernel) {
     return atomic_load_explicit(&kernel->shared, memory_order_relaxed);
 }

@@ -232,10 +232,14 @@ EMU_API int emu_capture_mode(int *mode);
 EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signature *signature);
 // For programs, in which a kernel's address may be used before any call has seen its type: a list of signatures, in
 // which the core looks. It costs nothing until then. `add` 0: takes it from the list.
+typedef struct emu_bounds { // of a kernel's launches
+    emu_dim3 cluster;       // __cluster_dims__; 0: none
+    unsigned threads;       // of a block, at most: __launch_bounds__; 0: as many as the device has
+} emu_bounds;
 typedef struct emu_announced {
     const void *function;
     const emu_signature *signature;
-    emu_dim3 cluster; // __cluster_dims__; 0: none
+    emu_bounds bounds;
     struct emu_announced *next;
 } emu_announced;
 EMU_API void emu_announce(emu_announced *kernel, int add);

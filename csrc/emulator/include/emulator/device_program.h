@@ -77,21 +77,21 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
         parameters<P...>.align, parameters<P...>.at, own_variable};
 };
 
-template <auto KERNEL, threads THREADS, unsigned... CLUSTER> struct of_program { static registered kernel; };
-template <auto KERNEL, threads THREADS, unsigned... CLUSTER>
-registered of_program<KERNEL, THREADS, CLUSTER...>::kernel = [] {
+template <auto KERNEL, threads THREADS, unsigned... BOUNDS> struct of_program { static registered kernel; };
+template <auto KERNEL, threads THREADS, unsigned... BOUNDS>
+registered of_program<KERNEL, THREADS, BOUNDS...>::kernel = [] {
     if constexpr (THREADS != THEY_WAIT)
-        return registered(KERNEL, emu_dim3{CLUSTER...}, &in_loop<KERNEL, THREADS>::signature);
+        return registered(KERNEL, emu_bounds{BOUNDS...}, &in_loop<KERNEL, THREADS>::signature);
     else
-        return registered(KERNEL, emu_dim3{CLUSTER...});
+        return registered(KERNEL, emu_bounds{BOUNDS...});
 }();
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
-// their address. CLUSTER: the three numbers of __cluster_dims__, or none.
-template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... CLUSTER, typename... Arguments>
+// their address. BOUNDS: none, or the three numbers of __cluster_dims__ and the first of __launch_bounds__.
+template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... BOUNDS, typename... Arguments>
 __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
-    (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
+    (void)&of_program<KERNEL, THREADS, BOUNDS...>::kernel;
     void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
     cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
