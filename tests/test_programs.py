@@ -338,6 +338,20 @@ def test_what_a_gpu_does_not_notice_ends_nothing(tmp_path, monkeypatch):
     assert "launch ended" not in found.advice
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_static_shared_memory_is_limited(tmp_path, check):
+    (tmp_path / "shared.cu").write_text(
+        "template <int N> __global__ void k(int *x, int *y) {\n  __shared__ int a[N], b[N];\n"
+        "  a[threadIdx.x] = b[threadIdx.x] = 1;\n  __syncthreads();\n  x[threadIdx.x] = a[31 - threadIdx.x] + "
+        "b[31 - threadIdx.x];\n}\nint main() {\n  int *x;\n  cudaMalloc(&x, 128);\n  k<LENGTH><<<1, 32>>>(x, x);\n"
+        "  cudaFree(x);\n}\n"
+    )
+    with ck.use_backend("emulator"):
+        assert not ck.run(tmp_path / "shared.cu", flags=["-DLENGTH=6144"], check=check).findings
+        with pytest.raises(ck.CompileError, match="kernel k has 49,160 bytes .* at most 49,152"):
+            ck.run(tmp_path / "shared.cu", flags=["-DLENGTH=6145"], check=check)
+
+
 def test_launch_bounds_are_known(tmp_path):
     (tmp_path / "bounds.cu").write_text(
         "#include <cstdio>\ntemplate <int N> __global__ __launch_bounds__(2 * N) void k(int *x) { x[N] = N; }\n"
