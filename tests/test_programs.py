@@ -363,3 +363,63 @@ def test_launch_bounds_are_known(tmp_path):
     )
     with ck.use_backend("emulator"):
         assert ck.run(tmp_path / "bounds.cu").output == "100 64 16 0 1\n"
+
+
+RESET = r"""
+#include <cstdio>
+#define HERE __device__
+struct S {
+    int x;
+    __device__ S &operator+=(int by) { return x += by, *this; }
+    __device__ bool operator>(const S &other) const { return x > other.x; }
+};
+__device__ bool operator<(const S &a, const S &b) { return a.x < b.x; }
+namespace a { __constant__ float b[2] = {1, 2}; namespace { HERE int c = 3; } }
+static __device__ int d[2][2] = {{1, 2}, {3, 4}}, e;
+__device__ S s = {7};
+__device__ __managed__ int m = 9;
+__device__ volatile int v{4};
+__device__ const char *text = "a \"__device__\" variable";
+__device__ int *pointer = &e;
+extern "C" { __device__ unsigned char large[1 << 20]; }
+template <int N> __device__ int of_template = N;
+__constant__ const int constant = 6;
+int host = 5;
+
+__global__ void change() {
+    a::c++, d[1][1]++, e++, s += 1, m++, v = v + 1, large[1000]++, of_template<1>++;
+    text++, pointer++;
+}
+__global__ void show() {
+    printf("%g %d %d %d %d %d %d %d %d %d %s\n", a::b[0], a::c, d[1][1], e, s.x + (s > s) + (s < s), m, v, large[1000],
+           constant, *pointer, text);
+}
+int main() {
+    cudaStream_t stream;
+    cudaEvent_t event;
+    void *memory;
+    const float more = 8;
+    for (int i = 0; i < 2; i++) {
+        cudaStreamCreate(&stream);
+        cudaEventCreate(&event);
+        cudaMalloc(&memory, 4);
+        cudaMemcpyToSymbol(a::b, &more, sizeof more);
+        change<<<1, 1>>>();
+        host++;
+        cudaDeviceSynchronize();
+        if (cudaDeviceReset()) return 1;
+        show<<<1, 1>>>();
+        cudaDeviceSynchronize();
+    }
+    printf("%d: %d %d %d\n", host, cudaEventQuery(event), cudaStreamQuery(stream), cudaFree(memory));
+}
+"""
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_reset_gives_variables_their_first_values(tmp_path, check):
+    (tmp_path / "reset.cu").write_text(RESET)
+    with ck.use_backend("emulator"):
+        done = ck.run(tmp_path / "reset.cu", check=check)
+    assert done.output == 2 * '1 3 4 0 7 9 4 0 6 0 a "__device__" variable\n' + "7: 400 400 1\n"
+    assert not done.findings

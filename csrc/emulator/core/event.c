@@ -67,18 +67,28 @@ int emu_event_create(void **handle, unsigned flags) {
     return cudaSuccess;
 }
 
+static void drop(emu_event *e) {
+    e->live = 0;
+    e->record = 0; // a queued record then no longer matches this event
+    e->next = free_events;
+    free_events = e;
+}
+
 int emu_event_destroy(void *handle) {
     emu_event *e;
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
-    if (!code) {
-        e->live = 0;
-        e->record = 0; // a queued record then no longer matches this event
-        e->next = free_events;
-        free_events = e;
-    }
+    if (!code) drop(e);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
+}
+
+void emu_drop_events(int device) {
+    pthread_mutex_lock(&emu_queues.lock);
+    for (int i = 0; i < row_count; i++)
+        for (size_t k = 0; k < rows[i].count; k++)
+            if (rows[i].events[k].live && rows[i].events[k].device == device) drop(&rows[i].events[k]);
+    pthread_mutex_unlock(&emu_queues.lock);
 }
 
 int emu_event_has_record(void *handle) {

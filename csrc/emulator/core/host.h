@@ -131,6 +131,10 @@ int emu_memory_problem(int device);
 // What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
 void emu_memory_explain(uintptr_t address, char *text, size_t size);
 
+// --- symbol.c ----------------------------------------------------------------------------------------------------
+void emu_reset_variables(void); // for cudaDeviceReset
+void emu_symbol_fork(emu_fork stage);
+
 // --- region.c (region.h) -----------------------------------------------------------------------------------------
 void emu_region_fork(emu_fork stage);
 
@@ -181,6 +185,7 @@ typedef enum emu_manner {
 int emu_submit(void *stream, emu_work work, const void *data, size_t bytes, emu_manner manner, int always);
 int emu_stream_device(void *stream, int *device); // checks the handle
 void emu_drop_streams(int device);                // for cudaDeviceReset: handles become invalid
+void emu_drop_events(int device);                 // event.c; likewise
 void emu_launch_not_run(const void *function);    // tells of it: in a program of which a kernel has failed
 void emu_stream_fork(emu_fork stage);
 

@@ -127,6 +127,15 @@ EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol);
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
                        size_t size); // address or bytes may be NULL
+// For programs: __device__ and __constant__ variables, which emu_device_reset() gives the values that they have now.
+// `add` 0: takes one from the list.
+typedef struct emu_initial {
+    void *at;
+    size_t bytes;
+    void *first; // a copy of its values; NULL: zeros
+    struct emu_initial *next;
+} emu_initial;
+EMU_API void emu_announce_initial(emu_initial *variable, int add);
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
 // Managed memory. A location is a device's number, or cudaCpuDeviceId.

@@ -40,6 +40,21 @@ static const int new_memory = (emu_new_memory(0), 0);
 #endif
 #endif
 
+#ifdef EMULATOR_PROGRAM
+// A variable of the device, for cudaDeviceReset.
+struct variable {
+    emu_initial known;
+    template <typename T>
+    variable(T &of)
+        : known{const_cast<void *>(static_cast<const volatile void *>(__builtin_addressof(of))), sizeof of, nullptr,
+                nullptr} {
+        emu_announce_initial(&known, 1);
+    }
+    variable(const variable &) = delete;
+    ~variable() { emu_announce_initial(&known, 0); }
+};
+#endif
+
 // Kernels by what their threads may do (waits.py).
 enum threads {
     THEY_WAIT,
