@@ -313,10 +313,12 @@ def test_findings_of_a_program_that_breaks_down(tmp_path, end, signal):
 def test_a_refused_launch_is_a_finding(tmp_path):
     (tmp_path / "large.cu").write_text(
         "template <typename T> __global__ void k(T x) {}\nint main() {\n  for (int i = 0; i < 3; i++)\n"
-        "    k<<<1, dim3(64, 64)>>>(i);\n  k<<<1, 1>>>(2.0f);\n}\n"
+        "    k<<<1, dim3(64, 64)>>>(i);\n  k<<<1, 1>>>(2.0f);\n  void *none[] = {nullptr};\n"
+        "  cudaLaunchCooperativeKernel(k<char>, 100000, 32, none);\n}\n"
     )
     done = ck.run(tmp_path / "large.cu", check=True)
-    (found,) = done.findings
+    found, of_api = done.findings
+    assert (of_api.kernel, of_api.line) == ("k<char>", 7)
     assert (found.kernel, found.line, found.count, done.findings.launches) == ("k<int>", 4, 3, 1)
     assert "at most 1024 are allowed" in found.message
     assert "cudaGetLastError()" in found.advice

@@ -209,7 +209,7 @@ typedef struct emu_failure_event {
     int code;             // a cudaError_t
     const char *message;  // which names the kernel; of EMU_FAILURE_KERNEL also the line, the block and the thread
     emu_dim3 grid, block; // of EMU_FAILURE_KERNEL
-    uintptr_t call;       // of EMU_FAILURE_REFUSED: an address in the code that launches; 0: unknown
+    uintptr_t call;       // of EMU_FAILURE_REFUSED: an address in the code of <<<>>>; 0: another call launches
 } emu_failure_event;
 
 // --- The table -----------------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ typedef struct emu_events {
     // Of blocks that take turns, those of a cluster or of a cooperative grid: this one runs from now on.
     void (*block_continue)(void *tool, emu_block_event *block);
     // From the thread that notices it: of a kernel, after its launch_end. Without this callback, the core prints it.
-    // It must not call any function of the core.
+    // It must call no function of the core, but of EMU_FAILURE_REFUSED emu_source_lines().
     void (*failure)(void *tool, const emu_failure_event *failure);
 } emu_events;
 
