@@ -166,6 +166,9 @@ def test_a_kernel_that_fails(tool):
     assert [e.code for e in events["launch_end"]] == [LAUNCH_FAILURE]
     assert [e.complete for e in events["block_end"]] == [0]
     assert len(events["thread_end"]) < 64
+    (failure,) = events["failure"]
+    assert (failure.kind, failure.code, failure.grid, failure.block) == (0, LAUNCH_FAILURE, 1, 64)
+    assert "kernel_half_skips" in failure.message
     events = tool.watch(lambda: library.launch("run_sound", out, block=256))
     assert len(events["thread_end"]) == 256
 
