@@ -71,9 +71,28 @@ class Found(ctypes.Structure):
     )
 
 
+class Failure(ctypes.Structure):
+    """checker_failure"""
+
+    _fields_ = (
+        ("kind", ctypes.c_int),
+        ("code", ctypes.c_int),
+        ("launch", ctypes.c_uint64),
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("call", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+        ("message", ctypes.c_char * 1024),
+    )
+
+
+OF_KERNEL, REFUSED, NOT_RUN = range(3)  #: emu_failure_kind
+
+
 @functools.cache
 def library() -> Any:
     of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
+    of_checker.checker_failures.restype = ctypes.c_size_t
     of_checker.checker_findings.restype = of_checker.checker_unwritten.restype = ctypes.c_size_t
     of_checker.checker_last_launch.restype = ctypes.c_uint64
     of_checker.checker_shadow.restype = of_checker.checker_allocations.restype = ctypes.c_size_t
@@ -168,6 +187,13 @@ def found(after: int) -> list[Found]:
     rows = ctypes.POINTER(Found)()
     count = library().checker_findings(ctypes.byref(rows))
     return [Found.from_buffer_copy(rows[i]) for i in range(after, count)]
+
+
+def failures() -> list[Failure]:
+    """Kernels that have ended with an error, and launches that did not run."""
+    rows = ctypes.POINTER(Failure)()
+    count = library().checker_failures(ctypes.byref(rows))
+    return [Failure.from_buffer_copy(rows[i]) for i in range(count)]
 
 
 @dataclass(frozen=True)

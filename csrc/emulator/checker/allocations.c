@@ -19,16 +19,24 @@ static allocation *all;
 static size_t count, room;
 static int is_wanted; // by whole programs: to look for the caller takes its time
 
-static uintptr_t caller(void) {
+size_t allocations_callers(uintptr_t *calls, size_t most) {
     enum { DEEPEST = 16 };
     void *frames[DEEPEST];
     const int depth = backtrace(frames, DEEPEST);
-    for (int i = 1; i < depth; ++i) {
+    size_t known = 0;
+    for (int i = 1; i < depth && known < most; ++i) {
         Dl_info info;
         const uintptr_t call = (uintptr_t)frames[i] - 1; // (a return address is that of the next instruction)
-        if (dladdr((void *)call, &info) && info.dli_fname && !strstr(info.dli_fname, "libcudakern_")) return call;
+        const int is_there = dladdr((void *)call, &info) && info.dli_fname;
+        if (is_there && !strstr(info.dli_fname, "libcudakern_")) calls[known++] = call;
     }
-    return 0;
+    return known;
+}
+
+static uintptr_t caller(void) {
+    uintptr_t call = 0;
+    (void)allocations_callers(&call, 1);
+    return call;
 }
 
 void allocations_add(uintptr_t address, size_t bytes) { // lock held

@@ -10,12 +10,13 @@ enum { PATIENCE = 100, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
-static uint64_t last_launch; // its number
+static uint64_t last_launch;             // its number
+static __thread uint64_t last_of_thread; // of a stream
 
 static void launch_begin(void *tool, emu_launch_event *event) {
     (void)tool;
     pthread_mutex_lock(&lock);
-    last_launch = event->number;
+    last_launch = last_of_thread = event->number;
     launch_start(event);
     streams_begin(event->order, event->number);
     shadow_new_launch();
@@ -310,6 +311,11 @@ static void on_release(void *tool, const emu_memory_event *event) {
     pthread_mutex_unlock(&lock);
 }
 
+static void on_failure(void *tool, const emu_failure_event *event) {
+    (void)tool;
+    failures_add(event, event->kind == EMU_FAILURE_KERNEL && last_of_thread ? last_of_thread : last_launch);
+}
+
 // --- For the host --------------------------------------------------------------------------------------------------
 
 static const emu_events TABLE = {.size = sizeof(emu_events),
@@ -330,7 +336,8 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .index = on_index,
                                  .one_at_a_time = 1,
                                  .order = on_order,
-                                 .block_continue = block_continue};
+                                 .block_continue = block_continue,
+                                 .failure = on_failure};
 
 CHECKER_API void checker_notes(int wanted) {
     notes = wanted;
@@ -349,6 +356,7 @@ CHECKER_API int checker_begin(void) {
     const int code = emu_subscribe(&TABLE, &lock);
     if (!code) {
         findings_clear();
+        failures_clear();
         quick_clear();
         last_launch = 0;
         size_t bytes;

@@ -257,7 +257,8 @@ int emu_free(void *pointer) {
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
     emu_region_settle_spares();
-    return emu_table_report_problem(device);
+    code = emu_table_report_problem(device);
+    return code ? code : emu_error_told();
 }
 
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {

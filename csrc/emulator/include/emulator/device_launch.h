@@ -99,8 +99,8 @@ namespace emu {
 struct registered {
     emu_announced kernel;
     template <typename... P>
-    explicit registered(void (*function)(P...), emu_dim3 cluster = {}, const emu_signature *of = &signature<P...>)
-        : kernel{reinterpret_cast<const void *>(function), of, cluster, nullptr} {
+    explicit registered(void (*function)(P...), emu_bounds bounds = {}, const emu_signature *of = &signature<P...>)
+        : kernel{reinterpret_cast<const void *>(function), of, bounds, nullptr} {
         emu_announce(&kernel, 1);
     }
     registered(const registered &) = delete;
