@@ -105,10 +105,6 @@ def test_names_of_older_versions(tmp_path):
             '#include <cuda.h>\nint main() { CUmodule m; return cuModuleLoad(&m, "x.ptx"); }',
             "the emulator cannot load modules of PTX or machine code (cuModuleLoad)",
         ),
-        (
-            "#include <cublasLt.h>\nint main() { return cublasLtMatmul(1, 2); }",
-            "the emulator has no cuBLASLt (cublasLtMatmul)",
-        ),
     ],
 )
 def test_what_is_missing_is_refused_by_name(tmp_path, source, message):

@@ -1,4 +1,4 @@
-// cuBLAS as it was before version 2: letters for operations, numbers by value and results returned, one handle for all.
+// cuBLAS before its version 2: letters for operations, numbers by value, results returned, one handle for all.
 #ifndef CUBLAS_H_
 #define CUBLAS_H_
 
