@@ -205,6 +205,16 @@ def test_a_launch_that_is_refused_says_why(tmp_path, monkeypatch):
     assert done.errors == f"cudakern: {place}: kernel k: {why}\n"
 
 
+def test_managed_memory_begins_with_zeros_when_checked_too(tmp_path):
+    (tmp_path / "zeros.cu").write_text(
+        "#include <cstdio>\n__global__ void count(int *n) { atomicAdd(n, 1); }\nint main() {\n  int *n;\n"
+        "  cudaMallocManaged(&n, sizeof *n);\n  count<<<2, 32>>>(n);\n  cudaDeviceSynchronize();\n"
+        '  printf("%d\\n", *n);\n  cudaFree(n);\n}\n'
+    )
+    done = ck.run(tmp_path / "zeros.cu", check=True)
+    assert (done.output, list(done.findings)) == ("64\n", [])
+
+
 # --- faults -----------------------------------------------------------------------------------------------------------
 FAULTS = r"""
 #include <cassert>

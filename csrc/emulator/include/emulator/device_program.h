@@ -64,6 +64,7 @@ enum threads {
 
 template <auto KERNEL, threads THREADS> struct in_loop;
 template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<KERNEL, THREADS> {
+    static constexpr bool possible = THREADS != THEY_WAIT && !(by_address<P> || ...);
     static void run(const void *function, const void *with) {
         if (emu_block_alone())
             emu::run<P...>(reinterpret_cast<const void *>(THREADS == THEY_DO_LITTLE ? &little : &all), with);
@@ -95,7 +96,7 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
 template <auto KERNEL, threads THREADS, unsigned... BOUNDS> struct of_program { static registered kernel; };
 template <auto KERNEL, threads THREADS, unsigned... BOUNDS>
 registered of_program<KERNEL, THREADS, BOUNDS...>::kernel = [] {
-    if constexpr (THREADS != THEY_WAIT)
+    if constexpr (in_loop<KERNEL, THREADS>::possible)
         return registered(KERNEL, emu_bounds{BOUNDS...}, &in_loop<KERNEL, THREADS>::signature);
     else
         return registered(KERNEL, emu_bounds{BOUNDS...});
@@ -107,9 +108,9 @@ template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... BOUNDS, typename
 __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
     (void)&of_program<KERNEL, THREADS, BOUNDS...>::kernel;
-    void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
+    given given(KERNEL, {(void *)&arguments..., nullptr}); // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
-    cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream));
+    cudaLaunchKernel(known(KERNEL), grid, block, given.pointers, now.shared, static_cast<cudaStream_t>(now.stream));
 }
 
 // The lanes of a warp that run together wait for each other: see translate.py.
