@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,23 @@ class Found(ctypes.Structure):
     )
 
 
+class HostAccess(ctypes.Structure):
+    """emu_host_event: the host touches device memory."""
+
+    _fields_ = (
+        ("address", ctypes.c_size_t),
+        ("bytes", ctypes.c_size_t),
+        ("kind", ctypes.c_uint),
+        ("code", ctypes.c_size_t),
+        ("begin", ctypes.c_size_t),  # of the allocation
+        ("length", ctypes.c_size_t),
+        ("memory_kind", ctypes.c_int),
+        ("device", ctypes.c_int),
+        ("at", ctypes.c_void_p),
+        ("allocated", ctypes.c_size_t),  # by this code
+    )
+
+
 @functools.cache
 def library() -> Any:
     of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
@@ -128,9 +145,14 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     return count, first.value
 
 
-def keep_allocations() -> None:
-    """From now on, ``in_use`` knows what the program allocates."""
-    library().checker_keep_allocations()
+def on_host_access(then: Callable[[HostAccess], None]) -> None:
+    """Calls ``then`` when the host touches device memory, before the program ends."""
+    kept = ctypes.CFUNCTYPE(None, ctypes.POINTER(HostAccess))(lambda access: then(access.contents))
+    library().checker_host_touches(kept)
+    _kept.append(kept)
+
+
+_kept: list[object] = []  #: functions that C calls
 
 
 def in_use() -> list[tuple[int, int]]:

@@ -36,10 +36,9 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the program
     if os.environ.get("CUDAKERN_EMULATOR_PRINT", "1") != "0":  # also of what a finding cannot tell
         checker.library().emu_configure(b"print", b"2")
-    begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
-    def at_exit(_code: int, _data: int) -> None:
+    def at_exit(_code: int = 0, _data: int = 0) -> None:
         libc.fflush(None)
         result = begun()
         if report:
@@ -47,6 +46,7 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
         else:
             print(result, file=sys.stderr, flush=True)
 
+    begun = {"checked": _check, "traced": _trace}[mode](words[0], at_exit)
     kept = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(at_exit)
     libc.on_exit(kept, None)
     library = ctypes.CDLL(program, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
@@ -55,16 +55,19 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
     libc.exit(library.main(len(encoded), argv))
 
 
-def _check(name: str) -> Callable[[], Report]:
-    checker.begin()
-    checker.keep_allocations()
+def _check(name: str, end: Callable[[], None]) -> Callable[[], Report]:
+    touches: list[Finding] = []
+
+    def touched(access: checker.HostAccess) -> None:
+        touches.append(_of_host(access))
+        end()
 
     def findings() -> Report:
-        new = [*(_finding(one) for one in checker.found(0)), *_leaks()]
-        launches = checker.library().checker_last_launch()
-        checker.end()
-        return Findings(one_of_all_launches(new), launches, name)
+        new = [*(_finding(one) for one in checker.found(0)), *touches, *([] if touches else _leaks())]
+        return Findings(one_of_all_launches(new), checker.last_launch(), name)
 
+    checker.begin()
+    checker.on_host_access(touched)
     return findings
 
 
@@ -73,6 +76,31 @@ def _finding(one: checker.Found) -> Finding:
     lines = linecache.getlines(file)
     kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
     return finding(one, declared_in("".join(lines), kernel) or (), lines)
+
+
+#: The variable that gets the address of new memory.
+_ALLOCATES = re.compile(r"\b(?:cudaMalloc|cuMemAlloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]*\)\s*)?&\s*([\w.>-]+)")
+
+
+def _of_host(access: checker.HostAccess) -> Finding:
+    """The host touches device memory."""
+    (file, line), allocated = lines_of_code([access.code, access.allocated], checker.library()).values()
+    text = linecache.getline(file, line)
+    match = _ALLOCATES.search(linecache.getline(*allocated))
+    name = match[1] if match and re.search(rf"\b{re.escape(match[1])}\b", text) else ""
+    element = re.search(rf"\b{re.escape(name)}\s*\[[^]]*\](?!\s*(?:\[|\.|->))", text) if name else None
+    offset = access.address - access.begin
+    what = f"{name}[{offset // access.bytes}]" if element and access.bytes in (1, 2, 4, 8, 16) else name
+    verb = "writes" if access.kind & checker.WRITES else "reads" if access.kind else "touches"
+    where = f" (allocated in {Path(allocated[0]).name}:{allocated[1]})" if allocated[1] else ""
+    message = f"the host {verb} {f'{what}, which is ' if what else ''}device memory{where}. The program ends here"
+    copy = "cudaMemcpy({}, bytes, cudaMemcpy{})"
+    there, back = copy.format(f"{name or 'd'}, h", "HostToDevice"), copy.format(f"h, {name or 'd'}", "DeviceToHost")
+    advice = f"Copy it to the host first: {back}"
+    if access.kind & checker.WRITES:
+        advice = f"Write to an array of the host, and copy that: {there}"
+    advice += ". Memory from cudaMallocManaged may be used by both."
+    return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name)
 
 
 def _leaks() -> list[Finding]:
@@ -93,7 +121,7 @@ def _leak(file: str, line: int, sizes: list[int]) -> Finding:
     return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
 
-def _trace(name: str) -> Callable[[], Report]:
+def _trace(name: str, _end: Callable[[], None]) -> Callable[[], Report]:
     stack = contextlib.ExitStack()
     library: Any = stack.enter_context(counting(None))
 

@@ -155,6 +155,7 @@ const emu_events TABLE = {sizeof(emu_events),
                           index,
                           0,
                           order,
+                          nullptr,
                           nullptr};
 
 } // namespace

@@ -1,12 +1,6 @@
 // Memory that a whole program has allocated by cudaMalloc and its relatives, and from where: what is left at its end
 // are leaks.
-//
-//   allocate (in the thread that allocates) --backtrace--> the first caller that is neither the core nor a tool
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <execinfo.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "checker.h"
 
@@ -17,29 +11,15 @@ typedef struct allocation {
 
 static allocation *all;
 static size_t count, room;
-static int is_wanted; // by whole programs: to look for the caller takes its time
 
-static uintptr_t caller(void) {
-    enum { DEEPEST = 16 };
-    void *frames[DEEPEST];
-    const int depth = backtrace(frames, DEEPEST);
-    for (int i = 1; i < depth; ++i) {
-        Dl_info info;
-        const uintptr_t call = (uintptr_t)frames[i] - 1; // (a return address is that of the next instruction)
-        if (dladdr((void *)call, &info) && info.dli_fname && !strstr(info.dli_fname, "libcudakern_")) return call;
-    }
-    return 0;
-}
-
-void allocations_add(uintptr_t address, size_t bytes) { // lock held
-    if (!is_wanted) return;
+void allocations_add(const emu_memory_event *event) { // lock held
     if (count == room) {
         const size_t more = 2 * room + 64;
         allocation *const grown = realloc(all, more * sizeof *all);
         if (!grown) return;
         all = grown, room = more;
     }
-    all[count++] = (allocation){address, caller(), bytes};
+    all[count++] = (allocation){event->address, event->code, event->bytes};
 }
 
 void allocations_remove(uintptr_t address) { // lock held
@@ -51,12 +31,7 @@ void allocations_remove(uintptr_t address) { // lock held
 }
 
 void allocations_clear(void) {
-    is_wanted = 0;
     count = 0;
-}
-
-CHECKER_API void checker_keep_allocations(void) {
-    is_wanted = 1;
 }
 
 // What is in use: how many allocations, and of each one the caller's code and the bytes.

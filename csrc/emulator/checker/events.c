@@ -289,7 +289,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
-    if (event->kind != EMU_MEMORY_SYMBOL) allocations_add(event->address, event->bytes);
+    if (event->kind != EMU_MEMORY_SYMBOL) allocations_add(event);
     if (event->kind == EMU_MEMORY_DEVICE) shadow_set(event->address, event->bytes, 0);
     interval_forget_freed(event->address, event->address + event->bytes);
     pthread_mutex_unlock(&lock);
@@ -308,6 +308,24 @@ static void on_release(void *tool, const emu_memory_event *event) {
         interval_add_freed(event->address, event->address + event->bytes);
     }
     pthread_mutex_unlock(&lock);
+}
+
+// Of a whole program: what is to happen when the host has touched device memory.
+static void (*host_touches)(const emu_host_event *event);
+
+static void on_host(void *tool, const emu_host_event *event) {
+    (void)tool;
+    if (!event->stands_in) {
+        if (host_touches) host_touches(event);
+    } else if (event->kind & EMU_WRITES) {
+        pthread_mutex_lock(&lock);
+        shadow_value(event->address, event->bytes);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+CHECKER_API void checker_host_touches(void (*then)(const emu_host_event *event)) {
+    host_touches = then;
 }
 
 // --- For the host --------------------------------------------------------------------------------------------------
@@ -330,7 +348,8 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .index = on_index,
                                  .one_at_a_time = 1,
                                  .order = on_order,
-                                 .block_continue = block_continue};
+                                 .block_continue = block_continue,
+                                 .host = on_host};
 
 CHECKER_API void checker_notes(int wanted) {
     notes = wanted;

@@ -119,10 +119,14 @@ static void ask(const question *questions, size_t count, emu_line *lines) {
 static void ask_all(const uintptr_t *code, size_t count, emu_line *lines) {
     question *questions = calloc(count, sizeof *questions);
     size_t known = 0;
+    char program[32]; // of the program itself, dladdr knows only what it was called
+    snprintf(program, sizeof program, "/proc/%d/exe", (int)getpid());
     for (size_t i = 0; questions && i < count; i++) {
         Dl_info info;
-        if (!code[i] || !dladdr((void *)code[i], &info)) continue;
-        questions[known++] = (question){code[i], i, info.dli_fname, (uintptr_t)info.dli_fbase};
+        struct link_map *map;
+        if (!code[i] || !dladdr1((void *)code[i], &info, (void **)&map, RTLD_DL_LINKMAP)) continue;
+        const char *library = *map->l_name ? info.dli_fname : program;
+        questions[known++] = (question){code[i], i, library, (uintptr_t)info.dli_fbase};
     }
     if (known) qsort(questions, known, sizeof *questions, compare);
     for (size_t first = 0, end; first < known; first = end) {

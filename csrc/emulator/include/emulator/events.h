@@ -196,7 +196,19 @@ typedef struct emu_memory_event {
     emu_memory_kind kind;
     int device;          // of EMU_MEMORY_DEVICE and EMU_MEMORY_MANAGED
     const emu_where *at; // of EMU_MEMORY_HEAP: the thread; else NULL
+    uintptr_t code;      // in the call by which the host has allocated it, for emu_source_lines(); 0: unknown
 } emu_memory_event;
+
+// Code of a whole program that is no kernel's accesses memory of the kind EMU_MEMORY_DEVICE. Unless it stands in for
+// the device, the program ends by SIGSEGV when the tool has been told, as on a GPU.
+typedef struct emu_host_event {
+    uintptr_t address;
+    size_t bytes;
+    unsigned kind;           // emu_access_kind, EMU_RANGE; 0: unknown
+    uintptr_t code;          // an address in the instruction, for emu_source_lines()
+    emu_memory_event memory; // the allocation
+    int stands_in;
+} emu_host_event;
 
 // --- The table -----------------------------------------------------------------------------------------------------
 
@@ -227,6 +239,7 @@ typedef struct emu_events {
     void (*order)(void *tool, const emu_order_event *order);
     // Of blocks that take turns, those of a cluster or of a cooperative grid: this one runs from now on.
     void (*block_continue)(void *tool, emu_block_event *block);
+    void (*host)(void *tool, const emu_host_event *access);
 } emu_events;
 
 // A cudaError_t, as all functions for the host. The core copies the table.
