@@ -79,9 +79,10 @@ def test_findings_in_a_program(wrong):
     assert (one, two) == (("leak", "allocation", 10), ("leak", "allocation", 11))
     assert "400 bytes are never freed" in str(done.findings)
     assert "x[100]; x has 100 floats" in str(done.findings)
-    shown = command("run", "--check", "wrong.cu", "a", folder=wrong.parent)
-    assert shown.returncode == 5
-    assert "sum, wrong.cu:6: thread 100" in shown.stderr
+    for words in (("run", "--check"), ("check",)):
+        shown = command(*words, "wrong.cu", "a", folder=wrong.parent)
+        assert shown.returncode == 5
+        assert "sum, wrong.cu:6: thread 100" in shown.stderr
     with pytest.raises(ValueError, match="either checked or traced"):
         ck.run(wrong, check=True, trace=True)
 
@@ -93,7 +94,7 @@ def test_counters_of_a_program(wrong):
     assert {one.line for one in loads} == {6}
     assert sum(one.requests for one in loads) == 8  # of four warps: y[0], and x[i]
     assert not done.trace.branches  # that the kernel launches itself is none
-    assert "wrong.cu:6" in command("run", "--trace", "wrong.cu", folder=wrong.parent).stderr
+    assert "wrong.cu:6" in command("trace", "wrong.cu", folder=wrong.parent).stderr
 
 
 def test_errors_are_those_of_the_source(tmp_path, wrong):

@@ -22,7 +22,7 @@ from ..insight import checker
 from ..insight.check import declared_in
 from ..insight.checker import Place
 from ..insight.counters import Trace
-from ..insight.counts import Sources, counting, read
+from ..insight.counts import Sources, counting, read, watch_program
 from ..insight.declared import constants
 from ..insight.findings import Finding, Findings, finding, one_of_all_launches
 from ..insight.launches import Resources
@@ -47,6 +47,8 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
             print(result, file=sys.stderr, flush=True)
 
     begun = {"checked": _check, "traced": _trace}[mode](words[0], at_exit)
+    if mode == "traced" and not report:
+        watch_program(checker.library(), lambda line: print(f"cudakern: {line}", file=sys.stderr, flush=True))
     kept = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(at_exit)
     libc.on_exit(kept, None)
     library = ctypes.CDLL(program, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
