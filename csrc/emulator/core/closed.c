@@ -28,6 +28,7 @@ static emu_host_touched is_on(void) {
 }
 
 void emu_close(emu_host_touched then) {
+    if (is_on()) return;
     emu_region_set_apart();
     atomic_store(&emu_table.is_closed, 1);
     atomic_store(&touched, then);

@@ -4,6 +4,4 @@
 // header is included, the program also has the functions that give kernels a heap: device_memory.h.)
 #include <cuda_runtime.h>
 
-static const int kept_out = (emu_keep_host_out(), 0);
-
 extern "C" __attribute__((section(".interp"), used)) const char emu_interpreter[] = EMULATOR_INTERPRETER;
