@@ -616,7 +616,8 @@ class BuildModules(build_ext):
 
 class CopySources(build_py):
     """A wheel carries all sources from which kernels are compiled: the package's, for cudakern.source() and for sets
-    that are compiled at first use, and the headers for kernels of your own. An editable install reads them from csrc/.
+    that are compiled at first use, and the headers for kernels of your own. It carries the notebooks, too, and the
+    records that they show. An editable install reads them where they are.
     """
 
     COPIED = (
@@ -632,13 +633,17 @@ class CopySources(build_py):
     def copies(self) -> dict[Path, Path]:
         package = Path(self.build_lib) / "cudakern"
         paths = [path for pattern in self.COPIED for path in relative(f"csrc/{pattern}")]
-        return {ROOT / path: package / path for path in paths if (ROOT / path).is_file()}
+        course = {path: package / path for path in relative("notebooks/*.ipynb")}
+        course |= {Path("docs/results/gpu_matmul.json"): package / "notebooks/records/gpu_matmul.json"}
+        files = {path: package / path for path in paths} | course
+        return {ROOT / path: target for path, target in files.items() if (ROOT / path).is_file()}
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
             # What was deleted in csrc/ since the last wheel must go.
-            shutil.rmtree(Path(self.build_lib) / "cudakern/csrc", ignore_errors=True)
+            for folder in ("csrc", "notebooks"):
+                shutil.rmtree(Path(self.build_lib) / "cudakern" / folder, ignore_errors=True)
             for source, target in self.copies().items():
                 self.mkpath(str(target.parent))
                 self.copy_file(str(source), str(target))

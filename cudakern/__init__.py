@@ -8,7 +8,7 @@ chip's limit. Runs on an NVIDIA GPU, or without one on the package's emulator.
 14
 
 Operations   {operations}
-Variants     variants(op) lists them, source(op, variant) shows a kernel
+Variants     variants(op) lists them, source(op, variant) shows a kernel, diff(op, variant) what a step changes
 Your own     compile(source) compiles CUDA C++; program.kernel[grid, block](...) launches a kernel
              run("program.cu") compiles a whole program (main, <<<>>>), and runs it
 Measuring    profile(op, ...) measures one call, ladder(op) all variants, bench(op) also PyTorch and CuPy; compare and
@@ -19,6 +19,7 @@ Hardware     device_query, occupancy, max_potential_block_size, kernel_resources
 Backends     backend() reports which one answers calls and why; use_backend, devices, device, emulator.configure
 Memory       memory_limit("8G") limits the device memory of matmul and sum_of_squares of NumPy arrays
 Experiments  lab, e.g. lab.coalescing()
+Exercises    course.check("add_one", kernel) judges a kernel of the notebooks' exercises
 Arrays       asarray, empty, zeros, from_dlpack make a DeviceArray; .get() copies its values to the host;
              empty_pinned makes a NumPy array that copies fast
 Ordering     Stream, Event, synchronize
@@ -89,10 +90,12 @@ _LATER = {
     "measure.profile": "Profile profile",
     "measure.resources": "KernelResources KernelTable kernel_resources",
     "measure.steps": "Ladder Step",
-    "operations.source": "Source source",
     "own.compile": "Kernel Program compile",
     "own.compilers": "CompileError",
     "programs.run": "Finished run",
+    "sources.difference": "Difference diff",
+    "sources.source": "source",
+    "sources.text": "Source",
     **{f"operations.{module}": names for module, names in _OPERATIONS.items()},
 }
 _LATER = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -110,7 +113,7 @@ __all__ = [
     *_LATER,
 ]
 # fmt: on
-_LATER["lab"] = "lab"
+_LATER |= {"lab": "lab", "course": "course"}
 
 # pydoc documents every name in __all__ in full: 3,700 lines. Without __all__, help(cudakern) is the text above.
 _PUBLIC = __all__
@@ -151,12 +154,17 @@ def __getattr__(name: str) -> object:
 
 def load_ipython_extension(shell: object) -> None:
     """For ``%load_ext cudakern``, which adds ``%%cuda``."""
+    from .course import judge
     from .insight.defaults import of_cells
     from .own.magic import load
     from .programs.run import run_cell
 
-    load(shell, of_cells, run_cell)
+    load(shell, of_cells, run_cell, judge)
+
+
+#: Classes that programs name: errors, streams, arrays. The others are what functions return.
+_NAMED = {"CompileError", "CudaError", "DeviceArray", "Event", "OutOfMemoryError", "Stream"}
 
 
 def __dir__() -> list[str]:
-    return sorted({*_PUBLIC, "lab"})
+    return sorted({*(name for name in _PUBLIC if not name[0].isupper()), *_NAMED, "course", "lab"})

@@ -26,11 +26,12 @@ from .measure.occupancy import Occupancy, PotentialBlockSize, max_potential_bloc
 from .measure.profile import Profile
 from .measure.resources import KernelResources, KernelTable
 from .measure.steps import Ladder, Step
-from .operations.source import Source
 from .operations.variants import AllVariants
 from .own.compile import Kernel, Program, compile
 from .own.compilers import CompileError
 from .programs.run import Finished, run
+from .sources.difference import Difference
+from .sources.text import Source
 
 __version__: str
 
@@ -225,6 +226,10 @@ def bench(
     emulated: bool = False,
     progress: bool | None = None,
 ) -> Bench: ...
+def diff(
+    op: _Operation | str | Callable[..., Any],
+    variant: str,
+) -> Difference: ...
 def kernel_resources(
     op: _Operation | str | Callable[..., Any],
     variant: str | None = None,
@@ -268,6 +273,8 @@ def profile(
 def source(
     op: _Operation | str | Callable[..., Any],
     variant: str | None = None,
+    *,
+    plain: bool = False,
 ) -> Source: ...
 @overload
 def variants(op: _Operation | str | Callable[..., Any]) -> Variants: ...
@@ -593,6 +600,7 @@ __all__ = [
     "Device",
     "DeviceArray",
     "DeviceQuery",
+    "Difference",
     "Event",
     "Finding",
     "Findings",
@@ -625,6 +633,7 @@ __all__ = [
     "device",
     "device_query",
     "devices",
+    "diff",
     "empty",
     "empty_pinned",
     "emulator",

@@ -1,6 +1,6 @@
 """The command line: ``cudakern run | cc | toolkit | info | query | ladder | occupancy | resources | lab | variants |
-source | verify | check | trace``, each with ``--json`` but the first three. The exit status is 2 for an invalid
-argument, 1 for a failed ladder, verify or check."""
+source | notebooks | verify | check | trace``, each with ``--json`` but the first three. The exit status is 2 for an
+invalid argument, 1 for a failed ladder, verify or check."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,17 +22,18 @@ from ._backend import backend, use_backend
 from ._errors import CudaError, nearest, unknown
 from .calls import table
 from .chips.device_query import device_query
+from .course import copies
 from .measure.ladder import ladder, no_parameter
 from .measure.occupancy import occupancy
 from .measure.resources import kernel_resources
 from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
-from .operations.source import source
 from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
 from .own.compilers import CompileError
 from .programs import run as programs
 from .programs import toolkit
+from .sources.source import source
 
 #: Commands whose words are those of other programs.
 _PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc, "toolkit": toolkit.command}
@@ -174,6 +176,10 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
     options = command(_source)
     options.add_argument("op", help=known)
     options.add_argument("variant", help="a name listed by `cudakern variants`")
+    options.add_argument("--plain", action="store_true", help="as a textbook has it: for one type, without templates")
+    options = command(_notebooks)
+    options.add_argument("folder", nargs="?", type=Path, default=Path("cudakern-notebooks"), help="where to copy them")
+    options.add_argument("--reset", metavar="NAME", help="restore that notebook, e.g. 03")
     options = command(_verify, has="--variants --seed")
     options.add_argument("--op", type=table.names_in, action="extend", help="operations to check")
     options = command(_check, "OP [VARIANT] [NAME=VALUE ...]", has="--dtype --seed")
@@ -389,9 +395,23 @@ def _variants(options: argparse.Namespace) -> None:
 
 def _source(options: argparse.Namespace) -> None:
     """Print the CUDA source of a variant."""
-    code = source(options.op, options.variant)
+    code = source(options.op, options.variant, plain=options.plain)
     facts = {"operation": options.op, "variant": options.variant, "path": str(code.path), "source": str(code)}
     _show(options, facts, lambda: print(code.removesuffix("\n")))
+
+
+def _notebooks(options: argparse.Namespace) -> None:
+    """Copy the course's notebooks to a folder, or restore one of them."""
+    if options.reset is not None:
+        name, before = copies.reset(options.folder, options.reset)
+        facts: dict[str, Any] = {"folder": str(options.folder), "restored": name, "before": before and str(before)}
+        kept = f" The one before is {before}." if before else ""
+        _show(options, facts, lambda: print(f"{options.folder / name}.ipynb is as it was.{kept}"))
+        return
+    copied, there = copies.copy(options.folder)
+    facts = {"folder": str(options.folder), "copied": copied, "there": there}
+    words = f"{len(copied)} notebooks copied to {options.folder}." + f" {len(there)} were there already." * bool(there)
+    _show(options, facts, lambda: print(f"{words} Open them with: jupyter lab {options.folder}"))
 
 
 def _verify(options: argparse.Namespace) -> bool:

@@ -14,6 +14,9 @@ BUILD = LIBRARY / "build.json"
 SOURCES = next(path for path in (PACKAGE / "csrc", PACKAGE.parent / "csrc") if path.is_dir())
 KERNELS = SOURCES / "kernels"
 HEADERS = SOURCES / "emulator" / "include"  #: CUDA's, for the emulator
+#: The course, and the records that it shows.
+NOTEBOOKS = PACKAGE / "notebooks" if (PACKAGE / "notebooks").is_dir() else PACKAGE.parent / "notebooks"
+RECORDS = NOTEBOOKS / "records" if (NOTEBOOKS / "records").is_dir() else PACKAGE.parent / "docs/results"
 
 
 def why_no_gpu_module() -> str:

@@ -146,6 +146,14 @@ BODIES = {
     "shared_walk_by_two_padded": "__shared__ float s[16][17], r[16][17]; s[t / 16][t % 16] = x[i];"
     " r[t / 16][t % 16] = x[n + i]; __syncthreads(); float a = 0;"
     " for (int k = 0; k < 16; ++k) a += s[t / 16][k] * r[k][t % 16]; y[i] = a;",
+    "shared_named_pairs": "__shared__ float s[512]; s[t] = x[i]; s[t + 256] = x[n + i]; __syncthreads();"
+    " y[i] = s[2 * t + 1] - s[2 * t];",
+    "shared_named_quads": "__shared__ float s[1024]; s[4 * t] = x[i]; s[4 * t + 3] = 3; s[4 * t + 1] = 1;"
+    " s[4 * t + 2] = 2; __syncthreads(); int r = 255 - t; y[i] = s[4 * r + 1] + s[4 * r + 2] + s[4 * r + 3];",
+    "shared_named_row": "__shared__ float s[8][32]; s[t / 32][t % 32] = x[i]; __syncthreads();"
+    " y[i] = s[t % 8][0] + s[t % 8][1] + s[t % 8][2] + s[t % 8][3];",
+    "shared_named_row_padded": "__shared__ float s[8][33]; s[t / 32][t % 32] = x[i]; __syncthreads();"
+    " y[i] = s[t % 8][0] + s[t % 8][1] + s[t % 8][2] + s[t % 8][3];",
     "shared_ticket": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads();"
     " y[i] = atomicAdd(&s[t % 5], 2);",
     "shared_greatest": "__shared__ int s[32]; if (t < 32) s[t] = 0; __syncthreads(); atomicMax(&s[t % 7], t);"

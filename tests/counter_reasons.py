@@ -12,8 +12,8 @@ PATTERNS = {
 
 _OF_VARIANTS = {
     "nvcc unrolls a loop, moves a load out of it, or makes one access of those in two branches": """
-        saxpy grid_stride; stencil_1d global_memory, register_window; sum_of_squares chunked, chunked_global,
-        tree_unrolled; matmul warp_tiles; sort many_blocks, sample_sort_sequential, sample_sort;
+        saxpy grid_stride; stencil_1d global_memory, register_window; sum_of_squares chunked, chunked_global;
+        matmul warp_tiles; sort many_blocks, sample_sort_sequential, sample_sort;
         exclusive_scan block_chunks; inclusive_scan block_chunks; bank_conflicts strided, padded; extent blocks;
         moving_sum compile_time_index, spilled""",
     "nvcc joins accesses to shared memory otherwise": """

@@ -491,9 +491,9 @@ def variants():
     return lambda: (repr(ck.variants("matmul")), ck.variants("matmul")["tiled"].values({"tile": 8})), ()
 
 
-@line("source", "Source")
+@line("source", "Source", "diff", "Difference")
 def source():
-    return lambda: str(ck.source("matmul", "tiled")), ()
+    return lambda: (str(ck.source("matmul", "tiled")), str(ck.diff("matmul", "tiled_plain"))), ()
 
 
 @line("compare", "Comparison", "random_matrix")

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import cudakern
 import subprocesses
 from cases import BACKENDS, cli, native
 from cudakern._cli import main
+from cudakern._installed import NOTEBOOKS
 from cudakern.insight.findings import Finding, Findings, Place
 from cudakern.operations.registry import names
 
@@ -296,6 +298,7 @@ def test_variants():
 def test_source():
     assert cli("source", "matmul", "tiled") == cudakern.source("matmul", "tiled")
     assert cli_json("source", "matmul", "tiled")["source"] == cudakern.source("matmul", "tiled")
+    assert cli("source", "matmul", "tiled", "--plain") == cudakern.source("matmul", "tiled", plain=True)
 
 
 @pytest.mark.parametrize("ops", [("saxpy",), pytest.param((), marks=pytest.mark.full)], ids=["saxpy", "all"])
@@ -433,3 +436,25 @@ def test_the_command_is_installed():
     output = [entry for entry in entry_points(group="console_scripts") if entry.name == "cudakern"]
     assert output
     assert output[0].value == "cudakern._cli:main"
+
+
+def test_notebooks(tmp_path):
+    folder = tmp_path / "course"
+    names = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    assert cli_json("notebooks", str(folder)) == {"folder": str(folder), "copied": names, "there": []}
+    first, third = (folder / f"{name}.ipynb" for name in (names[0], names[2]))
+    assert not re.search(r"\]\(\.\./", "".join(path.read_text() for path in folder.iterdir()))  # no page is there
+    assert {path.suffix for path in folder.iterdir()} == {".ipynb"}  # and no answers
+    original = third.read_text()
+    assert json.loads(original)["cells"]
+    third.write_text("mine")
+    first.unlink()
+    words = cli("notebooks", str(folder))
+    assert words.startswith(f"1 notebooks copied to {folder}. {len(names) - 1} were there already.")
+    assert third.read_text() == "mine"
+    before = folder / f"{names[2]}_before.ipynb"
+    assert cli("notebooks", str(folder), "--reset", "03").startswith(
+        f"{third} is as it was. The one before is {before}."
+    )
+    assert (third.read_text(), before.read_text()) == (original, "mine")
+    assert "unknown notebook '0'" in cli("notebooks", str(folder), "--reset", "0", status=2)

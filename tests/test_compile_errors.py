@@ -373,5 +373,43 @@ def test_sizes_beyond_all_devices(add_one):
 def test_a_launch_without_grid_and_block(add_one):
     with pytest.raises(TypeError, match=r"not ndarray: grid and block come first, as in add_one\[grid, block\]"):
         add_one(floats(), floats(), 1000)
-    with pytest.raises(TypeError, match=r"a launch is add_one\[grid, block\] or"):
+    with pytest.raises(TypeError, match=r"in brackets: add_one\[grid, block\]\(.*\), or add_one\[grid, block, shared"):
         add_one[4](floats(), floats(), 1000)
+
+
+def test_a_call_without_a_grid_says_how_to_launch():
+    program = cudakern.compile("__global__ void add_one(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }")
+    how = r"a launch needs a grid and a block, in brackets: add_one\[grid, block\]\(float \*x, int n\)$"
+    for arguments in ((), (np.zeros(3, np.float32),)):
+        with pytest.raises(TypeError, match=how):
+            program.add_one(*arguments)
+    with pytest.raises(
+        AttributeError, match=r"unknown kernel 'g': known: add_one\. A launch is written program\.add_one\["
+    ):
+        program.g(3)
+
+
+def test_a_write_through_a_pointer_to_const_is_noticed():
+    program = cudakern.compile("""
+        __global__ void cast(const float *x, float *y) { ((float *)x)[1] = 3; y[0] = x[0]; }
+        __global__ void const_cast_to(const float *x, int n) { float *p = const_cast<float *>(x); if (n > 3) p[0] = n; }
+        __global__ void reads(const float *x, float *y) { y[0] = ((float4 *)x)[0].y; }""")
+    x, y = np.arange(4, dtype=np.float32), np.zeros(1, np.float32)
+    message = r"argument 1, `const float \*x`, was written through a cast, .* not copied back: declare it `float \*x`"
+    with pytest.raises(ValueError, match=message):
+        program.cast[1, 1](x, y)
+    with pytest.raises(ValueError, match=message):
+        program.const_cast_to[1, 1](x, 4)
+    program.const_cast_to[1, 1](x, 3)  # does not write
+    program.reads[1, 1](x, y)
+    assert y == 1
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_errors_of_written_arrays_do_not_suggest_a_conversion_in_the_call():
+    program = cudakern.compile("__global__ void add_one(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] += 1; }")
+    for x in (np.zeros(4), [1, 2, 3], np.zeros((4, 2), np.float32)[:, 1], np.zeros(4, ">f4")):
+        with pytest.raises(
+            (TypeError, ValueError), match=r"take x = .* before the call, and pass x, which then has the result"
+        ):
+            program.add_one[1, 4](x, 4)

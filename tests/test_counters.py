@@ -233,6 +233,30 @@ def _gathered(**keywords):
     return trace
 
 
+def test_operations_of_warps():
+    program = ck.compile("""
+        __global__ void sum(const float *x, float *y) {
+            float s = x[threadIdx.x];
+            for (int d = 16; d; d /= 2)
+                s += __shfl_down_sync(0xffffffff, s, d);
+            if (threadIdx.x % 32 < 8)
+                s += __popc(__ballot_sync(0xff, s > 0));
+            if (threadIdx.x % 32 == 0) y[threadIdx.x / 32] = s;
+        }""")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(program.sum[4, 64], np.zeros(64, "f4"), np.zeros(2, "f4"))
+        assert [(one.line, one.name, one.warps, one.threads) for one in trace.operations] == [
+            (5, "__shfl_down_sync", 5 * 8, 5 * 8 * 32),
+            (7, "__ballot_sync", 8, 8 * 8),
+        ]
+        assert [row[1] for row in trace.table().rows if row[0] == "kernels.cu:5"] == ["__shfl_down_sync", "float"]
+        a = np.zeros((64, 64), "f2")
+        # 64 x 64 x 64 by instructions of 16 x 8 x 16
+        assert [(one.name, one.warps) for one in ck.trace(ck.matmul, a, a, variant="tensor_cores").operations] == [
+            ("mma.sync", 4 * 8 * 4)
+        ]
+
+
 def test_a_sample_is_scaled_to_all_blocks():
     every, some = _gathered(), _gathered(sample=80)
     assert every.sample is None

@@ -158,6 +158,20 @@ def test_operations_of_matmul(dtype, name):
         assert ck.trace(ck.matmul, a, b, variant=variant).flops[name] >= 2 * 48 * 40 * 64
 
 
+def test_a_library_that_another_process_has_replaced(tmp_path, monkeypatch):
+    """Two that compile the same source at once put the same file into the cache, one after the other."""
+    monkeypatch.setenv("CUDAKERN_CACHE", str(tmp_path))
+    program = ck.compile("__global__ void k(float *x) { x[threadIdx.x] *= 3.5f; }")
+    x = np.ones(32, "f4")
+    with ck.use_backend("emulator"):
+        first = ck.trace(program.k[1, 32], x)
+        for library in tmp_path.glob("*.so"):
+            (tmp_path / "part").write_bytes(library.read_bytes())
+            (tmp_path / "part").replace(library)
+        assert ck.trace(program.k[1, 32], x).metrics == first.metrics
+    assert first.metrics["smsp__sass_thread_inst_executed_op_fmul_pred_on.sum"] == 32
+
+
 def test_the_same_figures_with_any_number_of_workers(emulator):
     figures = []
     for workers in (1, 5):

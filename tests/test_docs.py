@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import cudakern
+from cudakern import course
 from cudakern.calls.table import Variant
+from cudakern.course.questions import QUESTIONS
 from cudakern.lab._by_name import experiments
 from cudakern.operations.registry import names, registry
 
@@ -92,120 +94,24 @@ def test_excerpts_occur_in_their_kernels():
         assert any(f"\n{stripped(excerpt)}\n" in source for source in sources), excerpt
 
 
-def test_exercises_accept_their_own_answers(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
-    monkeypatch.delitem(sys.modules, "exercises", raising=False)
-    from exercises import EXERCISES, KERNELS, check
-
+def test_questions_accept_their_own_answers():
     asked = []
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         for cell in json.loads(path.read_text())["cells"]:
             asked += re.findall(r'^check\("(.+)", answer\)$', "".join(cell["source"]), re.M)
-    assert sorted(asked) == sorted([*EXERCISES, *KERNELS])
-    for exercise in EXERCISES:
-        assert check(exercise, None).right is None
-        right = check(exercise, EXERCISES[exercise].expected)
+    assert sorted(asked) == sorted(QUESTIONS)
+    for name, question in QUESTIONS.items():
+        assert course.check(name, None).right is None
+        right = course.check(name, question.expected)
         assert right.right is True
-        assert EXERCISES[exercise].why in right.text
-        wrong = check(exercise, "no such answer")
+        assert question.why in right.text
+        wrong = course.check(name, "no such answer")
         assert wrong.right is False  # a hint, and the notebook goes on
-        assert EXERCISES[exercise].hint in wrong.text
-    assert check("flush", "(B)").right
-    assert "words or letters" in check("bound", 0).text
-    assert check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
-    assert check("words read with tiles", 126e6).right
-
-
-#: Typical mistakes: what to replace in the solution, by what, and words of the verdict.
-MISTAKES = [
-    ("squares", "if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
-    ("squares", "i < n", "i <= n", r"y\[1000\]"),
-    (
-        "squares",
-        "blockIdx.x * blockDim.x + ",
-        "",
-        r"answer:4: .* y\[0\], which thread 0 .*The element of a thread",
-    ),
-    ("squares", "int n", "int count", "does not accept it.*answer:4:13: error: .*n"),
-    ("squares", "squares(", "square(", "name must be squares: unknown kernel 'squares'"),
-    ("squares", "float", "double", "must be a float64 array, not float32"),
-    ("squares", "i < n", "i < n && __ballot_sync(1, 1)", "the mask must contain the calling lane"),
-    # Right results, in any order.
-    (
-        "squares",
-        "y[i] = x[i] * x[i];",
-        "y[i] = x[i] * x[i], y[0] = x[0] * x[0];",
-        r"answer:4: .*y\[0\], .*orders the",
-    ),
-    ("add_to_all", "; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[2, 32\], x\[64\]"),
-    ("add_to_all", "gridDim.x * ", "", r"x\[32\], which .* nothing orders the two.*goes on by the number of threads"),
-    ("mirror", " && y < height", "", r"out\[4712\] is .*, not 255"),
-    ("mirror", " + width - 1 - x]", " + x]", r"out\[0\]"),
-    ("reverse_blocks", "__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),
-    ("strided_sums", "gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),
-    ("block_max", "__syncthreads();", "", r"between lines 5 and 8.* A barrier must come before each step"),
-    ("block_max", "if (t == 0) ", "if (t == 1) ", r"answer:10: thread 1 .* reads tile\[0\]"),
-    ("warp_dot", "offset = 16", "offset = 8", r"result\[0\]"),
-    ("warp_dot", "if (threadIdx.x == 0) ", "", r"answer:6: .*writes result\[0\].*lane 0 writes the result"),
-    ("transpose", "row < rows && ", "", r"answer:5: .* b\[20\].*Test both coordinates"),
-    ("transpose", "column * rows + row", "column * columns + row", r"b\["),
-    ("times_transposed", "if (row >= m || column >= n) return;", "", r"c\["),
-    ("times_transposed", "b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
-    ("tiled", "__syncthreads();\n        for", "for", r"answer:8: .* tile_a.* in line 10.*needs a barrier"),
-    ("tiled", "        __syncthreads();\n    }", "    }", r"tile_a.* between lines 8 and 11.*needs a barrier"),
-    ("total", "atomicAdd(", "atomicAdd_block(", r"leave _block out"),
-    ("smooth", "x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
-]
-
-
-@pytest.fixture
-def exercises(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "notebooks"))
-    for name in ("exercises", "kernel_exercises"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    return importlib.import_module("exercises")
-
-
-def test_exercises_that_are_kernels_accept_their_solutions(exercises):
-    """... and unfinished cells of the notebooks give a hint, and go on."""
-    cells = {}
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        for cell in json.loads(path.read_text())["cells"]:
-            text = "".join(cell["source"])
-            cells |= dict.fromkeys(re.findall(r'^check\("(.+)", answer\)$', text, re.M), text)
-    for name, exercise in exercises.KERNELS.items():
-        verdict = exercises.check(name, exercise.solution)
-        assert verdict.right is True, f"{name}: {verdict}"
-        assert verdict.text == exercise.why
-        verdicts = []
-        exec(cells[name], {"check": lambda *both: verdicts.append(exercises.check(*both))})  # noqa: B023
-        assert verdicts[0].right is None, f"{name}: {verdicts[0]}"
-        declared = exercise.solution.partition("{")[0]
-        assert declared in cells[name]
-    assert exercises.check("squares", 5).right is False
-    assert exercises.check("squares", None).right is None
-
-
-@pytest.mark.parametrize(
-    "name, part, instead, words",
-    [pytest.param(*x, marks=() if i % 2 else pytest.mark.full) for i, x in enumerate(MISTAKES)],
-)
-def test_exercises_that_are_kernels_give_hints(exercises, name, part, instead, words):
-    solution = exercises.KERNELS[name].solution
-    assert part in solution
-    verdict = exercises.check(name, solution.replace(part, instead))
-    assert verdict.right is False
-    assert re.search(words, repr(verdict).replace("\n", " "))
-    assert "border-left" in verdict._repr_html_()
-
-
-def test_hints_and_reasons_are_about_the_answer(exercises):
-    total, steps = (exercises.KERNELS[name].solution for name in ("total", "steps"))
-    verdict = exercises.check("total", total.replace("if (i < n) ", ""))
-    assert verdict.text.endswith("Each x[i] with i < n must be added once, and no other element.")
-    verdict = exercises.check("steps", steps.replace("tile[t - 1]", "x[t - 1]").replace("__syncthreads();", ""))
-    assert verdict.right is True
-    assert verdict.text.startswith("No race is left. Another way is __syncthreads().")
+        assert question.hint in wrong.text
+    assert course.check("barrier of the tile", "(B)").right
+    assert "a word or a letter" in course.check("barrier of the tile", 0).text
+    assert course.check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
+    assert course.check("words read with tiles", 126e6).right
 
 
 def test_notebooks_are_stored_without_outputs():
@@ -223,7 +129,7 @@ def test_sources_are_displayed_without_boilerplate():
                 continue
             text = repr(cudakern.source(op, variant.name))
             assert not re.search(
-                r"^(#ifndef CK_|#include|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
+                r"^(#ifndef CK_|#include \"|#endif|namespace|\} // namespace)|note_(start|end)", text, re.M
             )
             assert text.count("{") == text.count("}")
 

@@ -166,6 +166,9 @@ def test_a_kernel_that_fails(tool):
     assert [e.code for e in events["launch_end"]] == [LAUNCH_FAILURE]
     assert [e.complete for e in events["block_end"]] == [0]
     assert len(events["thread_end"]) < 64
+    (failure,) = events["failure"]
+    assert (failure.kind, failure.code, failure.grid, failure.block) == (0, LAUNCH_FAILURE, 1, 64)
+    assert "kernel_half_skips" in failure.message
     events = tool.watch(lambda: library.launch("run_sound", out, block=256))
     assert len(events["thread_end"]) == 256
 
@@ -307,7 +310,7 @@ def test_a_fork_while_a_launch_is_reported(tool, reported):
 
 def test_subscribing(tool):
     """One tool at a time, with a table that this core knows."""
-    size, older = 8 * 20, 8 * 14  # without fence, index, one_at_a_time, order, block_continue, host
+    size, older = 8 * 21, 8 * 14  # without fence, index, one_at_a_time, order, block_continue, ...
     assert tool.raw.log_other(ctypes.c_size_t(older)) == 0
     assert tool.raw.log_other_ends() == 0
     assert tool.raw.log_other(ctypes.c_size_t(size)) == 0

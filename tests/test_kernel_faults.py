@@ -96,7 +96,7 @@ FAULTS = {  # kernel: (code, words)
     "reads_wild": (ADDRESS, "read from address 0x"),
     "writes_wild": (ADDRESS, "wrote to address 0x"),
     "uses_null": (ADDRESS, "wrote to address 0x0, which is a null pointer"),
-    "reads_misaligned": (ADDRESS, "misaligned"),
+    "reads_misaligned": (716, "not a multiple of its 16 bytes"),
     "copies_wild": (ADDRESS, "wrote to address 0x"),
     "adds_wild": (ADDRESS, "address 0x"),
     "divides": (FAILURE, "divided by zero"),

@@ -10,6 +10,7 @@ import pytest
 
 import cudakern
 from cudakern.operations.completion import completions
+from cudakern.operations.registry import public
 
 
 def test_functions_name_operations():
@@ -54,7 +55,12 @@ def test_profile_of_a_result_says_what_to_write():
 
 
 def test_only_public_names_are_listed():
-    assert set(dir(cudakern)) == {*cudakern.__all__, "lab"}
+    # What functions return is in __all__, but would be in the way in a list.
+    classes = {name for name in cudakern.__all__ if name[0].isupper()}
+    listed = dir(cudakern)
+    assert {*listed} - classes == {*cudakern.__all__, "lab"} - classes
+    named = ["CompileError", "CudaError", "DeviceArray", "Event", "OutOfMemoryError", "Stream"]
+    assert [name for name in listed if name[0].isupper()] == named
     assert dir(cudakern.emulator) == ["compile_flags", "configure"]
     names = {}
     exec("from cudakern.lab import *", names)
@@ -119,3 +125,19 @@ with provisionalcompleter():
     tiled, matmul = done.stdout.splitlines()
     assert {"tiled", "tiled_padded"} <= set(tiled.split())
     assert matmul == "matmul"
+
+
+def test_mistakes_in_names_are_explained():
+    a = np.ones((2, 2), np.float32)
+    with pytest.raises(TypeError, match="matmul: out must be an array, not str: write variant='tiled'"):
+        cudakern.matmul(a, a, "tiled")
+    with pytest.raises(TypeError, match="saxpy: out must be an array, not str: write variant='naive'"):
+        cudakern.saxpy(2, a, a, "naive")
+    with pytest.raises(TypeError, match=r"such as 'matmul' or cudakern\.matmul, not the module cudakern"):
+        cudakern.ladder(cudakern)
+
+
+def test_examples_are_on_the_first_screen():
+    for op in public():
+        lines = pydoc.plain(pydoc.render_doc(getattr(cudakern, op))).splitlines()
+        assert ">>>" in "\n".join(lines[:24]), op

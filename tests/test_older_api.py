@@ -105,10 +105,6 @@ def test_names_of_older_versions(tmp_path):
             '#include <cuda.h>\nint main() { CUmodule m; return cuModuleLoad(&m, "x.ptx"); }',
             "the emulator cannot load modules of PTX or machine code (cuModuleLoad)",
         ),
-        (
-            "#include <cublasLt.h>\nint main() { return cublasLtMatmul(1, 2); }",
-            "the emulator has no cuBLASLt (cublasLtMatmul)",
-        ),
     ],
 )
 def test_what_is_missing_is_refused_by_name(tmp_path, source, message):
@@ -117,3 +113,29 @@ def test_what_is_missing_is_refused_by_name(tmp_path, source, message):
     done = run(path)
     assert done.returncode == 1
     assert message in done.stderr
+
+
+def test_warps_without_masks(tmp_path):
+    path = tmp_path / "warps.cu"
+    path.write_text(r"""
+#include <cstdio>
+__global__ void k(int *out) {
+    int lane = threadIdx.x % warpSize, sum = threadIdx.x;
+    for (int by = warpSize / 2; by > 0; by /= 2) sum += __shfl_down(sum, by);
+    double half = __shfl_xor(0.5 * lane, 1);
+    int before = __shfl_up(lane, 1, 16);
+    if (lane < 8) out[threadIdx.x] = __ballot(lane % 2) + 1000 * __all(lane < 8) + 10000 * __any(lane > 7);
+    if (lane == 31) out[threadIdx.x] = __shfl(sum, lane) - sum + (int)(2 * half) + 100 * before;
+    if (lane == 0) out[threadIdx.x + 20] = sum;
+}
+int main() {
+    int *out;
+    cudaMallocManaged(&out, 64 * sizeof *out);
+    k<<<1, 64>>>(out);
+    cudaDeviceSynchronize();
+    printf("%d %d %d %d %d\n", out[20], out[52], out[7], out[33], out[63]);
+    cudaFree(out);
+}""")
+    done = run(path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "496 1520 1170 1170 3030\n"

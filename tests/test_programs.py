@@ -1,5 +1,6 @@
 """Whole programs: each of tests/programs, and the commands that compile and run them."""
 
+import platform
 import re
 import signal
 import subprocess
@@ -335,3 +336,242 @@ int main() {
     path.write_text(text.replace("LINE", "thrust::raw_pointer_cast(x.data())[3] = 1"))
     done = ck.run(path, check=True)
     assert [(one.kind, one.line) for one in done.findings] == [("host", 22)]
+
+    place, why = f"{tmp_path / 'large.cu'}:2", "a block of (64,64,1) = 4096 threads; at most 1024 are allowed"
+    assert done.errors == f"cudakern: {place}: kernel k: {why}\n"
+
+
+def test_managed_memory_begins_with_zeros_when_checked_too(tmp_path):
+    (tmp_path / "zeros.cu").write_text(
+        "#include <cstdio>\n__global__ void count(int *n) { atomicAdd(n, 1); }\nint main() {\n  int *n;\n"
+        "  cudaMallocManaged(&n, sizeof *n);\n  count<<<2, 32>>>(n);\n  cudaDeviceSynchronize();\n"
+        '  printf("%d\\n", *n);\n  cudaFree(n);\n}\n'
+    )
+    done = ck.run(tmp_path / "zeros.cu", check=True)
+    assert (done.output, list(done.findings)) == ("64\n", [])
+
+
+# --- faults -----------------------------------------------------------------------------------------------------------
+FAULTS = r"""
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+__global__ void fault(float *x, int which) {
+    int i = threadIdx.x;
+    if (which == 0) x[i + (1 << 28)] = 1;
+    if (which == 1) ((float *)nullptr)[i] = 1;
+    if (which == 2 && i == 3) __trap();
+    if (which == 3) assert(i < 3);
+    if (which == 4) x[i] = i / (int)x[i];
+    if (which == 5) {
+        if (i < 3) __syncthreads();
+        else __syncthreads();
+    }
+    if (which == 6) ((float4 *)(x + 1))[i / 8] = make_float4(i, i, i, i);
+}
+__global__ void later(float *x) { x[threadIdx.x] = 2; }
+
+int main(int, char **argv) {
+    float *x, h[32];
+    cudaEvent_t event;
+    cudaStream_t stream;
+    cudaEventCreate(&event);
+    cudaStreamCreate(&stream);
+    cudaMalloc(&x, sizeof h);
+    cudaMemset(x, 0, sizeof h);
+    fault<<<1, 32>>>(x, atoi(argv[1]));
+    later<<<1, 32>>>(x);
+    printf("%d", cudaGetLastError());
+    printf(" %d", cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost));
+    later<<<1, 32>>>(x);
+    printf(" %d %d %d", cudaGetLastError(), cudaPeekAtLastError(), cudaDeviceSynchronize());
+    printf(" %d %d", cudaEventRecord(event), cudaEventDestroy(event));
+    printf(" %d %d", cudaStreamSynchronize(stream), cudaStreamDestroy(stream));
+    printf(" %d %d\n", cudaFree(x), cudaDeviceReset());
+}
+"""
+#: By the number of the fault: its line, its error, and words of its message.
+OF_FAULTS = [
+    (7, 700, "wrote to address 0x"),
+    (8, 700, "which is a null pointer"),
+    (9, 719, "__trap()"),
+    (10, 710, "`i < 3` failed"),
+    (11, 719, "divided by zero"),
+    (14, 719, "__syncthreads()"),
+    *[(16, 716, "not a multiple of its 16 bytes")] * (platform.machine() == "x86_64"),  # others have no such fault
+]
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory):
+    path = tmp_path_factory.mktemp("faults") / "faults.cu"
+    path.write_text(FAULTS)
+    return path
+
+
+@pytest.mark.parametrize("which", range(len(OF_FAULTS)))
+def test_after_a_fault_every_call_fails(faults, which, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    line, code, words = OF_FAULTS[which]
+    with ck.use_backend("emulator"):
+        done = ck.run(faults, which)
+    assert done.output == "0" + f" {code}" * 10 + "\n"
+    first, second = done.errors.splitlines()
+    assert words in first
+    assert f"faults.cu:{line}" in first
+    assert "kernel later was not run" in second
+
+
+#: In a check: the thread, the kind of finding, and words of its message.
+OF_FINDINGS = [
+    (0, "bounds", "thread 0 writes x[268435456]; x has 32 floats"),
+    (0, "bounds", "thread 0 writes through a null pointer"),
+    (3, "error", "thread 3: the kernel called __trap()"),
+    (3, "error", "thread 3: assertion `i < 3` failed"),
+    (0, "error", "thread 0: an integer was divided by zero"),
+    (3, "barrier", "thread 3 reached __syncthreads(), while 3 of 32 threads wait at __syncthreads() in line 13"),
+    (0, "misaligned", "thread 0 writes 16 bytes at x[1], whose address is not a multiple of 16"),
+]
+
+
+@pytest.mark.parametrize("which", range(len(OF_FAULTS)))
+def test_a_fault_is_one_finding(faults, which, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    thread, kind, words = OF_FINDINGS[which]
+    line, code, _ = OF_FAULTS[which]
+    done = ck.run(faults, which, check=True)
+    assert done.output == "0" + f" {code}" * 10 + "\n"
+    assert done.errors == ""
+    (found,) = done.findings
+    assert (found.kernel, found.file, found.line, found.kind) == ("fault", str(faults), line, kind)
+    assert (found.place.block, found.place.thread) == ((0, 0, 0), (thread, 0, 0))
+    assert words in found.message
+    assert "The launch ended here, and the 2 later ones did not run, as on a GPU" in found.advice
+
+
+@pytest.mark.parametrize("end, signal", [("assert(x == nullptr)", 6), ("*(volatile int *)8 = 1", 11)])
+def test_findings_of_a_program_that_breaks_down(tmp_path, end, signal):
+    (tmp_path / "broken.cu").write_text(
+        "#include <cassert>\n__global__ void k(int *x) { if (threadIdx.x == 3) x[1] = 1; }\nint main() {\n  int *x;\n"
+        f"  cudaMalloc(&x, 4);\n  k<<<1, 4>>>(x);\n  cudaDeviceSynchronize();\n  {end};\n}}\n"
+    )
+    done = ck.run(tmp_path / "broken.cu", check=True)
+    assert done.exit_code == -signal
+    assert [(one.kind, one.line) for one in done.findings] == [("bounds", 2)]
+
+
+def test_a_refused_launch_is_a_finding(tmp_path):
+    (tmp_path / "large.cu").write_text(
+        "template <typename T> __global__ void k(T x) {}\nint main() {\n  for (int i = 0; i < 3; i++)\n"
+        "    k<<<1, dim3(64, 64)>>>(i);\n  k<<<1, 1>>>(2.0f);\n  void *none[] = {nullptr};\n"
+        "  cudaLaunchCooperativeKernel(k<char>, 100000, 32, none);\n}\n"
+    )
+    done = ck.run(tmp_path / "large.cu", check=True)
+    found, of_api = done.findings
+    assert (of_api.kernel, of_api.line) == ("k<char>", 7)
+    assert (found.kernel, found.line, found.count, done.findings.launches) == ("k<int>", 4, 3, 1)
+    assert "at most 1024 are allowed" in found.message
+    assert "cudaGetLastError()" in found.advice
+
+
+def test_what_a_gpu_does_not_notice_ends_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    (tmp_path / "beyond.cu").write_text(
+        "#include <cstdio>\n__global__ void k(int *x) { x[threadIdx.x] = 1; }\nint main() {\n  int *x, h = 0;\n"
+        "  cudaMalloc(&x, 16);\n  k<<<1, 5>>>(x);\n  k<<<1, 4>>>(x);\n  cudaMemcpy(&h, x, 4, cudaMemcpyDefault);\n"
+        '  printf("%d %d\\n", h, cudaFree(x));\n}\n'
+    )
+    with ck.use_backend("emulator"):
+        done = ck.run(tmp_path / "beyond.cu")
+    assert done.output == "1 0\n"
+    assert "wrote beyond the end of an allocation of 16 bytes" in done.errors
+    (found,) = ck.run(tmp_path / "beyond.cu", check=True).findings
+    assert (found.kind, found.line, found.count) == ("bounds", 2, 1)
+    assert "launch ended" not in found.advice
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_static_shared_memory_is_limited(tmp_path, check):
+    (tmp_path / "shared.cu").write_text(
+        "template <int N> __global__ void k(int *x, int *y) {\n  __shared__ int a[N], b[N];\n"
+        "  a[threadIdx.x] = b[threadIdx.x] = 1;\n  __syncthreads();\n  x[threadIdx.x] = a[31 - threadIdx.x] + "
+        "b[31 - threadIdx.x];\n}\nint main() {\n  int *x;\n  cudaMalloc(&x, 128);\n  k<LENGTH><<<1, 32>>>(x, x);\n"
+        "  cudaFree(x);\n}\n"
+    )
+    with ck.use_backend("emulator"):
+        assert not ck.run(tmp_path / "shared.cu", flags=["-DLENGTH=6144"], check=check).findings
+        with pytest.raises(ck.CompileError, match="kernel k has 49,160 bytes .* at most 49,152"):
+            ck.run(tmp_path / "shared.cu", flags=["-DLENGTH=6145"], check=check)
+
+
+def test_launch_bounds_are_known(tmp_path):
+    (tmp_path / "bounds.cu").write_text(
+        "#include <cstdio>\ntemplate <int N> __global__ __launch_bounds__(2 * N) void k(int *x) { x[N] = N; }\n"
+        "int main() {\n  cudaFuncAttributes of;\n  cudaFuncGetAttributes(&of, k<50>);\n  int grid, block, most[2];\n"
+        "  cudaOccupancyMaxPotentialBlockSize(&grid, &block, k<50>);\n  for (int i = 0; i < 2; i++)\n"
+        "    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most[i], k<50>, 100 + i, 0);\n  void *nothing = nullptr;\n"
+        "  void *arguments[] = {&nothing};\n  int code = cudaLaunchKernel((void *)k<50>, 1, 101, arguments, 0, 0);\n"
+        '  printf("%d %d %d %d %d\\n", of.maxThreadsPerBlock, block, most[0], most[1], code);\n}\n'
+    )
+    with ck.use_backend("emulator"):
+        assert ck.run(tmp_path / "bounds.cu").output == "100 64 16 0 1\n"
+
+
+RESET = r"""
+#include <cstdio>
+#define HERE __device__
+struct S {
+    int x;
+    __device__ S &operator+=(int by) { return x += by, *this; }
+    __device__ bool operator>(const S &other) const { return x > other.x; }
+};
+__device__ bool operator<(const S &a, const S &b) { return a.x < b.x; }
+namespace a { __constant__ float b[2] = {1, 2}; namespace { HERE int c = 3; } }
+static __device__ int d[2][2] = {{1, 2}, {3, 4}}, e;
+__device__ S s = {7};
+__device__ __managed__ int m = 9;
+__device__ volatile int v{4};
+__device__ const char *text = "a \"__device__\" variable";
+__device__ int *pointer = &e;
+extern "C" { __device__ unsigned char large[1 << 20]; }
+template <int N> __device__ int of_template = N;
+__constant__ const int constant = 6;
+int host = 5;
+
+__global__ void change() {
+    a::c++, d[1][1]++, e++, s += 1, m++, v = v + 1, large[1000]++, of_template<1>++;
+    text++, pointer++;
+}
+__global__ void show() {
+    printf("%g %d %d %d %d %d %d %d %d %d %s\n", a::b[0], a::c, d[1][1], e, s.x + (s > s) + (s < s), m, v, large[1000],
+           constant, *pointer, text);
+}
+int main() {
+    cudaStream_t stream;
+    cudaEvent_t event;
+    void *memory;
+    const float more = 8;
+    for (int i = 0; i < 2; i++) {
+        cudaStreamCreate(&stream);
+        cudaEventCreate(&event);
+        cudaMalloc(&memory, 4);
+        cudaMemcpyToSymbol(a::b, &more, sizeof more);
+        change<<<1, 1>>>();
+        host++;
+        cudaDeviceSynchronize();
+        if (cudaDeviceReset()) return 1;
+        show<<<1, 1>>>();
+        cudaDeviceSynchronize();
+    }
+    printf("%d: %d %d %d\n", host, cudaEventQuery(event), cudaStreamQuery(stream), cudaFree(memory));
+}
+"""
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_a_reset_gives_variables_their_first_values(tmp_path, check):
+    (tmp_path / "reset.cu").write_text(RESET)
+    with ck.use_backend("emulator"):
+        done = ck.run(tmp_path / "reset.cu", check=check)
+    assert done.output == 2 * '1 3 4 0 7 9 4 0 6 0 a "__device__" variable\n' + "7: 400 400 1\n"
+    assert not done.findings

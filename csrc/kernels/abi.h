@@ -5,7 +5,7 @@
 #define CK_ABI_H
 
 // The version of this file, call.h, variant.h and set.h. Loading a table or a set of another version is an error.
-enum { CK_ABI_VERSION = 4 };
+enum { CK_ABI_VERSION = 5 };
 
 typedef enum ck_dtype {
     CK_BOOL,

@@ -165,6 +165,7 @@ typedef struct ck_launch_plan {
     int cluster;         // blocks of a cluster, along x; 0: none
     int early;           // 1: blocks may begin before the launch before has ended; see ck_launch_early
     void **arguments;    // the addresses of the values, each of the type of the kernel's parameter
+    const int *sizes;    // of the values, in bytes; 0 comes after the last. NULL: not known
     // For a library of the toolkit, which launches its own kernels: `kernel` is NULL, and this function enqueues the
     // kernels and returns a cudaError_t.
     int (*library)(void *closure, cudaStream_t stream);

@@ -23,7 +23,8 @@ struct truth {
     __host__ __device__ constexpr truth(bool is) : is(is) {}
     __host__ __device__ constexpr operator bool() const { return is; }
     __device__ __forceinline__ friend truth operator*(truth a, truth b) { return a.is && b.is; }
-    __device__ __forceinline__ truth &operator+=(truth b) { return *this = is || b.is; }
+    __device__ __forceinline__ friend truth operator+(truth a, truth b) { return a.is || b.is; }
+    __device__ __forceinline__ truth &operator+=(truth b) { return *this = *this + b; }
 };
 
 // Unsigned integers wrap by definition. Types of fewer than 32 bits need a wider one, because C++ would multiply them

@@ -45,6 +45,7 @@ int ck_launch_with(const ck_launch_kind &kind, const ck_context *context, ck_err
                    void (*kernel)(Expected...), dim3 grid, dim3 block, size_t shared_bytes, Actual &&...arguments) {
     std::tuple<Expected...> values(std::forward<Actual>(arguments)...);
     void *addresses[sizeof...(Expected) + 1];
+    static constexpr int sizes[] = {static_cast<int>(sizeof(Expected))..., 0};
     ck_addresses(values, addresses, std::index_sequence_for<Expected...>());
     ck_launch_plan launch = {name,
                              nullptr,
@@ -55,6 +56,7 @@ int ck_launch_with(const ck_launch_kind &kind, const ck_context *context, ck_err
                              kind.cluster,
                              kind.early,
                              addresses,
+                             sizes,
                              nullptr,
                              nullptr};
     const int code =
@@ -106,7 +108,8 @@ int ck_launch_library(const ck_context *context, ck_error *error, const char *na
         return ck_answer((*static_cast<Enqueue *>(closure))(stream));
     };
     const ck_launch_plan launch = {
-        name, nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, 0, 0, nullptr, library, &enqueue};
+        name,    nullptr, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, 0, 0, 0, 0, nullptr, nullptr,
+        library, &enqueue};
     return context->launcher->launch(context->launcher, &launch, context->stream, error);
 }
 

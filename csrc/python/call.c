@@ -217,10 +217,41 @@ static PyObject *make_kernel(const ck_listed_kernel *kernel, int sweep) {
     return dictionary;
 }
 
+// (number in the call, grid, block, shared bytes, the arguments' values as bytes, or None)
+static PyObject *make_listed_launch(const ck_listed_launch *launch, int number) {
+    PyObject *values = launch->sizes == NULL ? Py_NewRef(Py_None) : PyList_New(0);
+    const char *next = (const char *)launch->values;
+    for (const int *size = launch->sizes; values != NULL && size != NULL && *size > 0; next += *size++) {
+        PyObject *value = PyBytes_FromStringAndSize(next, *size);
+        if (value == NULL || PyList_Append(values, value) < 0) Py_CLEAR(values);
+        Py_XDECREF(value);
+    }
+    if (values == NULL) return NULL;
+    return Py_BuildValue("i(III)(III)nN", number, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+                         launch->block[1], launch->block[2], (Py_ssize_t)launch->dynamic_shared, values);
+}
+
+static PyObject *make_listed_launches(const ck_listing *listing, int kernel) {
+    PyObject *launches = PyList_New(0);
+    for (int i = 0; launches != NULL && i < listing->launch_count; i++) {
+        if (listing->launches[i].kernel != kernel) continue;
+        PyObject *launch = make_listed_launch(&listing->launches[i], i);
+        if (launch == NULL || PyList_Append(launches, launch) < 0) Py_CLEAR(launches);
+        Py_XDECREF(launch);
+    }
+    return launches;
+}
+
 PyObject *make_kernels(const ck_listing *listing) {
     PyObject *kernels = PyTuple_New(listing->count);
     for (int i = 0; kernels != NULL && i < listing->count; i++) {
         PyObject *kernel = make_kernel(&listing->kernels[i], listing->sweep.count);
+        if (kernel != NULL &&
+            (set_item(kernel, "each", make_listed_launches(listing, i)) < 0 ||
+             set_item(kernel, "workspace", PyLong_FromSize_t(listing->workspace_bytes)) < 0 ||
+             set_item(kernel, "partials", PyLong_FromLongLong(listing->partials)) < 0 ||
+             set_item(kernel, "bytes", make_integers(listing->view_bytes, listing->view_count)) < 0))
+            Py_CLEAR(kernel);
         if (kernel == NULL || PyTuple_SetItem(kernels, i, kernel) < 0) Py_CLEAR(kernels);
     }
     return kernels;

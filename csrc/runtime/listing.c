@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-// An address for operands. It is never dereferenced; launches only pass it on.
-static void *const NOWHERE = (void *)(uintptr_t)(1 << 20);
-
 static void describe(ck_listed_kernel *listed, const ck_launch_plan *launch) {
     listed->dynamic_shared = launch->shared_bytes;
     listed->cooperative = launch->cooperative;
@@ -16,6 +13,22 @@ static void describe(ck_listed_kernel *listed, const ck_launch_plan *launch) {
 
 static uint64_t blocks(const unsigned grid[3]) {
     return (uint64_t)grid[0] * grid[1] * grid[2];
+}
+
+static void note_launch(ck_listing *listing, int kernel, const ck_launch_plan *launch) {
+    if (listing->launch_count == CK_MAX_LISTED_LAUNCHES) return;
+    ck_listed_launch *listed = &listing->launches[listing->launch_count++];
+    *listed = (ck_listed_launch){.kernel = kernel, .dynamic_shared = launch->shared_bytes, .sizes = launch->sizes};
+    memcpy(listed->grid, launch->grid, sizeof listed->grid);
+    memcpy(listed->block, launch->block, sizeof listed->block);
+    for (int i = 0, bytes = 0; listed->sizes != NULL && listed->sizes[i] > 0; i++) {
+        if (bytes + listed->sizes[i] <= CK_MAX_LISTED_BYTES) {
+            memcpy(&listed->values[bytes], launch->arguments[i], (size_t)listed->sizes[i]);
+            bytes += listed->sizes[i];
+        } else {
+            listed->sizes = NULL;
+        }
+    }
 }
 
 // A kernel that is launched several times is listed once, with the number of its launches and the largest of them.
@@ -28,14 +41,21 @@ static int list_launch(ck_launcher *launcher, const ck_launch_plan *launch, cuda
     for (int i = 0; i < listing->count; i++) {
         if (listing->kernels[i].kernel != launch->kernel) continue;
         listing->kernels[i].launches++;
+        note_launch(listing, i, launch);
         if (blocks(launch->grid) > blocks(listing->kernels[i].grid)) describe(&listing->kernels[i], launch);
         return CK_OK;
     }
     if (listing->count == CK_MAX_LISTED) return CK_OK;
+    note_launch(listing, listing->count, launch);
     ck_listed_kernel *listed = &listing->kernels[listing->count++];
     *listed = (ck_listed_kernel){.kernel = launch->kernel, .name = launch->name, .launches = 1};
     describe(listed, launch);
     return CK_OK;
+}
+
+static void begin(ck_listing *listing) {
+    const ck_sweep sweep = listing->sweep;
+    *listing = (ck_listing){.launcher = {list_launch}, .sweep = sweep};
 }
 
 // Plans a call that is not made, and passes it on.
@@ -53,12 +73,17 @@ static int with_plan(ck_runtime *runtime, const ck_request *request, int (*use)(
 
 static int list(job *job, void *result) {
     ck_listing *listing = result;
-    for (int i = 0; i < job->request->view_count; i++) job->views[i].data = NOWHERE;
+    const int views = job->request->view_count;
+    listing->workspace_bytes = job->plan.workspace_bytes, listing->partials = job->plan.partials;
+    listing->view_count = views;
+    for (int i = 0; i < job->laid_out; i++) // (the output is not laid out where it is a sum of partial results)
+        listing->view_bytes[i] = job->operands[i].on_host ? (int64_t)job->operands[i].copied.bytes : 0;
+    for (int i = 0; i < views; i++) job->views[i].data = CK_NOWHERE(i); // never dereferenced, only passed on
     job->context = (ck_context){.device = job->frame.index,
                                 .launcher = &listing->launcher,
-                                .workspace = NOWHERE,
-                                .partials = NOWHERE,
-                                .clocks = NOWHERE};
+                                .workspace = CK_NOWHERE(views),
+                                .partials = CK_NOWHERE(views + 1),
+                                .clocks = CK_NOWHERE(views + 2)};
     CK_TRY(job_run(job));
     CK_TRY(job_finish(job));
     for (int i = 0; i < listing->count; i++)
@@ -67,8 +92,7 @@ static int list(job *job, void *result) {
 }
 
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error) {
-    listing->launcher.launch = list_launch;
-    listing->count = 0;
+    begin(listing);
     return with_plan(runtime, request, list, listing, error);
 }
 
@@ -92,8 +116,7 @@ int ck_list_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_lis
     ck_launch_plan plan = {.name = request->kernel->name, .shared_bytes = request->shared_bytes};
     memcpy(plan.grid, request->grid, sizeof plan.grid);
     memcpy(plan.block, request->block, sizeof plan.block);
-    listing->launcher.launch = list_launch;
-    listing->count = 0;
+    begin(listing);
     if (ck_frame_begin(&frame) == CK_OK) {
         const int code = request->kernel->handle(request->kernel->closure, &plan.kernel);
         if (code != cudaSuccess)

@@ -278,13 +278,30 @@ typedef struct ck_kernel_request {
 int ck_launch_kernel(ck_runtime *runtime, const ck_kernel_request *request, ck_error *error);
 
 // --- listing.c ---------------------------------------------------------------------------------------------------
-enum { CK_MAX_LISTED = 16 };
+enum { CK_MAX_LISTED = 16, CK_MAX_LISTED_LAUNCHES = 64, CK_MAX_LISTED_BYTES = 256 };
+// One launch and the values of its arguments, one after another. Addresses are those of CK_NOWHERE.
+typedef struct ck_listed_launch {
+    int kernel; // its index in the listing
+    unsigned grid[3], block[3];
+    size_t dynamic_shared;
+    const int *sizes; // of the values, up to 0; NULL: not known, or more than CK_MAX_LISTED_BYTES
+    unsigned char values[CK_MAX_LISTED_BYTES];
+} ck_listed_launch;
 typedef struct ck_listing {
     ck_launcher launcher; // lists launches without running them
     ck_sweep sweep;
     int count; // at most CK_MAX_LISTED; further kernels are not listed
     ck_listed_kernel kernels[CK_MAX_LISTED];
+    size_t workspace_bytes;
+    int64_t partials; // partial results
+    int view_count;
+    int64_t view_bytes[CK_MAX_VIEWS]; // with padding, of arrays that would be copied to the device; else 0
+    int launch_count;                 // at most CK_MAX_LISTED_LAUNCHES, in their order
+    ck_listed_launch launches[CK_MAX_LISTED_LAUNCHES];
 } ck_listing;
+// Where the arrays of a call would be if it were made: inputs and outputs 0, 1, ... of it, then the workspace, the
+// partial results, and the clocks.
+#define CK_NOWHERE(which) ((void *)(((uintptr_t)(which) + 1) << 40))
 // The kernels that this call would launch, and the driver's information about them. No kernel runs, and no array is
 // accessed. The caller must set the sweep.
 int ck_list(ck_runtime *runtime, const ck_request *request, ck_listing *listing, ck_error *error);

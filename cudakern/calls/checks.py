@@ -153,7 +153,13 @@ def only(operation: str, out: Any) -> Any:
 def check_is_array(operation: str, out: Any, kinds: tuple[type, ...]) -> None:
     if not isinstance(out, kinds):
         refuse_elsewhere(out, "out")
-        raise TypeError(f"{operation}: out must be an array, not {type(out).__name__}")
+        raise TypeError(not_an_array(operation, out))
+
+
+def not_an_array(operation: str, out: Any) -> str:
+    """What to say of such an out."""
+    hint = f": write variant={out!r}" if isinstance(out, str) else ""
+    return f"{operation}: out must be an array, not {type(out).__name__}{hint}"
 
 
 def check_takes(operation: str, writable: bool, possible: bool, result: str, out: str) -> None:

@@ -337,7 +337,8 @@ def _by_library(codes: Iterable[int]) -> dict[tuple[Path, int], list[int]]:
         area, _, offset, _, _, *file = line.split(maxsplit=5)
         begin, end = (int(number, 16) for number in area.split("-"))
         if file and file[0].startswith("/"):
-            areas.append((begin, end, Path(file[0]), begin - int(offset, 16)))
+            name = file[0].removesuffix(" (deleted)")  # another process has put the same library there meanwhile
+            areas.append((begin, end, Path(name), begin - int(offset, 16)))
     for code in codes:
         for begin, end, path, base in areas:
             if begin <= code < end:

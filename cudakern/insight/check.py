@@ -26,7 +26,7 @@ from ..own.sets import in_mode
 from . import checker
 from .checker import Place
 from .declared import BYTES, lines_of, place_of
-from .errors import OF_KERNELS, is_explained, of_error
+from .errors import OF_KERNELS, explained, is_explained, of_error
 from .findings import WRAPPED, Finding, Findings, Launched, Parameter, finding, one_of_all_launches
 from .session import name_of, session
 from .trace import Call
@@ -79,14 +79,13 @@ class Checking(Observer):
                 raise
             failed = error
         self._calls.append((checker.last_launch(), _kernel_of(run), _caller()))
-        new = _one_per_place([self._finding(one, run) for one in session.found()])
+        new = one_per_place([self._finding(one, run) for one in session.found()])
         if self._notes and is_run and isinstance(run, OwnRun):
             new = _with_unwritten(run, new)
-        if failed is not None and not is_explained(failed, new):
+        if failed is not None and not is_explained(failed.code, str(failed), new):
             new.append(of_error(failed, run))
         elif failed is not None and "have changed" not in str(failed):  # (that is seen when the launch has ended)
-            advice = f"{new[-1].advice} The launch ended here: check again when this is mended."
-            new[-1] = dataclasses.replace(new[-1], advice=advice.strip())
+            new[-1] = explained(new[-1])
         new += [found for _, found in read]
         self.findings += [one if one.launch else dataclasses.replace(one, launch=len(self._calls)) for one in new]
         if self._raises and new:
@@ -97,7 +96,7 @@ class Checking(Observer):
         with session.lock:  # findings of another thread's launch are collected by that thread
             if self._notes:
                 checker.find_leaks()
-            new = _one_per_place([self._finding(one, None) for one in session.found()])
+            new = one_per_place([self._finding(one, None) for one in session.found()])
         self.findings += new
         if self._raises and new:
             raise _error(new)
@@ -250,7 +249,7 @@ def _parameter(text: str) -> Parameter:
     return Parameter(name, of, BYTES.get(of, 0), is_value=not re.search(r"[*[]", text))
 
 
-def _one_per_place(found: list[Finding]) -> list[Finding]:
+def one_per_place(found: list[Finding]) -> list[Finding]:
     """Code that a compiler has repeated, as in an unrolled loop, is one place. And what a race leads to, a read before
     the write, is no finding of its own."""
     kept: dict[Any, Finding] = {}

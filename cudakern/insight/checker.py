@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,12 +85,32 @@ class HostAccess(ctypes.Structure):
         ("device", ctypes.c_int),
         ("at", ctypes.c_void_p),
         ("allocated", ctypes.c_size_t),  # by this code
+        ("stands_in", ctypes.c_int),
     )
+
+
+class Failure(ctypes.Structure):
+    """checker_failure"""
+
+    _fields_ = (
+        ("kind", ctypes.c_int),
+        ("code", ctypes.c_int),
+        ("launch", ctypes.c_uint64),
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("call", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+        ("message", ctypes.c_char * 1024),
+    )
+
+
+OF_KERNEL, REFUSED, NOT_RUN = range(3)  #: emu_failure_kind
 
 
 @functools.cache
 def library() -> Any:
     of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
+    of_checker.checker_failures.restype = ctypes.c_size_t
     of_checker.checker_findings.restype = of_checker.checker_unwritten.restype = ctypes.c_size_t
     of_checker.checker_last_launch.restype = ctypes.c_uint64
     of_checker.checker_shadow.restype = of_checker.checker_allocations.restype = ctypes.c_size_t
@@ -145,14 +165,10 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     return count, first.value
 
 
-def on_host_access(then: Callable[[HostAccess], None]) -> None:
-    """Calls ``then`` when the host touches device memory, before the program ends."""
-    kept = ctypes.CFUNCTYPE(None, ctypes.POINTER(HostAccess))(lambda access: then(access.contents))
-    library().checker_host_touches(kept)
-    _kept.append(kept)
-
-
-_kept: list[object] = []  #: functions that C calls
+def host_access() -> HostAccess | None:
+    """The access by which the host has touched device memory, if it has."""
+    access = HostAccess()
+    return access if library().checker_touch(ctypes.byref(access)) else None
 
 
 def in_use() -> list[tuple[int, int]]:
@@ -190,6 +206,13 @@ def found(after: int) -> list[Found]:
     rows = ctypes.POINTER(Found)()
     count = library().checker_findings(ctypes.byref(rows))
     return [Found.from_buffer_copy(rows[i]) for i in range(after, count)]
+
+
+def failures() -> list[Failure]:
+    """Kernels that have ended with an error, and launches that did not run."""
+    rows = ctypes.POINTER(Failure)()
+    count = library().checker_failures(ctypes.byref(rows))
+    return [Failure.from_buffer_copy(rows[i]) for i in range(count)]
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 _NEAR = 6  #: lines between two that access memory, which are shown
 _COPIES = "strided::"  #: kernels of the runtime, which are compiled in the plain mode alone: strided_copy.cuh
 _UNCOUNTED = {  #: by what shows it in a source
-    "copies by tensor maps (TMA)": r"\b(?:tensor_map|CUtensorMap)\b|cp\.async\.bulk",
-    "products of warp groups (wgmma)": r"\bwgmma(?:_wait|_commit|_fence|\.mma_async)\b",
+    "accesses of copies by tensor maps (TMA)": r"\b(?:tensor_map|CUtensorMap)\b|cp\.async\.bulk",
+    "accesses of products of warp groups (wgmma)": r"\bwgmma(?:_wait|_commit|_fence|\.mma_async)\b",
     "reads of textures": r"\btex[123]D\w*\s*[<(]",
 }
+_ROWS = ("instructions", "branches", "arithmetic", "operations")
 _MOST_ADVICE = 4  #: of the costliest accesses
 _SPARE = ("wave-\nfronts", "L1\nhits", "sectors", "lanes")  #: columns that a narrow terminal leaves out
 
@@ -38,7 +39,8 @@ class Counted(_display.Shown):
     """What a launch, or several, asked of the memory system: figures by line, and by Nsight Compute's names."""
 
     def __init__(self, counts: Counts, sources: Sources, resources: Resources) -> None:
-        self.name, self.instructions, self.barriers, self.l2, self.branches, self.arithmetic, self.sample = counts[:7]
+        self.name, self.instructions, self.barriers, self.l2 = counts[:4]
+        self.branches, self.arithmetic, self.operations, self.sample = counts[4:8]
         self.kernel, self.grid, self.block = counts.kernel, counts.grid, counts.block  #: of a launch
         self.resources, self._sources = resources, sources
 
@@ -220,6 +222,9 @@ class Counted(_display.Shown):
                 "lanes": f"{one.threads / one.warps:.3g}",
             }
             result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
+        for it in self.operations:
+            row = {"access": it.name, "requests": f"{it.warps:,}", "lanes": f"{it.threads / it.warps:.3g}"}
+            result.setdefault((it.file, it.line), []).append(row)
         for some in self.arithmetic:
             row = {"access": some.type, "operations": f"{some.operations:,}"}
             result.setdefault((some.file, some.line), []).append(row)
@@ -263,7 +268,7 @@ class Counted(_display.Shown):
         """Sentences on what the launches may do besides what is counted."""
         text = "".join(line for file in {file for file, _ in self._figures()} for line in self._sources.lines(file))
         names = [name for name, pattern in _UNCOUNTED.items() if re.search(pattern, text)]
-        return [f"The source also has {_listed(names)}, which are not counted."] if names else []
+        return [f"Not counted: {_listed(names)}."] if names else []
 
     def _needs(self) -> str:
         """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
@@ -279,7 +284,7 @@ class Counted(_display.Shown):
             "name": self.name,
             "metrics": self.metrics,
             "flops": self.flops,
-            **{name: [vars(one) for one in getattr(self, name)] for name in ("instructions", "branches", "arithmetic")},
+            **{name: [vars(one) for one in getattr(self, name)] for name in _ROWS},
         }
 
 

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple, TypeVar
 from .. import _display
 from .._installed import KERNELS
 from ..calls.checks import integer
-from ..operations.source import Source
+from ..sources.text import Source
 from . import checker
 from .blocks import Blocks
 from .declared import constants
 from .trace import lines_of_code
 
 MATRIX = 1 << 16  #: OF_MATRIX
+_OF_MATRIX = ("ldmatrix", "stmatrix")  #: warp operations that are counted as accesses
 _OF_INTEGERS = 2048  #: EMU_OF_INTEGERS
 WRITES, ATOMIC = checker.WRITES, checker.ATOMIC
 SECTOR = 32  #: bytes
@@ -46,6 +47,7 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
+        ("name", ctypes.c_char_p),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
         *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
         ("worst", _Request),
@@ -77,7 +79,6 @@ class _Launch(ctypes.Structure):
         ("first_block", ctypes.c_uint64),
         ("blocks", ctypes.c_uint64),
         ("barriers", ctypes.c_uint64),
-        ("warp_operations", ctypes.c_uint64),
         *((name, ctypes.c_uint64) for name in ("l2_reads", "l2_writes", "l2_atomics", "l2_hits", "dram_sectors")),
         ("complete", ctypes.c_int),
         ("all", ctypes.c_uint64),
@@ -161,6 +162,18 @@ class Arithmetic:
         return self.adds + self.multiplies + 2 * self.fused
 
 
+@dataclass(frozen=True)
+class WarpOperation:
+    """What the lanes of a warp do together without an access that is counted: a shuffle, a vote, a product of
+    matrices; or a copy by a tensor map, which one thread begins."""
+
+    file: str
+    line: int
+    name: str  #: "__shfl_sync", "mma.sync", "TMA load"
+    warps: int  #: executions by warps
+    threads: int  #: lanes that took part, in all executions together
+
+
 class Counts(NamedTuple):
     """What was counted in a launch, or in several."""
 
@@ -170,6 +183,7 @@ class Counts(NamedTuple):
     l2: L2
     branches: tuple[Branch, ...]
     arithmetic: tuple[Arithmetic, ...]
+    operations: tuple[WarpOperation, ...]
     sample: Sample | None  #: None: all blocks are counted
     kernel: str = ""  #: of one launch
     grid: tuple[int, ...] = ()
@@ -185,6 +199,7 @@ def together(name: str, launches: Sequence[Counts]) -> Counts:
         L2._make(sum(launch.l2[i] for launch in launches) for i in range(len(L2._fields))),
         tuple(_merged(one for launch in launches for one in launch.branches)),
         tuple(_merged(one for launch in launches for one in launch.arithmetic)),
+        tuple(_merged(one for launch in launches for one in launch.operations)),
         max((launch.sample for launch in launches if launch.sample), key=lambda one: one.error, default=None),
     )
 
@@ -212,21 +227,18 @@ class Sources:
         return self._of.get(Path(file).name) or linecache.getlines(file)
 
 
-Line = TypeVar("Line", Branch, Arithmetic)
-_Figures = TypeVar("_Figures", Instruction, Branch, Arithmetic)
+Line = TypeVar("Line", Branch, Arithmetic, WarpOperation)
+_Figures = TypeVar("_Figures", Instruction, Branch, Arithmetic, WarpOperation)
+_OF_LINE = ("file", "line", "type", "predicated", "name")  #: which row it is
 
 
 def _merged(rows: Iterable[Line]) -> list[Line]:
     """One row per place, whose numbers are the sums."""
     result: dict[tuple[Any, ...], Line] = {}
     for one in rows:
-        key = one.file, one.line, getattr(one, "type", ""), getattr(one, "predicated", False)
+        key = tuple(getattr(one, name, None) for name in _OF_LINE)
         if before := result.get(key):
-            sums = {
-                name: value + getattr(before, name)
-                for name, value in vars(one).items()
-                if name not in ("file", "line", "type", "predicated")
-            }
+            sums = {name: value + getattr(before, name) for name, value in vars(one).items() if name not in _OF_LINE}
             one = replace(one, **sums)
         result[key] = one
     return list(result.values())
@@ -343,16 +355,21 @@ def read(library: Any, sources: Sources) -> list[Counts]:
     return [
         _counted(
             launch,
-            [_instruction(one, places, sources, library) for one in some if one.requests],
+            [_instruction(one, places, sources, library) for one in some if one.requests and not one.name],
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
+            _merged(_operations(some, places)),
         )
         for launch, some, executed in zip(launches, sites, blocks, strict=True)
     ]
 
 
 def _counted(
-    launch: _Launch, instructions: Sequence[Instruction], branches: Sequence[Branch], arithmetic: Sequence[Arithmetic]
+    launch: _Launch,
+    instructions: Sequence[Instruction],
+    branches: Sequence[Branch],
+    arithmetic: Sequence[Arithmetic],
+    operations: Sequence[WarpOperation],
 ) -> Counts:
     factor = launch.all / launch.counted if launch.counted else 1
     l2 = (launch.l2_reads, launch.l2_writes, launch.l2_atomics, launch.l2_hits, launch.dram_sectors)
@@ -364,6 +381,7 @@ def _counted(
         L2._make(round(figure * factor) for figure in l2),
         tuple(_scaled(one, factor) for one in branches),
         tuple(_scaled(one, factor) for one in arithmetic),
+        tuple(_scaled(one, factor) for one in operations),
         Sample(launch.counted, launch.all, launch.error) if factor != 1 else None,
         kernel,
         grid,
@@ -394,6 +412,13 @@ def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic
             yield Arithmetic(place.file, place.line, what.type, **counts)
 
 
+def _operations(of: Sequence[_Site], places: dict[int, tuple[str, int]]) -> Iterator[WarpOperation]:
+    for one in of:
+        name = (one.name or b"").decode()
+        if name and not name.startswith(_OF_MATRIX):
+            yield WarpOperation(*_place(one, places), name, one.requests, one.lanes)
+
+
 #: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.
 _STATEMENT = re.compile(
     r"(?:^|[;{})]|\belse)\s*(?:::)?atomic(?:Add|Sub|Min|Max|And|Or|Xor|Inc|Dec)(?:_block|_system)?\s*\("
@@ -421,8 +446,12 @@ def _is_combined(of: _Site, source: str, is_statement: bool) -> bool:
     return bool((_COMBINED if is_statement else _COMBINED_RESULT).search(source))
 
 
+def _place(of: _Site, places: dict[int, tuple[str, int]]) -> tuple[str, int]:
+    return (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
+
+
 def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources, library: Any) -> Instruction:
-    file, line = (of.file.decode(errors="replace"), of.line) if of.file else places.get(of.code, ("", 0))
+    file, line = _place(of, places)
     space = "shared" if of.space == checker.SHARED else "global"
     what = "atomic" if of.kind & ATOMIC else "store" if of.kind & WRITES else "load"
     if of.kind & checker.PENDING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import linecache
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from .._errors import CudaError
@@ -19,12 +20,18 @@ from .findings import Finding, thread_name
 OF_KERNELS = range(700, 720)
 
 
-def is_explained(error: CudaError, found: list[Finding]) -> bool:
-    """Whether the error is a consequence of what was found."""
-    text = str(error)
+def is_explained(code: int, text: str, found: list[Finding]) -> bool:
+    """Whether an error is a consequence of what was found."""
     if "free and delete" in text:
         return any(one.kind == "double_free" for one in found)
-    return bool(found) and any(name in text for name in ("cudaErrorIllegalAddress", "cudaErrorMisalignedAddress"))
+    return bool(found) and code in (700, 716)  # an illegal or a misaligned address
+
+
+def explained(found: Finding, later: int = 0) -> Finding:
+    """What led to an error, with what follows from this; ``later``: so many launches did not run."""
+    ones = f", and the {later:,} later ones" if later > 1 else ", and the later one"
+    ended = f"The launch ended here{f'{ones} did not run, as on a GPU' if later else ''}"
+    return dataclasses.replace(found, advice=f"{found.advice} {ended}: check again when this is mended.".strip())
 
 
 #: How the emulator begins the error of a kernel: "kernel scale, cell.cu:4, block (0,0,0), thread (3,0,0): ...".
@@ -38,6 +45,22 @@ _REST = re.compile(r"\. The call was waiting for .*", re.S)
 def of_error(error: CudaError, run: Observed) -> Finding:
     """A finding of an error with which the emulator ended the kernel: a divergent barrier, a lane that is missing."""
     text = _REST.sub("", str(error))
+    if isinstance(run, Run):
+        return of_message(text, None)
+    launch = cast(OwnRun, run).launch
+    program = launch.kernel.program
+
+    def source(file: str) -> Sequence[str]:
+        return lines_of(file, program._name, program.source) or linecache.getlines(file)
+
+    return of_message(text, source, launch.grid, launch.block)
+
+
+def of_message(
+    text: str, lines: Callable[[str], Sequence[str]] | None, grid: Sequence[int] = (), shape: Sequence[int] = ()
+) -> Finding:
+    """The same of its message; ``lines``: the source's, by its file; None: it is the package's own, whose words are the
+    emulator's."""
     match = _ERROR.search(text)
     of = match.groupdict() if match else {}
     words = {"barrier": r"barrier|sync\(\)", "warp": "lane|warp|shuffle"}
@@ -47,20 +70,19 @@ def of_error(error: CudaError, run: Observed) -> Finding:
     numbers = [*map(int, re.findall(r"\d+", who)), *[0] * 6]
     block, thread = triple(numbers[:3]), triple(numbers[3:6])
     message, other = of.get("what", text).rstrip(". "), 0
-    if not isinstance(run, Run):
-        launch = cast(OwnRun, run).launch
-        program = launch.kernel.program
-        source = lines_of(file, program._name, program.source) or linecache.getlines(file)
+    if lines is not None:
+        source = lines(file)
         message, other = _as_written(message, source, file, line)
-        grid, shape = (triple((*size, 1, 1)[:3]) for size in (launch.grid, launch.block))
+        grid, shape = (triple((*size, 1, 1)[:3]) for size in (grid, shape))
         who = thread_name(grid, shape, block, thread) if who else ""
+    message = re.sub(r"^[^`]*: assertion `", "assertion `", message)  # without the function
     message = message.replace("; put only", ". Put only")
     if "with mask" not in message:
         message = re.sub(r"Put only lanes .*", "Let all threads of the group call it", message)
         message = message.replace("all lanes in the mask", "all threads of the group")
     before, _, advice = message.rpartition(". ")
     message, advice = (before, advice) if before else (message, "")
-    if not isinstance(run, Run):
+    if lines is not None:
         advice = _better(advice, message, "".join(without_comments(source)[line - 1 : line]), math.prod(grid) == 1)
     if who:
         message = message.replace("this thread", who) if "this thread" in message else f"{who}: {message}"

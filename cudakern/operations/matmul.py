@@ -17,7 +17,7 @@ from ..arrays.exchange import is_elsewhere
 from ..arrays.layout import Shape
 from ..arrays.transfer import Array, as_numpy
 from ..calls.call import call
-from ..calls.checks import refuse_shape
+from ..calls.checks import not_an_array, refuse_shape
 from ..calls.host import host_array, refuse_elsewhere
 from ..calls.on_host import answers_at_once
 from ..calls.rule import Inputs, Layouts, Rule, broadcast_shape, spread
@@ -130,6 +130,10 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's product; shapes that do not fit are explained in our words, without NumPy's signature of a gufunc."""
     try:
         return np.matmul(a, b, out=out)
+    except TypeError:
+        if isinstance(out, str):
+            raise TypeError(not_an_array("matmul", out)) from None
+        raise
     except ValueError:
         rules = product(np.shape(a), np.shape(b))
         if isinstance(out, np.ndarray):

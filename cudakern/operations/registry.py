@@ -171,7 +171,9 @@ def document(function: Callable[..., Any], like: str, words: Mapping[str, str]) 
     for paragraph, heading in (("\n<call>", "\n\nReturns\n"), ("\n\n<raises>", "\n\nNotes\n")):
         if paragraph not in doc:
             doc = doc.replace(heading, paragraph + heading)
-    function.__doc__ = filled(doc, **SHARED, name=function.__name__, **words)
+    summary, heading, rest = filled(doc, **SHARED, name=function.__name__, **words).partition("\n\nParameters\n")
+    rest, example, lines = rest.rpartition("\n\nExamples\n")
+    function.__doc__ = summary + example + lines + heading + rest  # the example is what help() shows first
 
 
 # --- operations by name ----------------------------------------------------------------------------------------------

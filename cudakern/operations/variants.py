@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, TypeAlias, overload
 
 from .. import _display
@@ -22,7 +23,12 @@ def operation_name(op: NameOrFunction) -> str:
     for name, what in registry().items():
         if what.call is op:
             return name
-    actual = f"{op.__module__}.{op.__name__}" if hasattr(op, "__name__") else f"an object of type {type(op).__name__}"
+    if isinstance(op, ModuleType):
+        actual = f"the module {op.__name__}"
+    elif hasattr(op, "__name__"):
+        actual = f"{op.__module__}.{op.__name__}"
+    else:
+        actual = f"an object of type {type(op).__name__}"
     raise TypeError(f"an operation is a name or a function, such as 'matmul' or cudakern.matmul, not {actual}")
 
 

@@ -27,7 +27,7 @@ from ..arrays.transfer import Array
 from ..calls.observer import Observer, observer
 from ..calls.table import Variant
 from ..chips.chip import MULTIPROCESSORS
-from ..operations.source import Source
+from ..sources.text import Source
 from . import compilers, reports
 from .arguments import Argument, Parameter, place, refuse_overlap
 from .compilers import CompileError
@@ -170,6 +170,8 @@ class Program(_display.Shown):
         known = self._names() if ready else {}
         if name.startswith("__") or name not in known:
             hint = f". If a macro declares it, write program[{name!r}]" if ready and _is_word(name, self.source) else ""
+            if ready and not hint and (first := next((one for one in known if one.isidentifier()), "")):
+                hint = f". A launch is written program.{first}[grid, block](arguments)"
             raise AttributeError(unknown("kernel", name, known) + hint, name=name, obj=self)
         return self[name]
 
@@ -243,6 +245,9 @@ class Symbol:
         return f"<variable {self._name} of {self._program._name}: {self.array!r}>"
 
 
+_NOT_GIVEN: Any = ()
+
+
 class Kernel:
     """A kernel of a Program: ``kernel[grid, block](arguments...)`` launches it."""
 
@@ -270,14 +275,14 @@ class Kernel:
     def __getitem__(self, shape: Any) -> Launch:
         """``kernel[grid, block]`` or ``kernel[grid, block, shared, stream]``: a function of the kernel's arguments."""
         if not isinstance(shape, tuple) or not 2 <= len(shape) <= 4:
-            raise TypeError(f"a launch is {self.name}[grid, block] or {self.name}[grid, block, shared bytes, stream]")
+            raise TypeError(f"{self._how()}, or {self.name}[grid, block, shared bytes, stream]")
         return Launch(self, *shape)
 
     @short_in_notebooks
     def __call__(
         self,
-        grid: int | Sequence[int],
-        block: int | Sequence[int],
+        grid: int | Sequence[int] = _NOT_GIVEN,
+        block: int | Sequence[int] = _NOT_GIVEN,
         *arguments: Any,
         shared: int = 0,
         stream: Any = None,
@@ -309,7 +314,14 @@ class Kernel:
         CudaError
             A launch beyond the device's limits, or a kernel that failed.
         """
+        if grid is _NOT_GIVEN or block is _NOT_GIVEN:
+            raise TypeError(self._how())
         Launch(self, grid, block, shared, stream, cooperative)(*arguments, **unknown)
+
+    def _how(self) -> str:
+        """How it is launched, for an error."""
+        arguments = ", ".join(self.parameters) or "arguments"
+        return f"{self.name}: a launch needs a grid and a block, in brackets: {self.name}[grid, block]({arguments})"
 
     @property
     def code(self) -> Source:
@@ -323,6 +335,15 @@ class Kernel:
     def _label(self, i: int) -> str:
         declared = self._declared(i)
         return f"{self.name}: argument {i + 1}" + (f", `{declared}`," if declared else "")
+
+    def _casts(self, i: int) -> bool:
+        """Whether the kernel converts a parameter, a pointer to const, to one that it may write through."""
+        name = re.search(r"\bconst\b.*\*.*?(\w+)(?:\[\])?$", self._declared(i))
+        if name is None or self._text is None:
+            return False
+        writable = r"(?!const\b)[\w:]+(?: (?!const\b)\w+)*\s*\*"
+        cast = rf"\(\s*{writable}\s*\)\s*|\b(?:const|reinterpret)_cast<\s*{writable}\s*>\s*"
+        return bool(re.search(rf"(?:{cast})\(?\s*&?\s*{name[1]}\b", self._text.code))
 
 
 def _is_word(name: str, text: str) -> bool:
@@ -443,10 +464,21 @@ class Launch:
                 by.kernel(run)
             if len(hosts) == len(pointers):
                 native.stream_synchronize(device, handle)
+            for i, x, writes in hosts:
+                if not writes and x.size and kernel._casts(i):
+                    self._refuse_writes(i, x, transfer.to_host(native, values[i], handle))
         except CudaError as error:
             if line := kernel.program._line_in(str(error)):
                 error.add_note(line)
             raise
+
+    def _refuse_writes(self, i: int, before: Array, after: Array) -> None:
+        """ValueError if the kernel has written to an array through a pointer to const."""
+        if before.tobytes() != np.asarray(after).tobytes():
+            label = self.kernel._label(i)
+            declared = self.kernel._declared(i).replace("const ", "", 1)
+            what = f"{label} was written through a cast, and arrays of pointers to const are not copied back"
+            raise ValueError(f"{what}: declare it `{declared}`")
 
 
 @dataclass(frozen=True)

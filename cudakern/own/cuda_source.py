@@ -108,7 +108,8 @@ def contents(text: str) -> Contents:
             scopes.pop()
         elif not inside and sign not in "};":
             declaration.append(token)
-        if depth == 0 and sign in "};" and None not in scopes:  # the declaration ends
+        is_value = sign == "}" and "(" not in words and bool(_MEMORY & {*words})  # of a variable
+        if depth == 0 and sign in "};" and None not in scopes and not is_value:  # the declaration ends
             prefix = [name for scope in scopes for name in scope or ()]
             if "__global__" in words and sign == "}":
                 if kernel := _kernel(declaration, prefix, text, token.end):
@@ -155,7 +156,7 @@ def _kernel(declaration: list[Token], prefix: list[str], text: str, end: int) ->
 
 def _variables(declaration: list[Token]) -> list[str]:
     """The names in ``__device__ float table[64], factor = 2``; none for a function or a template."""
-    if declaration[0].text == "template":
+    if declaration[0].text == "template" or any(token.text == "operator" for token in declaration):
         return []
     names: list[str] = []
     for declarator in split(declaration, ",", opening="([{<", closing=")]}>"):
@@ -169,7 +170,7 @@ def _variables(declaration: list[Token]) -> list[str]:
             if depth == 0 and word.isidentifier():
                 name = word
         names.append(name)
-    return [name for name in names if name]
+    return [name for name in names if name not in ("", "struct", "union", "class", "enum")]
 
 
 def defines_main(text: str) -> bool:

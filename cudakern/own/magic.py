@@ -17,6 +17,8 @@ from .cuda_source import defines_main
 
 #: The text, its name, options for the compiler, whether to check.
 RunCell = Callable[[str, str, list[str], bool], None]
+#: An exercise's name and a text: what to show, and whether it is right.
+Judge = Callable[[str, str], tuple[Any, bool]]
 
 
 def _refuse(message: str) -> NoReturn:
@@ -33,6 +35,7 @@ def _options() -> ArgumentParser:
     options.add_argument("--arch", help="the compute capability of __CUDA_ARCH__")
     options.add_argument("--flags", default="", help="more options for the compiler, in quotes")
     options.add_argument("--instances", nargs="*", default=[], help="instances of templates")
+    options.add_argument("--exercise", help="the exercise of the course that the kernel solves")
     options.add_argument("--no-check", dest="check", action="store_false", help="do not check launches")
     return options
 
@@ -46,7 +49,7 @@ def _is_reserved(shell: Any, name: str) -> bool:
     return keyword.iskeyword(name) or name in shell.user_ns_hidden or bool(_RESERVED.fullmatch(name))
 
 
-def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None], run_cell: RunCell) -> Any:
+def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None], run_cell: RunCell, judge: Judge) -> Any:
     """The cell magic."""
     try:
         # The value of --flags may begin with a dash.
@@ -57,6 +60,10 @@ def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None], 
             raise ValueError(f"--name {options.name} would replace what Python or IPython needs: choose another name")
         # The magic's own line is the cell's first one, as editors number them.
         name, flags = f"cell_{shell.displayhook.prompt_count}.cu", shlex.split(options.flags)
+        if options.exercise:
+            verdict, is_right = judge(options.exercise, "\n" + cell)
+            if not is_right:
+                return verdict
         checked = check() if options.check else None
         if checked is not None and backend().emulated:
             _say_once(checked)
@@ -67,7 +74,7 @@ def cuda(shell: Any, line: str, cell: str, check: Callable[[], Checked | None], 
         _refuse(str(error))
     names = (name for name in dir(program) if name in program.kernels and not _is_reserved(shell, name))
     shell.push({options.name: program} | {name: getattr(program, name) for name in names})
-    return program
+    return verdict if options.exercise else program
 
 
 _said = False
@@ -81,9 +88,9 @@ def _say_once(checked: Checked) -> None:
     _said = True
 
 
-def load(shell: Any, check: Callable[[], Checked | None], run_cell: RunCell) -> None:
-    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked, and
-    ``run_cell`` runs a cell with a ``main``."""
+def load(shell: Any, check: Callable[[], Checked | None], run_cell: RunCell, judge: Judge) -> None:
+    """Registers the magic in a running IPython; ``check`` says how the launches of its kernels are checked,
+    ``run_cell`` runs a cell with a ``main``, and ``judge`` says whether one solves an exercise."""
 
     def magic(line: str, cell: str) -> Any:
         """Compile this cell, CUDA C++, and put its kernels into the namespace, and the program as ``program``. A cell
@@ -92,12 +99,14 @@ def load(shell: Any, check: Callable[[], Checked | None], run_cell: RunCell) -> 
         ::
 
           %%cuda [--name NAME] [--arch ARCH] [--flags "FLAGS"] [--instances INSTANCE ...] [--no-check]
+                 [--exercise NAME]
 
         --name NAME       the variable of the program
         --arch ARCH       the compute capability of __CUDA_ARCH__, e.g. 90
         --flags "FLAGS"   more options for the compiler
         --instances ...   instances of templates to compile now, e.g. "scale<float>"
         --no-check        run the kernels without checking them
+        --exercise NAME   judge the kernel as a solution of an exercise of the course (cudakern.course)
 
         On the emulator, launches are checked as by cudakern.check while they are small (the first cell says how small):
         a mistake, such as an index out of bounds or a race, is a CudaError that names the line, the thread and the
@@ -105,6 +114,6 @@ def load(shell: Any, check: Callable[[], Checked | None], run_cell: RunCell) -> 
         checked. The environment variable CUDAKERN_CHECK=0 turns the checks of all cells off; if it is 1 when
         cudakern is imported, every launch on the emulator is checked, whatever its size, also with --no-check.
         """
-        return cuda(shell, line, cell, check, run_cell)
+        return cuda(shell, line, cell, check, run_cell, judge)
 
     shell.register_magic_function(magic, "cell", "cuda")

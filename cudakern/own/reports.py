@@ -16,6 +16,8 @@ from .._installed import KERNELS, SOURCES
 from . import cache, compilers, dependencies, nvrtc, sets
 from .compilers import Names, Unit
 
+STATIC_SHARED = 48 << 10  #: bytes of a block, on all chips
+
 
 class Report(NamedTuple):
     """The text of ``ptxas -v``, and which compiler it is of."""
@@ -123,6 +125,22 @@ def static_shared(library: Path, symbol: str, source: str, code: str) -> int:
             named = [size for name, size in instances if any(m in re.sub(r"L[a-z]", "L{}", name) for m in marks)]
             total += max(named or [size for _, size in instances])
     return total
+
+
+def too_large(image: bytes) -> str:
+    """Of a program's object: that a kernel has more static shared memory than ptxas allows; "" if none has. (Without
+    that of the functions that it calls.)"""
+    sizes: dict[str, int] = {}
+    for name, size in _thread_locals(image):
+        if match := re.match(r"_Z(Z.*E)\d+\w+$", name):
+            sizes[match[1]] = sizes.get(match[1], 0) + size
+    kernels = b"\0".join(re.findall(rb"_ZN3emu10of_programI[^\0]+", image))
+    for function, size in sizes.items():
+        name = _function(f"_Z{function}")
+        if size > STATIC_SHARED and f"{len(name)}{name}".encode() in kernels:
+            has = f"{size:,} bytes of static __shared__ variables; at most {STATIC_SHARED:,} are allowed"
+            return f"kernel {name} has {has}. Dynamic shared memory can be larger, after cudaFuncSetAttribute"
+    return ""
 
 
 def _thread_locals(image: bytes) -> Iterator[tuple[str, int]]:

@@ -26,13 +26,13 @@ from __future__ import annotations
 import bisect
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
-from . import ptx
+from . import ptx, variables
 from .cuda_source import Token, closing, split, tokens
 from .waits import Waits
 
@@ -49,7 +49,9 @@ _TYPE_WORDS = {
     "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "wchar_t",
     "char8_t", "char16_t", "char32_t", "__int128", "__signed__", "typename", "class",
 }  # fmt: skip
-_WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", "__cluster_dims__"}  #: and no parameters, in a declaration
+_BOUNDS = ("__cluster_dims__", "__launch_bounds__")  #: of a kernel's launches
+#: In a declaration, they have no parameters.
+_WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", *_BOUNDS}
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
 #: In a loop, these show that it may wait for another thread, as variables that are volatile do.
@@ -62,9 +64,8 @@ STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
-VERSION = hashlib.sha256(
-    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "waits.py", "ptx.py", "ptx.txt"))
-).hexdigest()
+_OWN = ("translate.py", "variables.py", "cuda_source.py", "waits.py", "ptx.py", "ptx.txt")
+VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _OWN)).hexdigest()
 
 
 class Translated(NamedTuple):
@@ -81,28 +82,42 @@ def translated(text: str, mode: str, headers: str, launches: bool | None = None,
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
     ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
     ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
-    parts = list(_parts(text, headers, library))
+    places, own = _places(text, headers, library), ""
+    if variables.WORDS.search(text):
+        users = [place for place in places if not (library and place[2].startswith(library))]
+        own = variables.registered(text[start:end] for start, end in _parts(text, users, variables.WORDS))
+        text = variables.without_words(text)
+    parts = _parts(text, places, _WORDS)
     source = [token for start, end in parts for token in tokens(text, start, end)]
     if launches is None:
         launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
     translation = _Translation(text, source, mode, launches)
     translation.run()
+    if own:
+        translation.edits.append((len(text), len(text), f'\n# 1 "{STUB}" 3\n{own}\n'))
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
     return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_textures)
 
 
-def _parts(text: str, headers: str, library: str) -> Iterator[tuple[int, int]]:
-    """Where in a text the parts of files are that must be read as a whole."""
+Place = tuple[int, int, str]  #: where a part of a file is in a text, and which file's it is
+
+
+def _places(text: str, headers: str, library: str) -> list[Place]:
+    """All but those of the system's headers, and of the emulator's."""
     marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
     others = {
         file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))
     }
     marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
-    places = [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
-              if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
-    read = {file for start, end, file in places if _WORDS.search(text, start, end)}
-    yield from ((start, end) for start, end, file in places if file in read)
+    return [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
+            if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
+
+
+def _parts(text: str, places: list[Place], words: re.Pattern[str]) -> list[tuple[int, int]]:
+    """Those of files that must be read as a whole, because they have such words."""
+    read = {file for start, end, file in places if words.search(text, start, end)}
+    return [(start, end) for start, end, file in places if file in read]
 
 
 def _edited(text: str, edits: Iterable[Edit]) -> str:
@@ -219,7 +234,8 @@ class _Translation:
                 opening = closing(source, opening)
         if opening >= len(source) or source[opening].text != "(":
             return
-        cluster = self.cluster(start, opening)
+        cluster, most = (self.bound(start, opening, word) for word in _BOUNDS)
+        bounds = ", ".join(["", *(cluster or ["0u"] * 3), *most[:1]]) * bool(cluster or most)
         for token in source[start:opening]:
             if token.text == '"hidden"':  # visibility
                 self.edits.append((token.start, token.end, '"default"'))
@@ -245,22 +261,23 @@ class _Translation:
         if self.mode == "plain" and not cluster and self.waits and not self.waits.may_wait(end):
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
-        call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
+        call = f"::emu::launch<({kernel}), ::emu::{threads}{bounds}>({', '.join(parameters)})"
         line = self.place(source[end].end)
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
         self.edits.append((source[end].end, source[end].end, code))
 
-    def cluster(self, start: int, end: int) -> str:
-        """Takes out ``__cluster_dims__(x, y, z)`` between these tokens: what it says, as further arguments."""
+    def bound(self, start: int, end: int, word: str) -> list[str]:
+        """Takes out ``__cluster_dims__(x, y, z)`` or ``__launch_bounds__(threads, ...)`` between these tokens: three
+        numbers, as further arguments."""
         source = self.source
         for at in range(start, end):
-            if source[at].text == "__cluster_dims__":
+            if source[at].text == word and source[at + 1].text == "(":
                 last = closing(source, at + 1) - 1
                 self.edits.append((source[at].start, source[last].end, ""))
                 sizes = split(source[at + 2 : last], ",", opening="([{<", closing=")]}>")
                 words = [f"unsigned({self.text[size[0].start : size[-1].end]})" for size in sizes]
-                return ", " + ", ".join([*words, "1u", "1u"][:3])
-        return ""
+                return [*words, "1u", "1u"][:3]
+        return []
 
     def place(self, at: int) -> str:
         """What tells the compiler that the next line is the one there."""

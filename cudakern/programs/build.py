@@ -55,7 +55,11 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
             log = compilers.readable(str(rejected))
             raise CompileError(f"{file} was not compiled:\n{_first(log)}", log) from None
         sys.stderr.write(compilers.readable(log))
-        return compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
+        built = compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
+        if why := reports.too_large(built[0]):
+            log = f"{file}: error: {why}\n"
+            raise CompileError(f"{file} was not compiled:\n{log}", log)
+        return built
 
     return compilers.kept(cache.key(*seen), ".o", may_read, build)[0]
 

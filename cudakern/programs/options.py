@@ -17,9 +17,9 @@ LINKED = {".o", ".a", ".so", ".obj"}
 #: Options that g++ takes, besides those in the table.
 _OF_HOST = re.compile(r"-(f|W|m|O|std=|pthread|pedantic|rdynamic|pipe|ansi|static-lib|g\d|ggdb).*")
 #: Libraries whose functions are in the headers or in the core; and those that the emulator does not have.
-OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "curand", "curand_static",
-       "nvToolsExt", "nvtx3"}  # fmt: skip
-_ABSENT = {"cufft", "cusolver", "cusparse", "cublasLt", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc",
+OWN = {"cudart", "cudart_static", "cuda", "cudadevrt", "culibos", "cublas", "cublas_static", "cublasLt",
+       "cublasLt_static", "curand", "curand_static", "nvToolsExt", "nvtx3"}  # fmt: skip
+_ABSENT = {"cufft", "cusolver", "cusparse", "cudnn", "nccl", "nvrtc", "nvjpeg", "npp", "nppc",
            "glut", "GL", "mpi", "cusolverMg", "cutensor", "cufftw", "nvml", "nvidia-ml", "cupti"}  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import dataclasses
 import linecache
 import os
 import pickle
@@ -19,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from ..insight import checker
-from ..insight.check import declared_in
+from ..insight.check import declared_in, one_per_place
 from ..insight.checker import Place
 from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read, watch_program
 from ..insight.declared import constants
+from ..insight.errors import explained, is_explained, of_message
 from ..insight.findings import Finding, Findings, finding, one_of_all_launches
 from ..insight.launches import Resources
 from ..insight.trace import lines_of_code
@@ -34,42 +36,48 @@ Report = Findings | Trace
 def main(mode: str, program: str, report: str, *words: str) -> None:
     """Runs the program, and ends this process as it ends."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the program
-    if os.environ.get("CUDAKERN_EMULATOR_PRINT", "1") != "0":  # also of what a finding cannot tell
-        checker.library().emu_configure(b"print", b"2")
+    begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
-    def at_exit(_code: int = 0, _data: int = 0) -> None:
+    def tell(is_end: bool) -> None:
         libc.fflush(None)
-        result = begun()
+        result = begun(is_end)
         if report:
             Path(report).write_bytes(pickle.dumps(result))
         else:
             print(result, file=sys.stderr, flush=True)
 
-    begun = {"checked": _check, "traced": _trace}[mode](words[0], at_exit)
+    def at_signal(number: int) -> None:  # of the program's own, such as a failed assert
+        libc.signal(number, None)  # which ends it when it comes again
+        tell(False)
+
+    ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda _code, _data: tell(True))
+    dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
+    libc.on_exit(ends, None)
     if mode == "traced" and not report:
         watch_program(checker.library(), lambda line: print(f"cudakern: {line}", file=sys.stderr, flush=True))
-    kept = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(at_exit)
-    libc.on_exit(kept, None)
+    for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE):
+        libc.signal(number, dies)
     library = ctypes.CDLL(program, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
     encoded = [os.fsencode(word) for word in words]
     argv = (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
     libc.exit(library.main(len(encoded), argv))
 
 
-def _check(name: str, end: Callable[[], None]) -> Callable[[], Report]:
-    touches: list[Finding] = []
-
-    def touched(access: checker.HostAccess) -> None:
-        touches.append(_of_host(access))
-        end()
-
-    def findings() -> Report:
-        new = [*(_finding(one) for one in checker.found(0)), *touches, *([] if touches else _leaks())]
-        return Findings(one_of_all_launches(new), checker.last_launch(), name)
-
+def _check(name: str) -> Callable[[bool], Report]:
     checker.begin()
-    checker.on_host_access(touched)
+
+    def findings(is_end: bool) -> Report:
+        failures = checker.failures()
+        new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
+        if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
+            new += _leaks()
+        if touch := checker.host_access():
+            new.append(_of_host(touch))
+        launches = checker.library().checker_last_launch()
+        checker.end()
+        return Findings(new, launches, name)
+
     return findings
 
 
@@ -105,6 +113,34 @@ def _of_host(access: checker.HostAccess) -> Finding:
     return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name)
 
 
+def _with_failures(found: list[Finding], failures: list[checker.Failure]) -> list[Finding]:
+    """The findings of all launches, and those of errors that they do not explain."""
+    ended = []  # where the launches have ended
+    for one in failures:
+        message = one.message.decode(errors="replace")
+        is_late = "have changed" in message  # that is seen after the launch, or one of the next
+        here = [other for other in found if is_late or other.launch == one.launch]
+        if one.kind == checker.REFUSED:
+            found.append(_refused(one, message))
+        elif one.kind == checker.OF_KERNEL and not is_explained(one.code, message, here):
+            error = of_message(message, linecache.getlines, one.grid, one.block)
+            found.append(dataclasses.replace(error, launch=one.launch))
+            ended.append(error.where)
+        elif one.kind == checker.OF_KERNEL and not is_late:
+            ended.append(here[-1].where)
+    merged = one_of_all_launches(sorted(found, key=lambda one: one.launch))
+    later = sum(one.count for one in failures if one.kind == checker.NOT_RUN)
+    return [explained(one, later * (one.where == ended[0])) if one.where in ended else one for one in merged]
+
+
+def _refused(one: checker.Failure, message: str) -> Finding:
+    kernel, _, what = message.removeprefix("kernel ").partition(": ")
+    file, line = lines_of_code([one.call], checker.library())[one.call] if one.call else ("", 0)
+    advice = "The launch was not run: cudaGetLastError() after it returns the error."
+    place = Place(file, line, (0, 0, 0), (0, 0, 0))
+    return Finding("error", kernel if what else "", place, what or message, advice, count=one.count, launch=one.launch)
+
+
 def _leaks() -> list[Finding]:
     """What the program has allocated and not freed, by the line that allocates."""
     left: dict[tuple[str, int], list[int]] = {}
@@ -123,11 +159,11 @@ def _leak(file: str, line: int, sizes: list[int]) -> Finding:
     return Finding("leak", "allocation", place, message, advice, count=len(sizes))
 
 
-def _trace(name: str, _end: Callable[[], None]) -> Callable[[], Report]:
+def _trace(name: str) -> Callable[[bool], Report]:
     stack = contextlib.ExitStack()
     library: Any = stack.enter_context(counting(None))
 
-    def counted() -> Report:
+    def counted(_: bool) -> Report:
         sources = Sources()
         counts = read(library, sources)
         files = {one.file for launch in counts for one in launch.instructions}

@@ -137,6 +137,11 @@ void order(void *, const emu_order_event *o) {
         (unsigned long long)o->order, o->stream, o->device, o->is_legacy, o->is_blocking, (size_t)o->event);
 }
 
+void failure(void *, const emu_failure_event *f) {
+    add("failure kind=%d code=%d grid=%u block=%u message=%s\n", f->kind, f->code, f->grid.x, f->block.x,
+        without_spaces(f->message).c_str());
+}
+
 const emu_events TABLE = {sizeof(emu_events),
                           launch_begin,
                           launch_end,
@@ -156,6 +161,7 @@ const emu_events TABLE = {sizeof(emu_events),
                           0,
                           order,
                           nullptr,
+                          failure,
                           nullptr};
 
 } // namespace

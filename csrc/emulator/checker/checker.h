@@ -218,6 +218,22 @@ void operations_clear(void);
 void allocations_add(const emu_memory_event *event);
 void allocations_remove(uintptr_t address);
 void allocations_clear(void);
+// The calls of this thread that are neither the core's nor a tool's, the innermost first; returns how many.
+size_t allocations_callers(uintptr_t *calls, size_t most);
+
+// --- failures.c: kernels that ended with an error, and launches that did not run -----------------------------------
+
+typedef struct checker_failure {
+    int kind, code; // emu_failure_kind; a cudaError_t
+    uint64_t launch;
+    unsigned grid[3], block[3]; // of EMU_FAILURE_KERNEL
+    uint64_t call;              // of EMU_FAILURE_REFUSED: the code that launches; 0: unknown
+    uint64_t count;
+    char message[1024]; // in the core's words
+} checker_failure;
+
+void failures_add(const emu_failure_event *event, uint64_t launch);
+void failures_clear(void);
 
 // --- streams.c -----------------------------------------------------------------------------------------------------
 

@@ -10,12 +10,13 @@ enum { PATIENCE = 100, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
-static uint64_t last_launch; // its number
+static uint64_t last_launch;             // its number
+static __thread uint64_t last_of_thread; // of a stream
 
 static void launch_begin(void *tool, emu_launch_event *event) {
     (void)tool;
     pthread_mutex_lock(&lock);
-    last_launch = event->number;
+    last_launch = last_of_thread = event->number;
     launch_start(event);
     streams_begin(event->order, event->number);
     shadow_new_launch();
@@ -310,22 +311,27 @@ static void on_release(void *tool, const emu_memory_event *event) {
     pthread_mutex_unlock(&lock);
 }
 
-// Of a whole program: what is to happen when the host has touched device memory.
-static void (*host_touches)(const emu_host_event *event);
+// Of a whole program: the host has touched device memory, which ends it.
+static emu_host_event touch;
+static int is_touched;
 
 static void on_host(void *tool, const emu_host_event *event) {
     (void)tool;
-    if (!event->stands_in) {
-        if (host_touches) host_touches(event);
-    } else if (event->kind & EMU_WRITES) {
-        pthread_mutex_lock(&lock);
-        shadow_value(event->address, event->bytes);
-        pthread_mutex_unlock(&lock);
-    }
+    if (!event->stands_in) touch = *event, is_touched = 1;
+    if (!event->stands_in || !(event->kind & EMU_WRITES)) return;
+    pthread_mutex_lock(&lock);
+    shadow_value(event->address, event->bytes);
+    pthread_mutex_unlock(&lock);
 }
 
-CHECKER_API void checker_host_touches(void (*then)(const emu_host_event *event)) {
-    host_touches = then;
+CHECKER_API int checker_touch(emu_host_event *to) {
+    *to = touch;
+    return is_touched;
+}
+
+static void on_failure(void *tool, const emu_failure_event *event) {
+    (void)tool;
+    failures_add(event, event->kind == EMU_FAILURE_KERNEL && last_of_thread ? last_of_thread : last_launch);
 }
 
 // --- For the host --------------------------------------------------------------------------------------------------
@@ -349,6 +355,7 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .one_at_a_time = 1,
                                  .order = on_order,
                                  .block_continue = block_continue,
+                                 .failure = on_failure,
                                  .host = on_host};
 
 CHECKER_API void checker_notes(int wanted) {
@@ -368,6 +375,7 @@ CHECKER_API int checker_begin(void) {
     const int code = emu_subscribe(&TABLE, &lock);
     if (!code) {
         findings_clear();
+        failures_clear();
         quick_clear();
         last_launch = 0;
         size_t bytes;

@@ -9,7 +9,6 @@
 // later.
 #define _GNU_SOURCE
 #include "host.h"
-#include "tools.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -97,9 +96,8 @@ static const char *apply(emu_config *config, const char *key, const char *value)
             return "a size in bytes from 16K to 64M, or 0 (the default)";
         config->stack_bytes = bytes;
     } else if (!strcmp(key, "print")) {
-        if (!parse_count(value, 0, 2, &count)) return "0, 1 or, beside a tool too, 2";
+        if (!parse_count(value, 0, 1, &count)) return "0 or 1";
         config->silent = !count;
-        config->also_beside_a_tool = count == 2;
     } else if (!strcmp(key, "fail_allocation")) {
         if (!parse_count(value, 0, INT64_MAX, &count))
             return "an integer n from 0 (the n-th device allocation from now fails; 0: none)";
@@ -158,12 +156,6 @@ const char *emu_config_problem(void) {
 int emu_allocation_should_fail(void) {
     if (atomic_load_explicit(&failing_in, memory_order_relaxed) <= 0) return 0;
     return atomic_fetch_sub(&failing_in, 1) == 1;
-}
-
-void emu_print_error(const char *message) {
-    const emu_config *config = emu_current_config();
-    if (!config->silent && (config->also_beside_a_tool || !emu_tool_is_there()))
-        fprintf(stderr, "cudakern: %s\n", message);
 }
 
 int emu_change_config(const char *key, const char *value) {

@@ -22,7 +22,6 @@ typedef struct emu_config {
     char chip[32];             // "H200", ...
     size_t stack_bytes;        // per emulated thread
     int silent;                // errors of kernels are not printed
-    int also_beside_a_tool;    // they are, too, where a tool tells of them in its own way
     long long fail_allocation; // the n-th device allocation from now fails; 0: none
 } emu_config;
 
@@ -36,6 +35,8 @@ uint64_t emu_now_ns(void);
 int emu_guard_pages(void);
 // Keeps the library that contains the address loaded until the process ends. Returns 0 if no library contains it.
 int emu_keep_loaded(const void *address);
+// Whether a variable is in memory that is no part of its library's file.
+int emu_begins_as_zeros(const void *address);
 // A kernel's demangled name, looked up by its address with dladdr. This is why kernels are exported symbols.
 void emu_kernel_name(const void *function, char *name, size_t size);
 // The machine code of the library or program that contains the function.

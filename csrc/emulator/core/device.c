@@ -77,7 +77,8 @@ int emu_device_exists(int device) {
 
 int emu_enter(int *device) {
     *device = current_device;
-    return emu_check_device(current_device, "the calling thread's current device");
+    const int code = emu_error_of_all_calls();
+    return code ? code : emu_check_device(current_device, "the calling thread's current device");
 }
 
 int emu_device_count(int *count) {

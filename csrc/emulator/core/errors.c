@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +50,48 @@ int emu_note_error(int code, const char *detail) {
     return emu_error(code, "%s", detail ? detail : "");
 }
 
+// --- Errors that stay --------------------------------------------------------------------------------------------
+//
+//   a kernel of a whole program fails --> staying --a call that waits--> is_told: now every call returns it
+//
+// So it is on a GPU, until the process ends. (There, other calls may notice it, too; here, a program does the same
+// each time.) For others, a device works again once it has told of the error.
+static atomic_int do_stay, is_first, staying, is_told;
+static char staying_words[EMU_MESSAGE]; // of the first one, complete once `staying` is its code
+
+void emu_errors_stay(void) {
+    atomic_store(&do_stay, 1);
+}
+
+int emu_error_would_stay(void) {
+    return atomic_load_explicit(&do_stay, memory_order_relaxed);
+}
+
+void emu_error_stays(int code, const char *message) {
+    if (!emu_error_would_stay() || code < cudaErrorIllegalAddress || code > cudaErrorLaunchFailure) return;
+    if (atomic_exchange(&is_first, 1)) return;
+    snprintf(staying_words, sizeof staying_words, "%s", message);
+    atomic_store(&staying, code);
+}
+
+int emu_error_is_there(void) {
+    return atomic_load(&staying) != cudaSuccess;
+}
+
+int emu_error_told(void) {
+    if (emu_error_is_there()) atomic_store(&is_told, 1);
+    return emu_error_of_all_calls();
+}
+
+int emu_error_of_all_calls(void) {
+    if (!atomic_load_explicit(&is_told, memory_order_relaxed)) return cudaSuccess;
+    return emu_error(atomic_load(&staying), "%s", staying_words);
+}
+
 int emu_last_error(int reset) {
-    int code = last_error;
+    int code = emu_error_of_all_calls();
+    if (code) return code;
+    code = last_error;
     if (reset) last_error = cudaSuccess;
     return code;
 }

@@ -37,7 +37,9 @@ static emu_event *new_event(void) { // NULL: no memory
 }
 
 static int find_event(void *handle, emu_event **result) {
+    const int code = emu_error_of_all_calls();
     *result = NULL;
+    if (code) return code;
     for (int i = row_count; i-- > 0 && !*result;) {
         const uintptr_t at = (uintptr_t)handle - (uintptr_t)rows[i].events; // wraps if the handle is before the row
         if (at / sizeof(emu_event) >= rows[i].count || at % sizeof(emu_event)) continue;
@@ -65,18 +67,28 @@ int emu_event_create(void **handle, unsigned flags) {
     return cudaSuccess;
 }
 
+static void drop(emu_event *e) {
+    e->live = 0;
+    e->record = 0; // a queued record then no longer matches this event
+    e->next = free_events;
+    free_events = e;
+}
+
 int emu_event_destroy(void *handle) {
     emu_event *e;
     pthread_mutex_lock(&emu_queues.lock);
     int code = find_event(handle, &e);
-    if (!code) {
-        e->live = 0;
-        e->record = 0; // a queued record then no longer matches this event
-        e->next = free_events;
-        free_events = e;
-    }
+    if (!code) drop(e);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;
+}
+
+void emu_drop_events(int device) {
+    pthread_mutex_lock(&emu_queues.lock);
+    for (int i = 0; i < row_count; i++)
+        for (size_t k = 0; k < rows[i].count; k++)
+            if (rows[i].events[k].live && rows[i].events[k].device == device) drop(&rows[i].events[k]);
+    pthread_mutex_unlock(&emu_queues.lock);
 }
 
 int emu_event_has_record(void *handle) {

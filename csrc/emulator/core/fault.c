@@ -77,6 +77,20 @@ static uintptr_t code_of_kernel(const emu_block *block, const void *context) {
     return 0;
 }
 
+// Whether the instruction is one that needs an address that is a multiple of 16: movaps, movdqa, addps, ...
+static int is_of_vector(const void *context) {
+#if defined(__x86_64__)
+    const unsigned char *code = (const unsigned char *)program_counter(context);
+    code += *code == 0x66;
+    code += (*code & 0xf0) == 0x40;
+    const unsigned char what = code[1];
+    return *code == 0x0f && ((what >= 0x51 && what <= 0x5f) || memchr("\x28\x29\x2b\x6f\x7f\xe7", what, 6));
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 static unsigned access_kind(const void *context) { // 0: unknown
     const ucontext_t *at = context;
 #if defined(__x86_64__)
@@ -137,10 +151,12 @@ static int describe_access(emu_block *block, const siginfo_t *info, const void *
     const uintptr_t address = (uintptr_t)info->si_addr;
     char *text = block->fail_text, near[100];
     enum { SIZE = sizeof block->fail_text };
-    if (info->si_code == SI_KERNEL) { // the processor does not say which
-        snprintf(text, SIZE,
-                 "the thread accessed an address that no memory can have, or a vector at an address that is not a "
-                 "multiple of its size (16 bytes for a float4)");
+    if (info->si_code == SI_KERNEL && is_of_vector(context)) { // the processor does not say which address
+        snprintf(text, SIZE, "the thread accessed a vector at an address that is not a multiple of its 16 bytes");
+        return cudaErrorMisalignedAddress;
+    }
+    if (info->si_code == SI_KERNEL) {
+        snprintf(text, SIZE, "the thread accessed an address that no memory can have");
     } else if (emu_stacks_guard(&block->stacks, address)) {
         snprintf(text, SIZE, EMU_STACK_OVERFLOW, block->stacks.stack_bytes);
         return cudaErrorHardwareStackError;
@@ -351,7 +367,7 @@ void emu_assert_fail(const char *expression, const char *file, unsigned line, co
         abort();
     }
     const emu_dim3 at = block->index, thread = emu_threadIdx.index;
-    if (!emu_current_config()->silent && !atomic_exchange(&block->grid->asserted, 1))
+    if (!emu_current_config()->silent && !emu_tool_takes_failures() && !atomic_exchange(&block->grid->asserted, 1))
         fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
                 function, at.x, at.y, at.z, thread.x, thread.y, thread.z, expression);
     emu_block_fail_as(cudaErrorAssert, file, (int)line, "%s: assertion `%s` failed", function, expression);

@@ -24,6 +24,12 @@ static inline void emu_fork_lock(emu_fork stage, pthread_mutex_t *lock) {
 // --- errors.c ----------------------------------------------------------------------------------------------------
 // Records code and message for the calling thread; returns the code.
 int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Errors of kernels, which in a whole program every call returns once one that waits has told of them.
+int emu_error_would_stay(void);
+void emu_error_stays(int code, const char *message); // of a kernel; without effect for others than programs
+int emu_error_is_there(void);
+int emu_error_told(void);         // after a wait
+int emu_error_of_all_calls(void); // 0: there is none
 
 // --- config.c ----------------------------------------------------------------------------------------------------
 const char *emu_config_problem(void); // the message on a malformed environment variable; NULL: none
@@ -31,7 +37,9 @@ int emu_allocation_should_fail(void); // decrements fail_allocation
 size_t emu_parse_size(const char *text, int *ok);
 int emu_change_config(const char *key, const char *value); // without waiting, unlike emu_configure
 void emu_config_fork(emu_fork stage);
-void emu_print_error(const char *message); // of a kernel, for callers that ignore return codes
+
+// --- launch.c ----------------------------------------------------------------------------------------------------
+int emu_launch_request(const emu_launch *request); // what emu_launch_kernel does
 
 // --- chips.c -----------------------------------------------------------------------------------------------------
 typedef struct emu_multiprocessor { // the resources of a multiprocessor of one compute capability
@@ -81,14 +89,15 @@ typedef struct emu_kernel { // a handle points to one
     emu_code code;
     emu_module module;
     _Atomic(const emu_signature *) signature; // NULL: only the address is known so far
-    emu_dim3 cluster;                         // in which it must be launched: __cluster_dims__; 0: in none
-    atomic_size_t shared;                     // the most dynamic shared memory per block
-    _Atomic(char *) name;                     // the mangled name; NULL until it is first requested
+    emu_bounds bounds;
+    atomic_size_t shared; // the most dynamic shared memory per block
+    _Atomic(char *) name; // the mangled name; NULL until it is first requested
 } emu_kernel;
 
 static inline const emu_signature *emu_kernel_signature(const emu_kernel *kernel) {
     return atomic_load_explicit(&kernel->signature, memory_order_acquire);
 }
+int emu_kernel_threads(const emu_kernel *kernel); // the most per block
 static inline size_t emu_kernel_shared(const emu_kernel *kernel) {
     return atomic_load_explicit(&kernel->shared, memory_order_relaxed);
 }
@@ -131,6 +140,10 @@ void emu_device_end(void);
 // From now on, the host may not, and `then` is called if it does; 1: it may go on. (`event` lacks the allocation.)
 typedef int (*emu_host_touched)(emu_host_event *event, int is_fault);
 void emu_close(emu_host_touched then);
+
+// --- symbol.c ----------------------------------------------------------------------------------------------------
+void emu_reset_variables(void); // for cudaDeviceReset
+void emu_symbol_fork(emu_fork stage);
 
 // --- region.c (region.h) -----------------------------------------------------------------------------------------
 void emu_region_fork(emu_fork stage);
@@ -182,6 +195,8 @@ typedef enum emu_manner {
 int emu_submit(void *stream, emu_work work, const void *data, size_t bytes, emu_manner manner, int always);
 int emu_stream_device(void *stream, int *device); // checks the handle
 void emu_drop_streams(int device);                // for cudaDeviceReset: handles become invalid
+void emu_drop_events(int device);                 // event.c; likewise
+void emu_launch_not_run(const void *function);    // tells of it: in a program of which a kernel has failed
 void emu_stream_fork(emu_fork stage);
 
 // --- wait.c ------------------------------------------------------------------------------------------------------

@@ -79,10 +79,11 @@ static void print(const emu_host_event *event, const emu_line *at) {
              (size_t)(event->address - event->memory.address), event->memory.bytes, allocated,
              writes ? "Write to an array of the host, and copy that: cudaMemcpy(d, h, bytes, cudaMemcpyHostToDevice)"
                     : "Copy it to the host first: cudaMemcpy(h, d, bytes, cudaMemcpyDeviceToHost)");
-    emu_print_error(text);
+    if (!emu_current_config()->silent) fprintf(stderr, "cudakern: %s\n", text);
 }
 
 static _Noreturn void end_program(void) {
+    raise(SIGSEGV); // the program may have a handler
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
     for (;;) pause();

@@ -110,7 +110,7 @@ static emu_kernel *learn(const void *function, const emu_signature *signature) {
         kernel->code = code;
         kernel->module = module;
         const emu_announced *own = announcement(function);
-        if (own) kernel->cluster = own->cluster;
+        if (own) kernel->bounds = own->bounds;
         atomic_init(&kernel->signature, signature);
         atomic_init(&kernel->shared, EMU_LIMITS.shared_per_block);
         put(to, function, kernel);
@@ -225,6 +225,11 @@ int emu_function_set(const void *function, int attribute, int value) {
     return cudaSuccess;
 }
 
+int emu_kernel_threads(const emu_kernel *kernel) {
+    const int most = EMU_LIMITS.block_threads;
+    return kernel->bounds.threads && kernel->bounds.threads < (unsigned)most ? (int)kernel->bounds.threads : most;
+}
+
 int emu_function_attributes(void *attributes, size_t size, const void *function) {
     const char *call = "cudaFuncGetAttributes";
     emu_kernel *kernel;
@@ -234,7 +239,7 @@ int emu_function_attributes(void *attributes, size_t size, const void *function)
     if (!attributes) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     const int capability = emu_chip_now()->each->capability;
     // Registers, static shared memory and local memory are up to the host compiler and unknown here: 0.
-    struct cudaFuncAttributes a = {.maxThreadsPerBlock = EMU_LIMITS.block_threads,
+    struct cudaFuncAttributes a = {.maxThreadsPerBlock = emu_kernel_threads(kernel),
                                    .ptxVersion = capability,
                                    .binaryVersion = capability,
                                    .maxDynamicSharedSizeBytes = (int)emu_kernel_shared(kernel),

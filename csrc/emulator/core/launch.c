@@ -44,7 +44,8 @@ int emu_occupancy(int *blocks, const void *function, int block_size, size_t dyna
     if (code) return code;
     if (!blocks || block_size < 1)
         return emu_error(cudaErrorInvalidValue, "%s: %d threads per block; at least 1 is needed", call, block_size);
-    *blocks = dynamic_shared <= emu_kernel_shared(kernel) ? chip_occupancy(block_size, dynamic_shared) : 0;
+    const int fits = dynamic_shared <= emu_kernel_shared(kernel) && block_size <= emu_kernel_threads(kernel);
+    *blocks = fits ? chip_occupancy(block_size, dynamic_shared) : 0;
     return cudaSuccess;
 }
 
@@ -147,6 +148,10 @@ static int check_launch(const emu_grid_launch *launch, const emu_kernel *kernel)
     if (threads > (unsigned long long)EMU_LIMITS.block_threads)
         REFUSE(cudaErrorInvalidValue, "kernel %s: a block of (%u,%u,%u) = %llu threads; at most %d are allowed", name,
                b[0], b[1], b[2], threads, EMU_LIMITS.block_threads);
+    if (threads > (unsigned)emu_kernel_threads(kernel))
+        REFUSE(cudaErrorInvalidValue,
+               "kernel %s: a block of (%u,%u,%u) = %llu threads; its __launch_bounds__ allow at most %d", name, b[0],
+               b[1], b[2], threads, emu_kernel_threads(kernel));
     size_t allowed = emu_kernel_shared(kernel), most = emu_chip_now()->each->shared_per_block;
     if (launch->dynamic_shared > allowed || launch->dynamic_shared > most)
         REFUSE(cudaErrorInvalidValue,
@@ -213,7 +218,7 @@ static int copy_arguments(char *to, const emu_signature *signature, void *const 
     return cudaSuccess;
 }
 
-int emu_launch_kernel(const emu_launch *request) {
+int emu_launch_request(const emu_launch *request) {
     emu_kernel *kernel;
     int device, code = emu_enter(&device);
     if (!code) code = emu_check_version(request->interface_version);
@@ -243,7 +248,7 @@ int emu_launch_kernel(const emu_launch *request) {
                               .dynamic_shared = request->dynamic_shared,
                               .cluster = {1, 1, 1},
                               .device = device};
-    if (kernel->cluster.x) launch.cluster = kernel->cluster;
+    if (kernel->bounds.cluster.x) launch.cluster = kernel->bounds.cluster;
     code = read_attributes(&launch, request->attributes, request->attribute_count);
     if (!code) code = check_launch(&launch, kernel);
     if (code) return code;

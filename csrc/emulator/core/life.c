@@ -16,6 +16,8 @@ int emu_device_reset(void) {
     if (code) return code;
     code = emu_device_wait(NULL, NULL);
     emu_drop_streams(device);
+    emu_drop_events(device);
+    emu_reset_variables();
     emu_drop_textures(device);
     emu_release_device(device);
     emu_drop_peers(device);
@@ -61,6 +63,7 @@ static void at_fork(emu_fork stage) { // in any order, because no function holds
     emu_config_fork(stage);
     emu_kernel_fork(stage);
     emu_memory_fork(stage);
+    emu_symbol_fork(stage);
     emu_region_fork(stage);
     emu_texture_fork(stage);
     emu_tool_fork(stage);

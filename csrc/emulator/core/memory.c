@@ -7,7 +7,8 @@
 // Device memory is host memory to which CUDA's rules are applied. As on a GPU, new memory is not zero: all its bytes
 // are 0xFF, which is NaN in every floating-point format and -1 in every signed integer type, so a read of unwritten
 // memory shows in the result. Of more than FILL bytes, only the first and the last FILL / 2 are filled. Whole
-// programs ask for zeros instead, which is what they see on a GPU at first (measured on an H200).
+// programs ask for zeros instead, which is what they see on a GPU at first (measured on an H200). Managed memory is
+// always zero: the operating system gives it to programs, and a check cannot tell whether the host has written it.
 #define _GNU_SOURCE
 #include "../../size_in_words.h"
 #include "host.h"
@@ -106,8 +107,8 @@ void emu_new_memory(int byte) {
     atomic_store(&new_byte, byte);
 }
 
-static void fill_new(char *memory, size_t bytes) {
-    const int byte = atomic_load(&new_byte);
+static void fill_new(char *memory, size_t bytes, emu_entry_kind kind) {
+    const int byte = kind == MANAGED ? 0 : atomic_load(&new_byte);
     if (bytes <= FILL) {
         memset(memory, byte, bytes);
     } else {
@@ -148,7 +149,7 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, emu_en
     }
     char *memory = fresh.region.data;
     if (!failed) {
-        fill_new(memory, bytes);
+        fill_new(memory, bytes, kind);
         fresh.base = (uintptr_t)memory;
     }
     pthread_mutex_lock(&emu_table.lock);
@@ -272,7 +273,8 @@ int emu_free(void *pointer) {
     emu_wait_idle(device); // as in CUDA: kernels may still use it; their errors stay for a synchronizing call
     release(&pointer);
     emu_region_settle_spares();
-    return emu_table_report_problem(device);
+    code = emu_table_report_problem(device);
+    return code ? code : emu_error_told();
 }
 
 int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {

@@ -1,3 +1,5 @@
+// Launches, as whole programs make them, and what is said of those that fail.
+//
 // Launches by `kernel<<<...>>>(arguments)` in translated sources: device_program.h.
 //
 //   emu_launch_next(g, b, ...) -->  configurations of this thread:  [outer call] <- [inner call]
@@ -7,35 +9,50 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "block.h"
 #include "host.h"
 
 typedef struct pending {
     struct pending *before;
     emu_configuration launch;
+    uintptr_t code; // that makes it
 } pending;
 
-static __thread pending *last;
-EMU_API __thread int emu_launching __attribute__((tls_model("initial-exec"))); // whether there is one
+static __thread pending *last STATIC_TLS;
+static __thread uintptr_t taken STATIC_TLS; // the code of the launch that is made; 0: a function of the API makes it
+EMU_API __thread int emu_launching STATIC_TLS; // whether there is one
 
 void emu_launch_next(const emu_configuration *launch) {
     pending *next = malloc(sizeof *next);
     if (!next) return; // the kernel then runs as a function: there is no memory for anything
-    *next = (pending){last, *launch};
+    *next = (pending){last, *launch, (uintptr_t)__builtin_return_address(0) - 1};
     last = next;
     emu_launching = 1;
-}
-
-void emu_launch_refused(void) {
-    static atomic_int printed;
-    char text[EMU_MESSAGE];
-    if (!atomic_exchange(&printed, 1) && emu_error_detail(text, sizeof text)) emu_print_error(text);
 }
 
 emu_configuration emu_launch_taken(void) {
     pending *now = last;
     const emu_configuration launch = now->launch;
     last = now->before;
+    taken = now->code;
     emu_launching = last != NULL;
     free(now);
     return launch;
+}
+
+int emu_launch_kernel(const emu_launch *request) {
+    const int code = emu_launch_request(request);
+    const uintptr_t at = taken;
+    taken = 0;
+    if (!code || !emu_error_would_stay()) return code;
+    if (emu_error_of_all_calls()) {
+        emu_kernel *known;
+        emu_launch_not_run(emu_find_kernel(request->kernel, "the launch", &known) ? request->kernel
+                                                                                  : known->function);
+        return code;
+    }
+    char text[EMU_MESSAGE];
+    emu_error_detail(text, sizeof text);
+    emu_tell_failure(&(emu_failure_event){.kind = EMU_FAILURE_REFUSED, .code = code, .message = text, .call = at});
+    return code;
 }

@@ -243,7 +243,7 @@ void emu_finish(emu_stream *s) {
 // Whether the kernel must be skipped: an earlier kernel, which may write its input, failed or was skipped, and this
 // has not been reported yet. If so, copies that report's error.
 static int inherits_failure(const emu_stream *s, emu_op *o) { // lock held
-    if (o->kind != OP_KERNEL) return 0;
+    if (o->kind != OP_KERNEL || (emu_error_would_stay() && !emu_error_is_there())) return 0;
     for (const emu_op *r = s->reports; r; r = r->next) {
         if (r->reported >= (r->launcher == o->launcher ? TOLD_BY_STREAM : TOLD_ELSEWHERE)) continue;
         o->code = r->code;
@@ -253,8 +253,21 @@ static int inherits_failure(const emu_stream *s, emu_op *o) { // lock held
     return 0;
 }
 
+void emu_launch_not_run(const void *function) {
+    char name[256], text[EMU_MESSAGE];
+    if (!emu_error_would_stay()) return;
+    emu_kernel_name(function, name, sizeof name);
+    snprintf(
+        text, sizeof text,
+        "kernel %s was not run, nor will any later one be: as on a GPU, a kernel's error ends all work, and every "
+        "later call returns it",
+        name);
+    emu_tell_failure(&(emu_failure_event){.kind = EMU_FAILURE_NOT_RUN, .message = text});
+}
+
 static void say_skipped(emu_op *o) { // lock not held, since the loader has a lock for names
     char name[256], text[EMU_MESSAGE];
+    emu_launch_not_run(o->launch.function);
     if (!o->message) return;
     emu_kernel_name(o->launch.function, name, sizeof name);
     o->reason = (size_t)snprintf(text, sizeof text,
@@ -296,6 +309,7 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
         emu_device_begin();
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, &error);
         char damage[EMU_MESSAGE / 2];
+        emu_error_stays(code, message); // (not what a GPU does not notice, either: damage)
         if (emu_memory_check(o->launch.arguments, o->launch.argument_bytes, damage, sizeof damage) && !code) {
             char name[256];
             code = cudaErrorIllegalAddress;
@@ -311,7 +325,11 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
             const size_t length = strlen(message);
             emu_memory_explain(error.address, message + length, EMU_MESSAGE - length);
         }
-        if (code != cudaErrorAssert) emu_print_error(message); // (a failed assert has been printed, in CUDA's words)
+        emu_tell_failure(&(emu_failure_event){.kind = EMU_FAILURE_KERNEL,
+                                              .code = code,
+                                              .message = message,
+                                              .grid = o->launch.grid,
+                                              .block = o->launch.block});
         o->code = code;
         o->message = strdup(message);
     }
@@ -455,8 +473,10 @@ int emu_stream_destroy(void *handle) {
     if (!handle || handle == (void *)cudaStreamLegacy || handle == (void *)cudaStreamPerThread)
         return emu_error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: a default stream cannot be destroyed");
     emu_stream *s;
+    int device, code = emu_enter(&device);
+    if (code) return code;
     pthread_mutex_lock(&emu_queues.lock);
-    int code = emu_find_stream(handle, 0, &s);
+    code = emu_find_stream(handle, device, &s);
     if (!code) close_stream(s);
     pthread_mutex_unlock(&emu_queues.lock);
     return code;

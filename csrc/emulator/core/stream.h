@@ -15,8 +15,8 @@
 //
 // After a kernel's failure, later kernels of the stream are skipped, because their input is wrong, until the failure
 // has been reported. A kernel that failed or was skipped stays in its stream's list `reports` until its launcher has
-// been told; wait.c has a picture. (On a GPU nothing works after such an error until the process ends; here the
-// stream stays usable.)
+// been told; wait.c has a picture. (On a GPU nothing works after such an error until the process ends; here this
+// is so for whole programs, errors.c, and for others the stream stays usable.)
 #ifndef EMULATOR_STREAM_H
 #define EMULATOR_STREAM_H
 

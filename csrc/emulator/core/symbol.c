@@ -7,7 +7,43 @@
 // Invariant: a library whose symbols are registered stays loaded, so no address in the table can be reused.
 #include "host.h"
 
+#include <pthread.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static emu_initial *variables; // of programs
+
+void emu_symbol_fork(emu_fork stage) {
+    emu_fork_lock(stage, &lock);
+}
+
+// Of memory that begins as zeros, which may be much, there is no copy.
+void emu_announce_initial(emu_initial *variable, int add) {
+    if (add && !emu_begins_as_zeros(variable->at) && (variable->first = malloc(variable->bytes)))
+        memcpy(variable->first, variable->at, variable->bytes);
+    pthread_mutex_lock(&lock);
+    emu_initial **at = &variables;
+    while (!add && *at && *at != variable) at = &(*at)->next;
+    if (add)
+        variable->next = variables, variables = variable;
+    else if (*at)
+        *at = variable->next;
+    pthread_mutex_unlock(&lock);
+    if (!add) free(variable->first);
+}
+
+void emu_reset_variables(void) {
+    pthread_mutex_lock(&lock);
+    for (const emu_initial *v = variables; v; v = v->next) {
+        if (!v->first)
+            memset(v->at, 0, v->bytes);
+        else if (memcmp(v->at, v->first, v->bytes)) // (it is not constant)
+            memcpy(v->at, v->first, v->bytes);
+    }
+    pthread_mutex_unlock(&lock);
+}
 
 // `size` 0: only the address is known, as for symbols in C; the symbol must have been registered before.
 static int find(const void *symbol, size_t size, const char *call, emu_allocation *match) {

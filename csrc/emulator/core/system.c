@@ -116,6 +116,30 @@ emu_code emu_code_around(const void *function, emu_module *module) {
     return of.code;
 }
 
+typedef struct place {
+    uintptr_t address;
+    int is_in_file;
+} place;
+
+static int find_place(struct dl_phdr_info *of, size_t size, void *to) {
+    (void)size;
+    place *at = to;
+    for (int i = 0; i < of->dlpi_phnum; ++i) {
+        const ElfW(Phdr) *part = &of->dlpi_phdr[i];
+        const uintptr_t offset = at->address - of->dlpi_addr - part->p_vaddr;
+        if (part->p_type != PT_LOAD || offset >= part->p_memsz) continue;
+        at->is_in_file = offset < part->p_filesz;
+        return 1;
+    }
+    return 0;
+}
+
+int emu_begins_as_zeros(const void *address) {
+    place at = {.address = (uintptr_t)address, .is_in_file = 1};
+    dl_iterate_phdr(find_place, &at);
+    return !at.is_in_file;
+}
+
 void emu_kernel_name(const void *function, char *name, size_t size) {
     Dl_info where;
     if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {

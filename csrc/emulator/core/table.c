@@ -96,7 +96,8 @@ int emu_memory_check(const void *arguments, size_t bytes, char *text, size_t siz
 static void keep_problem(int device, const char *what) { // lock held
     char message[EMU_MESSAGE];
     snprintf(message, sizeof message, "a kernel %s", what);
-    emu_print_error(message);
+    emu_tell_failure(
+        &(emu_failure_event){.kind = EMU_FAILURE_KERNEL, .code = cudaErrorIllegalAddress, .message = message});
     if (!problems[device]) problems[device] = strdup(message);
     atomic_store_explicit(&unchecked, 1, memory_order_relaxed);
 }

@@ -10,6 +10,7 @@
 // Invariant: `users` counts the acquisitions of the subscriber, which is not replaced before they have been released.
 #include "tools.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "block.h"
@@ -110,6 +111,31 @@ void emu_tool_order(const emu_order_event *order) {
     if (!to) return;
     if (to->events.order) to->events.order(to->tool, order);
     emu_tool_release();
+}
+
+int emu_tool_takes_failures(void) {
+    const emu_subscriber *to = emu_tool_acquire();
+    const int takes = to && to->events.failure;
+    if (to) emu_tool_release();
+    return takes;
+}
+
+// A failed assert has been printed, in CUDA's words. What concerns launches is said once: a program may go on and on.
+void emu_tell_failure(const emu_failure_event *failure) {
+    static atomic_int printed[EMU_FAILURE_KINDS];
+    const emu_subscriber *to = emu_tool_acquire();
+    const int is_told = to && to->events.failure;
+    if (is_told) to->events.failure(to->tool, failure);
+    if (to) emu_tool_release();
+    if (is_told || emu_current_config()->silent) return;
+    const int is_kernel = failure->kind == EMU_FAILURE_KERNEL;
+    if (is_kernel ? failure->code == cudaErrorAssert : atomic_exchange(&printed[failure->kind], 1)) return;
+    emu_line line = {.line = 0};
+    if (failure->call) emu_source_lines(&failure->call, 1, &line);
+    if (line.line)
+        fprintf(stderr, "cudakern: %s:%d: %s\n", line.file, line.line, failure->message);
+    else
+        fprintf(stderr, "cudakern: %s\n", failure->message);
 }
 
 void emu_tool_allocate(const emu_memory_event *memory) {

@@ -29,8 +29,10 @@ void emu_tool_release(void);
 // Events that are no launch's; also if there is no tool.
 void emu_tool_copy(const emu_copy_event *copy);
 void emu_tool_order(const emu_order_event *order);
-void emu_tool_runs(uint64_t order); // this thread now carries out the work of that order
-uint64_t emu_tool_running(void);    // which one it does
+int emu_tool_takes_failures(void);
+void emu_tell_failure(const emu_failure_event *failure); // without such a tool, on standard error
+void emu_tool_runs(uint64_t order);                      // this thread now carries out the work of that order
+uint64_t emu_tool_running(void);                         // which one it does
 void emu_tool_allocate(const emu_memory_event *memory);
 void emu_tool_release_memory(const emu_memory_event *memory);
 int emu_tool_host(const emu_host_event *access); // whether there is a tool that wants it

@@ -81,6 +81,7 @@ typedef struct site {
     int line;
     unsigned kind, bytes; // emu_access_kind
     int space;            // emu_space
+    const char *name;     // of an operation that accesses no memory; else NULL
     uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
     uint64_t hits; // sectors that L1 had
     uint64_t most; // sectors, or wavefronts, of the costliest request ...
@@ -102,6 +103,7 @@ void requests_start(unsigned threads, size_t dynamic_shared, range (*find)(uintp
 void requests_forget_memory(void); // what `find` has said
 void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_bytes);
 unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_space space); // its number
+void requests_operation(const emu_where *at, const char *name, unsigned lanes);            // of a warp
 void requests_make(unsigned warp, uint64_t note, const request *of);                       // note: as branches_note
 void requests_separate(void);          // later requests have no members of the same objects
 void requests_converge(unsigned warp); // lanes wait for each other: later requests are joined with none before

@@ -9,7 +9,7 @@
 
 #include "counters.h"
 
-enum { RECENT = 8, GROUPS = 8, COSTS = 1 << 12 };
+enum { RECENT = 8, GROUPS = 8, NEIGHBORS = 8, COSTS = 1 << 12 };
 enum { WIDEST = 16 };                     // bytes of a load or store
 enum { PERIOD = LINE, KNOWN_LINES = 32 }; // what a shape costs depends on its base modulo this
 
@@ -18,9 +18,11 @@ typedef struct placed { // a request: of each lane, base + shape
     uint32_t lanes;
 } placed;
 
-typedef struct group { // requests that are joined
-    placed first;
-    unsigned count;
+typedef struct group { // requests that are joined: elements of an aligned chunk in each lane
+    placed chunk;
+    unsigned elements;                   // bits: accessed
+    unsigned short sites[WIDEST / WORD]; // that access them
+    int of_several;                      // sites
 } group;
 
 typedef struct row { // of a site and a warp
@@ -35,8 +37,13 @@ typedef struct row { // of a site and a warp
 } row;
 
 static site sites[MOST_SITES];
-static unsigned char alignment[MOST_SITES]; // of the objects that a site accesses members of; 0: unknown
-static row *rows[MOST_SITES];               // of each warp
+static unsigned char alignment[MOST_SITES];     // of the objects that a site accesses members of; 0: unknown
+static struct joined {                          // of a site's requests, those that are joined with others' ones
+    unsigned char phase;                        // 1 + place of the first lane in a pair of elements; 0: unknown
+    unsigned short with;                        // site, or itself
+    int64_t requests, lanes, wavefronts, ideal; // how much more they were without being joined
+} joined[MOST_SITES];
+static row *rows[MOST_SITES]; // of each warp
 static unsigned site_count;
 static struct {
     uintptr_t key;
@@ -64,6 +71,7 @@ unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_spa
     sites[site_count] = (site){
         .code = at->code, .file = at->file, .line = at->line, .kind = kind, .bytes = (unsigned)bytes, .space = space};
     alignment[site_count] = 0;
+    joined[site_count] = (struct joined){.with = (unsigned short)site_count};
     if (!rows[site_count]) {
         rows[site_count] = calloc(MOST_WARPS, sizeof **rows);
         if (!rows[site_count]) abort();
@@ -73,6 +81,13 @@ unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_spa
         rows[site_count][warp].warp = warp;
     }
     return site_count++;
+}
+
+void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
+    site *const to = &sites[requests_site(at, 0, (unsigned)(uintptr_t)name, EMU_SPACES)];
+    to->name = name;
+    ++to->requests;
+    to->lanes += (unsigned)__builtin_popcount(lanes);
 }
 
 // --- What requests cost --------------------------------------------------------------------------------------------
@@ -198,17 +213,61 @@ static void count_request(row *in, const placed *of, unsigned bytes) {
 // --- Neighbors that are joined -------------------------------------------------------------------------------------
 //
 //   for (k = 0; k < 16; ++k) sum += tile[y][k] * ...;   nvcc unrolls the loop, and loads tile[y][k] to [k + 3]
+//   s[4 * t] + s[4 * t + 1]                             nvcc loads both
 //
-// It does so wherever it knows that they are aligned, unless there is a store in the loop, too. It aligns shared
-// arrays itself. (So it does not know of an array that begins within another one at a place that only the launch
-// tells.) The first of such requests is held until the others have come.
+// It does so wherever it knows that they are aligned, unless there is a store between them or in the loop. It aligns
+// shared arrays itself. (So it does not know of an array that begins within another one at a place that only the
+// launch tells.) The first of such requests is held until the others have come, of the same instruction or of others.
+enum { VARIES = UINT8_MAX }; // a phase: then nvcc does not know, either, what is aligned
 
+static void add_joined(unsigned site_number, const row *in, const placed *of, unsigned bytes, int sign) {
+    struct joined *const to = &joined[site_number];
+    touched lines;
+    row shape = *in;
+    const cost its = known_cost(&sites[site_number], &shape, of, bytes, &lines);
+    to->requests += sign;
+    to->lanes += sign * __builtin_popcount(of->lanes);
+    to->wavefronts += sign * (int)its.wavefronts;
+    to->ideal += sign * (int)its.ideal;
+}
+
+// Of a load, a missing element is loaded with the three others.
 static void count_group(row *in, group of) {
-    const unsigned bytes = sites[in->site].bytes;
-    for (unsigned left = of.count, some; left; left -= some) {
-        some = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        count_request(in, &of.first, some * bytes);
-        of.first.base += some * bytes;
+    const unsigned bytes = sites[in->site].bytes, all = (1u << WIDEST / bytes) - 1;
+    for (unsigned i = 0; of.of_several && of.elements >> i; ++i)
+        if (of.elements >> i & 1)
+            add_joined(of.sites[i], in, &(placed){of.chunk.base + i * bytes, of.chunk.lanes}, bytes, 1);
+    if (of.of_several && !(sites[in->site].kind & EMU_WRITES) && __builtin_popcount(of.elements) == 3)
+        of.elements = all;
+    for (unsigned first = 0, some; of.elements >> first; first += some) {
+        some = 1;
+        if (!(of.elements >> first & 1)) continue;
+        for (unsigned more;
+             more = (1u << 2 * some) - 1, first % (2 * some) == 0 && (of.elements >> first & more) == more;)
+            some *= 2;
+        const placed it = {of.chunk.base + first * bytes, of.chunk.lanes};
+        count_request(in, &it, some * bytes);
+        if (of.of_several) add_joined(in->site, in, &it, some * bytes, -1);
+    }
+}
+
+// The launch has shown of which sites nvcc cannot know that they are neighbors: s[i] + s[i + d], and d was 1 at first.
+static void part_joined(void) {
+    for (int goes_on = 1; goes_on;) {
+        goes_on = 0;
+        for (unsigned i = 0; i < site_count; ++i) {
+            unsigned char *const its = &joined[i].phase, *const of_other = &joined[joined[i].with].phase;
+            if ((*its == VARIES) == (*of_other == VARIES)) continue;
+            *its = *of_other = VARIES;
+            goes_on = 1;
+        }
+    }
+    for (unsigned i = 0; i < site_count; ++i) {
+        if (joined[i].phase != VARIES) continue;
+        sites[i].requests += (uint64_t)joined[i].requests;
+        sites[i].lanes += (uint64_t)joined[i].lanes;
+        sites[i].wavefronts += (uint64_t)joined[i].wavefronts;
+        sites[i].ideal += (uint64_t)joined[i].ideal;
     }
 }
 
@@ -232,28 +291,61 @@ static void list(row *in) {
     in->is_listed = 1;
 }
 
+// Is the element of `site` one of a chunk that `in` holds?
+static int add_element(row *in, const placed *chunk, unsigned size, unsigned element, unsigned site_number) {
+    for (unsigned i = 0; i < in->held_count; ++i) {
+        group *const to = &in->held[i];
+        if (chunk->lanes != to->chunk.lanes || chunk->base != to->chunk.base || to->elements >> element & 1) continue;
+        to->elements |= 1u << element;
+        to->sites[element] = (unsigned short)site_number;
+        to->of_several |= site_number != in->site;
+        if (to->elements == (1u << size) - 1) end_group(in, i);
+        return 1;
+    }
+    return 0;
+}
+
+static int add_to_neighbor(const row *in, const placed *chunk, unsigned size, unsigned element) {
+    const site *const at = &sites[in->site];
+    const unsigned count = listed[in->warp].count;
+    for (unsigned i = count > NEIGHBORS ? count - NEIGHBORS : 0; i < count; ++i) {
+        row *const other = listed[in->warp].of[i];
+        const site *const its = &sites[other->site];
+        if (other == in || other->hash != in->hash || other->others != in->others || its->bytes != at->bytes ||
+            its->kind != at->kind || joined[other->site].phase == VARIES)
+            continue;
+        if (!add_element(other, chunk, size, element, in->site)) continue;
+        joined[in->site].with = (unsigned short)other->site;
+        return 1;
+    }
+    return 0;
+}
+
 static void hold(row *in, const placed *of) {
     const unsigned bytes = sites[in->site].bytes;
     const uint32_t others = made[in->warp][sites[in->site].kind & EMU_WRITES ? 0 : 1];
     if (in->others != others) count_held(in);
     in->others = others;
     if (!in->hash) look_at_shape(in);
-    for (unsigned i = 0; i < in->held_count; ++i) {
-        group *const to = &in->held[i];
-        if (of->lanes != to->first.lanes || of->base != to->first.base + to->count * bytes) continue;
-        const unsigned most = (to->first.base | in->unaligned) % WIDEST ? 2 * bytes : WIDEST;
-        if (++to->count * bytes == most) end_group(in, i);
-        return;
-    }
-    if ((of->base | in->unaligned) % (2 * bytes)) {
+    unsigned char *const phase = &joined[in->site].phase;
+    const unsigned char its_phase = (unsigned char)(1 + of->base % (2 * bytes));
+    *phase = *phase && *phase != its_phase ? VARIES : its_phase;
+    const unsigned width = in->unaligned % WIDEST ? 2 * bytes : WIDEST;
+    if (in->unaligned % width) {
         count_request(in, of, bytes);
         return;
     }
+    const placed chunk = {of->base - of->base % width, of->lanes};
+    const unsigned size = width / bytes, element = (unsigned)(of->base - chunk.base) / bytes;
+    if (add_element(in, &chunk, size, element, in->site)) return;
+    if (*phase != VARIES && add_to_neighbor(in, &chunk, size, element)) return;
     if (!in->held) in->held = malloc(GROUPS * sizeof *in->held);
     if (!in->held) abort();
     if (in->held_count == GROUPS) end_group(in, 0);
     if (!in->is_listed) list(in);
-    in->held[in->held_count++] = (group){*of, 1};
+    group *const new = &in->held[in->held_count++];
+    *new = (group){.chunk = chunk, .elements = 1u << element};
+    new->sites[element] = (unsigned short)in->site;
 }
 
 void requests_converge(unsigned warp) {
@@ -516,6 +608,7 @@ void requests_block_end(void) {
 cache_figures requests_end(void) {
     const cache_figures result = caches_end(statics.most ? statics.most - statics.least : 0);
     for (unsigned i = 0; i < site_count; ++i) sites[i].hits = caches_hits(i);
+    part_joined();
     return result;
 }
 

@@ -16,7 +16,7 @@ typedef struct counted_launch { // what the host gets: a launch, and its sites a
     char kernel[256];
     unsigned grid[3], block[3];
     uint64_t first_site, sites, first_block, blocks; // sites of accesses, blocks of code
-    uint64_t barriers, warp_operations;              // of warps: each counts once per warp
+    uint64_t barriers;                               // of warps: each counts once per warp
     cache_figures caches;
     int complete;
     uint64_t all, counted; // blocks
@@ -281,9 +281,16 @@ static void on_barrier(void *tool, const emu_where *at, const emu_barrier_event 
 
 static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event) {
     (void)tool;
-    ++launches[launch_count - 1].warp_operations;
+    requests_operation(at, event->name, event->lanes);
     if (event->mask != UINT32_MAX) return;
     branches_converge((unsigned)at->thread / LANES);
+}
+
+static void on_async(void *tool, const emu_where *at, const emu_async_event *event) {
+    (void)tool;
+    if (event->stage != EMU_ASYNC_BEGINS) return;
+    if (event->by == EMU_BY_TENSOR_LOAD) requests_operation(at, "TMA load", 1);
+    if (event->by == EMU_BY_TENSOR_STORE) requests_operation(at, "TMA store", 1);
 }
 
 // --- For the host --------------------------------------------------------------------------------------------------
@@ -300,6 +307,7 @@ COUNTERS_API int counters_begin(void) {
                                      .access = on_access,
                                      .barrier = on_barrier,
                                      .warp = on_warp,
+                                     .async = on_async,
                                      .one_at_a_time = 1};
     const int code = emu_subscribe(&TABLE, &launches);
     if (!code) launch_count = all_count = all_block_count = 0;

@@ -22,8 +22,12 @@ __global__ void __launch_bounds__(1024) blocks_2d(const picture image) {
     const int64_t column = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int64_t rows = static_cast<int64_t>(gridDim.y) * blockDim.y;
     int64_t row = static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
-    if (column < image.width)
-        for (; row < image.height; row += rows) image.convert(row, column);
+    if (column >= image.width) return;
+    for (; row < image.height; row += rows) {
+        const uint8_t *const from = image.pixel(row, column);
+        *image.gray_pixel(row, column) =
+            luminance(from[0], from[image.channel_stride], from[2 * image.channel_stride]);
+    }
 }
 
 } // namespace grayscale

@@ -17,8 +17,9 @@ namespace grayscale {
 __global__ void __launch_bounds__(1024) naive(const picture image) {
     const int64_t i = grid_thread();
     if (i >= image.height * image.width) return;
-    const int64_t row = i / image.width;
-    image.convert(row, i - row * image.width);
+    const int64_t row = i / image.width, column = i - row * image.width;
+    const uint8_t *const from = image.pixel(row, column);
+    *image.gray_pixel(row, column) = luminance(from[0], from[image.channel_stride], from[2 * image.channel_stride]);
 }
 
 } // namespace grayscale

@@ -30,10 +30,6 @@ struct picture {
     __device__ __forceinline__ uint8_t *gray_pixel(int64_t row, int64_t column) const {
         return gray + row * gray_row_stride + column * gray_column_stride;
     }
-    __device__ __forceinline__ void convert(int64_t row, int64_t column) const {
-        const uint8_t *const from = pixel(row, column);
-        *gray_pixel(row, column) = luminance(from[0], from[channel_stride], from[2 * channel_stride]);
-    }
 };
 
 } // namespace grayscale

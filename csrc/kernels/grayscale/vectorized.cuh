@@ -55,18 +55,22 @@ template <int CHANNELS> __global__ void __launch_bounds__(1024) vectorized(const
         const int ahead = contiguous ? pixels_to_boundary<CHANNELS>(image.pixel(row, 0)) : FOUR;
         const int64_t column = (f - row * in_row) * FOUR - (ahead == 0 ? 0 : FOUR - ahead);
         if (ahead == FOUR || column < 0 || column + FOUR > image.width) {
-            for (int p = 0; p < FOUR; ++p)
-                if (column + p >= 0 && column + p < image.width) image.convert(row, column + p);
+            for (int p = 0; p < FOUR; ++p) {
+                if (column + p < 0 || column + p >= image.width) continue;
+                const uint8_t *const from = image.pixel(row, column + p);
+                *image.gray_pixel(row, column + p) =
+                    luminance(from[0], from[image.channel_stride], from[2 * image.channel_stride]);
+            }
             continue;
         }
         const four pixels = *reinterpret_cast<const four *>(image.pixel(row, column));
-        uint8_t *const gray = image.gray_pixel(row, column);
-        if (image.gray_column_stride == 1 && reinterpret_cast<uintptr_t>(gray) % 4 == 0) {
+        uint8_t *const to = image.gray_pixel(row, column);
+        if (image.gray_column_stride == 1 && reinterpret_cast<uintptr_t>(to) % 4 == 0) {
             uint32_t word = 0;
             for (int p = 0; p < FOUR; ++p) word |= static_cast<uint32_t>(pixels.gray(p)) << 8 * p;
-            *reinterpret_cast<uint32_t *>(gray) = word;
+            *reinterpret_cast<uint32_t *>(to) = word;
         } else {
-            for (int p = 0; p < FOUR; ++p) gray[p * image.gray_column_stride] = pixels.gray(p);
+            for (int p = 0; p < FOUR; ++p) to[p * image.gray_column_stride] = pixels.gray(p);
         }
     }
 }

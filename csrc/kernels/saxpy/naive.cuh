@@ -19,9 +19,7 @@ namespace saxpy {
 // Computed in number<T>: float for halves, "and" and "or" for bools, modulo the type's size for integers. The
 // compiler may fuse product and sum (fma), which rounds only once and is more accurate.
 template <typename T> __device__ __forceinline__ T axpy(number<T> a, T x, T y) {
-    number<T> sum = a * number_cast<number<T>>(x);
-    sum += number_cast<number<T>>(y);
-    return number_cast<T>(sum);
+    return number_cast<T>(a * number_cast<number<T>>(x) + number_cast<number<T>>(y));
 }
 
 template <typename T>

@@ -18,9 +18,7 @@ namespace vector_add {
 
 // Computed in number<T>: float for halves, "or" for bools, modulo the type's size for integers.
 template <typename T> __device__ __forceinline__ T add(T x, T y) {
-    number<T> sum = number_cast<number<T>>(x);
-    sum += number_cast<number<T>>(y);
-    return number_cast<T>(sum);
+    return number_cast<T>(number_cast<number<T>>(x) + number_cast<number<T>>(y));
 }
 
 template <typename T>

@@ -85,16 +85,19 @@ template <typename T> matrix<num<T>> batch(const T *const each[], int ld, int op
     return {nullptr, reinterpret_cast<const num<T> *const *>(each), ld, 0, operation};
 }
 
-// Products of elements whose types are given at run time.
+// Products of elements whose types are given at run time. `each`: the addresses are those of pointers to matrices.
+template <typename T> matrix<num<T>> untyped(const void *data, int ld, int operation, long long stride, bool each) {
+    return each ? batch(static_cast<const T *const *>(data), ld, operation)
+                : single(static_cast<const T *>(data), ld, operation, stride);
+}
 template <typename Sum, typename Out, typename In>
 cublasStatus_t multiply_ex(cublasHandle_t handle, int ta, int tb, int m, int n, int k, const void *alpha,
                            const void *a, int lda, long long stride_a, const void *b, int ldb, long long stride_b,
-                           const void *beta, void *c, int ldc, long long stride_c, int count) {
+                           const void *beta, const void *c, int ldc, long long stride_c, int count, bool each) {
     const auto first = given(handle, static_cast<const Sum *>(alpha));
     const auto second = given(handle, static_cast<const Sum *>(beta));
-    return multiply(handle, ta, tb, m, n, k, first, single(static_cast<const In *>(a), lda, ta, stride_a),
-                    single(static_cast<const In *>(b), ldb, tb, stride_b), second,
-                    single(static_cast<const Out *>(c), ldc, 0, stride_c), count);
+    return multiply(handle, ta, tb, m, n, k, first, untyped<In>(a, lda, ta, stride_a, each),
+                    untyped<In>(b, ldb, tb, stride_b, each), second, untyped<Out>(c, ldc, 0, stride_c, each), count);
 }
 } // namespace emu_blas
 
@@ -357,24 +360,28 @@ EMU_BLAS_ROT(cublasSrot, float)
 EMU_BLAS_ROT(cublasDrot, double)
 #undef EMU_BLAS_ROT
 
+#include "blas_stored.h"
+
 // --- products of 16-bit numbers, and of types given at run time ----------------------------------------------------
-inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
-                                                 int m, int n, int k, const void *alpha, const void *a,
-                                                 cudaDataType a_type, int lda, long long stride_a, const void *b,
-                                                 cudaDataType b_type, int ldb, long long stride_b, const void *beta,
-                                                 void *c, cudaDataType c_type, int ldc, long long stride_c, int count,
-                                                 cublasComputeType_t compute, cublasGemmAlgo_t) {
+namespace emu_blas {
+inline cublasStatus_t gemm_ex(cublasHandle_t handle, int ta, int tb, int m, int n, int k, const void *alpha,
+                              const void *a, cudaDataType a_type, int lda, long long stride_a, const void *b,
+                              cudaDataType b_type, int ldb, long long stride_b, const void *beta, const void *c,
+                              cudaDataType c_type, int ldc, long long stride_c, int count,
+                              cublasComputeType_t compute, bool each) {
     EMU_CHECK(alpha && beta);
 #define EMU_EX(of, to, computes, Sum, Out, In)                                                                       \
     if (a_type == of && c_type == to && computes)                                                                    \
         return emu_blas::multiply_ex<Sum, Out, In>(handle, ta, tb, m, n, k, alpha, a, lda, stride_a, b, ldb,         \
-                                                   stride_b, beta, c, ldc, stride_c, count);
+                                                   stride_b, beta, c, ldc, stride_c, count, each);
     const bool in_float = compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_32F_PEDANTIC ||
                           compute >= CUBLAS_COMPUTE_32F_FAST_16F;
     const bool in_double = compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_64F_PEDANTIC;
     if (a_type != b_type) return CUBLAS_STATUS_NOT_SUPPORTED;
     EMU_EX(CUDA_R_32F, CUDA_R_32F, in_float, float, float, float)
     EMU_EX(CUDA_R_64F, CUDA_R_64F, in_double, double, double, double)
+    EMU_EX(CUDA_C_32F, CUDA_C_32F, in_float, cuComplex, cuComplex, cuComplex)
+    EMU_EX(CUDA_C_64F, CUDA_C_64F, in_double, cuDoubleComplex, cuDoubleComplex, cuDoubleComplex)
     EMU_EX(CUDA_R_16F, CUDA_R_16F, in_float, float, __half, __half)
     EMU_EX(CUDA_R_16F, CUDA_R_32F, in_float, float, float, __half)
     EMU_EX(CUDA_R_16BF, CUDA_R_16BF, in_float, float, __nv_bfloat16, __nv_bfloat16)
@@ -389,7 +396,25 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOp
     const float first = __half2float(*static_cast<const __half *>(alpha));
     const float second = __half2float(*static_cast<const __half *>(beta));
     return emu_blas::multiply_ex<float, __half, __half>(handle, ta, tb, m, n, k, &first, a, lda, stride_a, b, ldb,
-                                                        stride_b, &second, c, ldc, stride_c, count);
+                                                        stride_b, &second, c, ldc, stride_c, count, each);
+}
+} // namespace emu_blas
+inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                                                 int m, int n, int k, const void *alpha, const void *a,
+                                                 cudaDataType a_type, int lda, long long stride_a, const void *b,
+                                                 cudaDataType b_type, int ldb, long long stride_b, const void *beta,
+                                                 void *c, cudaDataType c_type, int ldc, long long stride_c, int count,
+                                                 cublasComputeType_t compute, cublasGemmAlgo_t) {
+    return emu_blas::gemm_ex(handle, ta, tb, m, n, k, alpha, a, a_type, lda, stride_a, b, b_type, ldb, stride_b, beta,
+                             c, c_type, ldc, stride_c, count, compute, false);
+}
+inline cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m,
+                                          int n, int k, const void *alpha, const void *const a[], cudaDataType a_type,
+                                          int lda, const void *const b[], cudaDataType b_type, int ldb,
+                                          const void *beta, void *const c[], cudaDataType c_type, int ldc, int count,
+                                          cublasComputeType_t compute, cublasGemmAlgo_t) {
+    return emu_blas::gemm_ex(handle, ta, tb, m, n, k, alpha, a, a_type, lda, 0, b, b_type, ldb, 0, beta, c, c_type,
+                             ldc, 0, count, compute, true);
 }
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n,
                                    int k, const void *alpha, const void *a, cudaDataType a_type, int lda,
@@ -423,6 +448,22 @@ inline cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t ta, c
                                   const __half *beta, __half *c, int ldc) {
     return cublasGemmEx(handle, ta, tb, m, n, k, alpha, a, CUDA_R_16F, lda, b, CUDA_R_16F, ldb, beta, c, CUDA_R_16F,
                         ldc, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT);
+}
+inline cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb,
+                                                int m, int n, int k, const __half *alpha, const __half *a, int lda,
+                                                long long stride_a, const __half *b, int ldb, long long stride_b,
+                                                const __half *beta, __half *c, int ldc, long long stride_c,
+                                                int count) {
+    return cublasGemmStridedBatchedEx(handle, ta, tb, m, n, k, alpha, a, CUDA_R_16F, lda, stride_a, b, CUDA_R_16F,
+                                      ldb, stride_b, beta, c, CUDA_R_16F, ldc, stride_c, count, CUBLAS_COMPUTE_16F,
+                                      CUBLAS_GEMM_DEFAULT);
+}
+inline cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m,
+                                         int n, int k, const __half *alpha, const __half *const a[], int lda,
+                                         const __half *const b[], int ldb, const __half *beta, __half *const c[],
+                                         int ldc, int count) {
+    return emu_blas::gemm_ex(handle, ta, tb, m, n, k, alpha, a, CUDA_R_16F, lda, 0, b, CUDA_R_16F, ldb, 0, beta, c,
+                             CUDA_R_16F, ldc, 0, count, CUBLAS_COMPUTE_16F, true);
 }
 #undef EMU_CHECK
 

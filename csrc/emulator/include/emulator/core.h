@@ -73,8 +73,8 @@ typedef int (*emu_interrupted)(void *argument);
 
 // Errors
 EMU_API void emu_launch_next(const emu_configuration *launch);
-EMU_API void emu_launch_refused(void);            // says why on standard error, once
 EMU_API emu_configuration emu_launch_taken(void); // the last one, which is then done with
+EMU_API void emu_errors_stay(void); // for whole programs: as on a GPU, a kernel's error is that of all later calls
 EMU_API int emu_last_error(int reset);
 EMU_API const char *emu_error_name(int code);
 EMU_API const char *emu_error_text(int code);
@@ -132,6 +132,15 @@ EMU_API int emu_register(void *pointer, size_t bytes, int is_symbol);
 EMU_API int emu_unregister(void *pointer);
 EMU_API int emu_symbol(void **address, size_t *bytes, const void *symbol,
                        size_t size); // address or bytes may be NULL
+// For programs: __device__ and __constant__ variables, which emu_device_reset() gives the values that they have now.
+// `add` 0: takes one from the list.
+typedef struct emu_initial {
+    void *at;
+    size_t bytes;
+    void *first; // a copy of its values; NULL: zeros
+    struct emu_initial *next;
+} emu_initial;
+EMU_API void emu_announce_initial(emu_initial *variable, int add);
 EMU_API int emu_memory_info(size_t *free_bytes, size_t *total);
 EMU_API int emu_pointer_attributes(void *attributes, size_t size, const void *pointer);
 // Managed memory. A location is a device's number, or cudaCpuDeviceId.
@@ -237,10 +246,14 @@ EMU_API int emu_capture_mode(int *mode);
 EMU_API int emu_get_kernel(void **handle, const void *function, const emu_signature *signature);
 // For programs, in which a kernel's address may be used before any call has seen its type: a list of signatures, in
 // which the core looks. It costs nothing until then. `add` 0: takes it from the list.
+typedef struct emu_bounds { // of a kernel's launches
+    emu_dim3 cluster;       // __cluster_dims__; 0: none
+    unsigned threads;       // of a block, at most: __launch_bounds__; 0: as many as the device has
+} emu_bounds;
 typedef struct emu_announced {
     const void *function;
     const emu_signature *signature;
-    emu_dim3 cluster; // __cluster_dims__; 0: none
+    emu_bounds bounds;
     struct emu_announced *next;
 } emu_announced;
 EMU_API void emu_announce(emu_announced *kernel, int add);

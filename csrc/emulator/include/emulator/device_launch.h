@@ -20,15 +20,42 @@
 
 namespace emu {
 
+// How a kernel takes a parameter, as the functions of C++ that call it do: a class with a copy constructor or a
+// destructor of its own is passed by its address (Itanium C++ ABI, 3.1.2.3). So a thread can be passed a copy of the
+// bytes, as on a GPU, where only the host constructs and destroys the parameter.
+template <typename P>
+static constexpr bool
+    by_address = (std::is_copy_constructible<P>::value && !std::is_trivially_copy_constructible<P>::value) ||
+                 (std::is_move_constructible<P>::value && !std::is_trivially_move_constructible<P>::value) ||
+                 !std::is_trivially_destructible<P>::value;
+template <typename P> struct passed {
+    using type = P;
+    const P &value;
+    explicit passed(const void *bytes) : value(*static_cast<const P *>(bytes)) {}
+};
+template <typename P> struct passed<P &> {
+    using type = P &;
+    P &value;
+    explicit passed(const void *bytes) : value(**static_cast<P *const *>(bytes)) {}
+};
+template <typename P> struct copied {
+    using type = P &;
+    alignas(P) char copy[sizeof(P)];
+    P &value = reinterpret_cast<P &>(copy);
+    explicit copied(const void *bytes) { memcpy(copy, bytes, sizeof copy); }
+};
+template <typename P>
+using argument = std::conditional_t<by_address<P> && !std::is_reference<P>::value, copied<P>, passed<P>>;
+
+// A reference is stored as a pointer.
+template <typename P> using stored = std::conditional_t<std::is_reference<P>::value, std::remove_reference_t<P> *, P>;
+
 template <size_t Count> struct layout {
     emu_parameter at[Count + 1]; // one more than there are parameters, because no array may be empty
     size_t bytes, align;
 };
 template <typename... P> constexpr layout<sizeof...(P)> lay_out() {
-    static_assert(
-        ((std::is_trivially_copy_constructible<P>::value && std::is_trivially_destructible<P>::value) && ...),
-        "a kernel's parameters must have no copy constructor or destructor of their own: bytes are copied");
-    const size_t sizes[] = {sizeof(P)..., 0}, aligns[] = {alignof(P)..., 1};
+    const size_t sizes[] = {sizeof(stored<P>)..., 0}, aligns[] = {alignof(stored<P>)..., 1};
     layout<sizeof...(P)> result = {};
     result.align = 1;
     for (size_t i = 0; i < sizeof...(P); ++i) {
@@ -43,8 +70,21 @@ template <typename... P> static constexpr layout<sizeof...(P)> parameters = lay_
 template <typename... P, size_t... I>
 static __forceinline__ void call(void (*kernel)(P...), const void *with, std::index_sequence<I...>) {
     (void)with;
-    kernel(*reinterpret_cast<const P *>(static_cast<const char *>(with) + parameters<P...>.at[I].offset)...);
+    const auto as_passed = reinterpret_cast<void (*)(typename argument<P>::type...)>(kernel);
+    as_passed(argument<P>(static_cast<const char *>(with) + parameters<P...>.at[I].offset).value...);
 }
+
+// What the C functions take: the address of each argument, of which those that are references are pointers.
+template <typename... P> struct given {
+    void *addresses[sizeof...(P) + 1], *pointers[sizeof...(P) + 1];
+    given(void (*)(P...), void *const (&arguments)[sizeof...(P) + 1]) {
+        const bool is_reference[] = {std::is_reference<P>::value..., false};
+        for (size_t i = 0; i <= sizeof...(P); ++i) {
+            addresses[i] = arguments[i];
+            pointers[i] = is_reference[i] ? &addresses[i] : arguments[i];
+        }
+    }
+};
 
 struct thread_exit {}; // thrown by PTX's `exit`
 
@@ -99,8 +139,8 @@ namespace emu {
 struct registered {
     emu_announced kernel;
     template <typename... P>
-    explicit registered(void (*function)(P...), emu_dim3 cluster = {}, const emu_signature *of = &signature<P...>)
-        : kernel{reinterpret_cast<const void *>(function), of, cluster, nullptr} {
+    explicit registered(void (*function)(P...), emu_bounds bounds = {}, const emu_signature *of = &signature<P...>)
+        : kernel{reinterpret_cast<const void *>(function), of, bounds, nullptr} {
         emu_announce(&kernel, 1);
     }
     registered(const registered &) = delete;
@@ -114,8 +154,8 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
     static_assert(sizeof...(Parameters) == sizeof...(Arguments),
                   "the launch must have as many arguments as the kernel has parameters");
     return [&](Parameters... converted) {
-        void *pointers[] = {const_cast<void *>(static_cast<const volatile void *>(&converted))..., nullptr};
-        return cudaLaunchKernelExC(config, emu::known(kernel), pointers);
+        emu::given given(kernel, {const_cast<void *>(static_cast<const volatile void *>(&converted))..., nullptr});
+        return cudaLaunchKernelExC(config, emu::known(kernel), given.pointers);
     }(std::forward<Arguments>(arguments)...);
 }
 // Launches a kernel by its handle, which has no type: the arguments must have exactly the types of the parameters.

@@ -27,14 +27,32 @@ template <typename T> struct unrestricted { using type = T; };
 template <typename T> struct unrestricted<T *__restrict__> { using type = T *; };
 template <typename T> using declared = typename unrestricted<std::remove_cv_t<T>>::type;
 
-inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
+__forceinline__ void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
     const emu_configuration launch = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared, stream};
     emu_launch_next(&launch);
 }
 
+#ifdef EMULATOR_PROGRAM
+static const int errors_stay = (emu_errors_stay(), 0);
 #ifndef EMULATOR_REPORTS
 // Programs from elsewhere often rely on what they see on a GPU whose memory is new: zeros. (--check tells of it.)
 static const int new_memory = (emu_new_memory(0), 0);
+#endif
+#endif
+
+#ifdef EMULATOR_PROGRAM
+// A variable of the device, for cudaDeviceReset.
+struct variable {
+    emu_initial known;
+    template <typename T>
+    variable(T &of)
+        : known{const_cast<void *>(static_cast<const volatile void *>(__builtin_addressof(of))), sizeof of, nullptr,
+                nullptr} {
+        emu_announce_initial(&known, 1);
+    }
+    variable(const variable &) = delete;
+    ~variable() { emu_announce_initial(&known, 0); }
+};
 #endif
 
 #ifdef EMULATOR_PROGRAM
@@ -55,6 +73,7 @@ enum threads {
 
 template <auto KERNEL, threads THREADS> struct in_loop;
 template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<KERNEL, THREADS> {
+    static constexpr bool possible = THREADS != THEY_WAIT && !(by_address<P> || ...);
     static void run(const void *function, const void *with) {
         if (emu_block_alone())
             emu::run<P...>(reinterpret_cast<const void *>(THREADS == THEY_DO_LITTLE ? &little : &all), with);
@@ -83,26 +102,24 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
         parameters<P...>.align, parameters<P...>.at, own_variable};
 };
 
-template <auto KERNEL, threads THREADS, unsigned... CLUSTER> struct of_program { static registered kernel; };
-template <auto KERNEL, threads THREADS, unsigned... CLUSTER>
-registered of_program<KERNEL, THREADS, CLUSTER...>::kernel = [] {
-    if constexpr (THREADS != THEY_WAIT)
-        return registered(KERNEL, emu_dim3{CLUSTER...}, &in_loop<KERNEL, THREADS>::signature);
+template <auto KERNEL, threads THREADS, unsigned... BOUNDS> struct of_program { static registered kernel; };
+template <auto KERNEL, threads THREADS, unsigned... BOUNDS>
+registered of_program<KERNEL, THREADS, BOUNDS...>::kernel = [] {
+    if constexpr (in_loop<KERNEL, THREADS>::possible)
+        return registered(KERNEL, emu_bounds{BOUNDS...}, &in_loop<KERNEL, THREADS>::signature);
     else
-        return registered(KERNEL, emu_dim3{CLUSTER...});
+        return registered(KERNEL, emu_bounds{BOUNDS...});
 }();
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
-// their address. CLUSTER: the three numbers of __cluster_dims__, or none.
-template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... CLUSTER, typename... Arguments>
+// their address. BOUNDS: none, or the three numbers of __cluster_dims__ and the first of __launch_bounds__.
+template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... BOUNDS, typename... Arguments>
 __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
-    (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
-    void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
+    (void)&of_program<KERNEL, THREADS, BOUNDS...>::kernel;
+    given given(KERNEL, {(void *)&arguments..., nullptr}); // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
-    if (cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream)) !=
-        cudaSuccess)
-        emu_launch_refused();
+    cudaLaunchKernel(known(KERNEL), grid, block, given.pointers, now.shared, static_cast<cudaStream_t>(now.stream));
 }
 
 // The lanes of a warp that run together wait for each other: see translate.py.

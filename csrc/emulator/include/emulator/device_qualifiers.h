@@ -26,11 +26,11 @@
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n)    __attribute__((aligned(n)))
 #define __grid_constant__
-#define __launch_bounds__(...)
 #define __maxnreg__(...)
-// Read by translate.py in programs, which have launches. Elsewhere refused: the launch would run without clusters.
+// Read by translate.py in programs, which have launches. Elsewhere clusters are refused: a launch would run without.
 // (A pragma takes one string.)
 #ifndef EMULATOR_PROGRAM
+#define __launch_bounds__(...)
 // clang-format off
 #define __cluster_dims__(...) \
     _Pragma("GCC error \"the emulator has no __cluster_dims__: a C++ program can use cudaLaunchAttributeClusterDimension; a launch from Python has no clusters\"")

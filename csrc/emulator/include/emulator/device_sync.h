@@ -52,6 +52,9 @@ using ::emu_clock;
 __device__ __forceinline__ void __nanosleep(unsigned) {
     emu_yield();
 }
+// Of launches that may overlap: here one ends before the next begins.
+__device__ __forceinline__ void cudaTriggerProgrammaticLaunchCompletion() {}
+__device__ __forceinline__ void cudaGridDependencySynchronize() {}
 __device__ __forceinline__ void __trap(EMU_SITE) {
     emu_fail("the kernel called __trap()", file, line);
 }

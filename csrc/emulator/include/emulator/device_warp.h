@@ -87,4 +87,23 @@ EMU_REDUCE(or, unsigned, EMU_REDUCE_OR)
 EMU_REDUCE(xor, unsigned, EMU_REDUCE_XOR)
 #undef EMU_REDUCE
 
+// What programs call that were written before Volta: the lanes that run together take part.
+#define EMU_SHUFFLE(name, Lanes)                                                                                     \
+    template <typename T> __device__ __forceinline__ T name(T value, Lanes lanes, int width = 32, EMU_SITE) {        \
+        return name##_sync(emu_activemask(file, line), value, lanes, width, file, line);                             \
+    }
+EMU_SHUFFLE(__shfl, int)
+EMU_SHUFFLE(__shfl_up, unsigned)
+EMU_SHUFFLE(__shfl_down, unsigned)
+EMU_SHUFFLE(__shfl_xor, int)
+#undef EMU_SHUFFLE
+#define EMU_VOTE(name, Result)                                                                                       \
+    __device__ __forceinline__ Result name(int predicate, EMU_SITE) {                                                \
+        return name##_sync(emu_activemask(file, line), predicate, file, line);                                       \
+    }
+EMU_VOTE(__all, int)
+EMU_VOTE(__any, int)
+EMU_VOTE(__ballot, unsigned)
+#undef EMU_VOTE
+
 #endif

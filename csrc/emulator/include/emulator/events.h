@@ -210,6 +210,20 @@ typedef struct emu_host_event {
     int stands_in;
 } emu_host_event;
 
+typedef enum emu_failure_kind {
+    EMU_FAILURE_KERNEL,  // a kernel has ended with an error, or what it has written beyond an array was found
+    EMU_FAILURE_REFUSED, // of a whole program: a launch,
+    EMU_FAILURE_NOT_RUN, // ... or one that does not run because an earlier kernel has failed
+    EMU_FAILURE_KINDS
+} emu_failure_kind;
+typedef struct emu_failure_event {
+    emu_failure_kind kind;
+    int code;             // a cudaError_t
+    const char *message;  // which names the kernel; of EMU_FAILURE_KERNEL also the line, the block and the thread
+    emu_dim3 grid, block; // of EMU_FAILURE_KERNEL
+    uintptr_t call;       // of EMU_FAILURE_REFUSED: an address in the code of <<<>>>; 0: another call launches
+} emu_failure_event;
+
 // --- The table -----------------------------------------------------------------------------------------------------
 
 // A callback that is NULL is not called. Later versions add callbacks at the end; `size` tells which of them the tool
@@ -239,6 +253,9 @@ typedef struct emu_events {
     void (*order)(void *tool, const emu_order_event *order);
     // Of blocks that take turns, those of a cluster or of a cooperative grid: this one runs from now on.
     void (*block_continue)(void *tool, emu_block_event *block);
+    // From the thread that notices it: of a kernel, after its launch_end. Without this callback, the core prints it.
+    // It must call no function of the core, but of EMU_FAILURE_REFUSED emu_source_lines().
+    void (*failure)(void *tool, const emu_failure_event *failure);
     void (*host)(void *tool, const emu_host_event *access);
 } emu_events;
 

@@ -128,8 +128,8 @@ template <typename Size, bool A_ALONG_K, bool B_ALONG_K>
 __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Size::THREAD_COLUMNS], float *shared,
                                               const operands<float, false> &op, const tile_origin &first,
                                               const warp_place<Size> &place) {
-    const float *const a = op.a.data + first.row * op.a.row_stride, *const b =
-                                                                        op.b.data + first.column * op.b.column_stride;
+    const float *const a_from = op.a.data + first.row * op.a.row_stride;
+    const float *const b_from = op.b.data + first.column * op.b.column_stride;
     const int64_t a_stride = A_ALONG_K ? op.a.row_stride : op.a.column_stride, a_extent = op.m - first.row,
                   b_stride = B_ALONG_K ? op.b.column_stride : op.b.row_stride, b_extent = op.n - first.column;
     const auto add = [&](auto a_copies, auto b_copies) { add_slabs(sum, shared, a_copies, b_copies, op.k, place); };
@@ -137,11 +137,11 @@ __device__ __forceinline__ void add_warp_tile(float (&sum)[Size::THREAD_ROWS][Si
                   64) { // (Large tiles copy less for each multiply-add: a second loop would be no faster.)
         using whole_a = whole_slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K>;
         using whole_b = whole_slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K>;
-        if (whole_a::can(a, a_stride, a_extent) && whole_b::can(b, b_stride, b_extent))
-            return add(whole_a(a, a_stride, a_extent), whole_b(b, b_stride, b_extent));
+        if (whole_a::can(a_from, a_stride, a_extent) && whole_b::can(b_from, b_stride, b_extent))
+            return add(whole_a(a_from, a_stride, a_extent), whole_b(b_from, b_stride, b_extent));
     }
-    add(slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K>(a, a_stride, a_extent),
-        slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K>(b, b_stride, b_extent));
+    add(slab_copies<float, Size::ROWS, Size::DEPTH, Size::THREADS, A_ALONG_K>(a_from, a_stride, a_extent),
+        slab_copies<float, Size::COLUMNS, Size::DEPTH, Size::THREADS, B_ALONG_K>(b_from, b_stride, b_extent));
 }
 
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K>

@@ -119,10 +119,10 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
     __shared__ __align__(16) float shared[size::STAGES][a_slab::WORDS + b_slab::WORDS];
     const operands<float, false> op = stack.of_block();
     const tile_origin first = tile_of_block<size::ROWS, size::COLUMNS>(op.m, op.n);
-    a_slab a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
-             op.m - first.row);
-    b_slab b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
-             op.n - first.column);
+    a_slab from_a(op.a.data + first.row * op.a.row_stride, A_ALONG_K ? op.a.row_stride : op.a.column_stride,
+                  op.m - first.row);
+    b_slab from_b(op.b.data + first.column * op.b.column_stride, B_ALONG_K ? op.b.column_stride : op.b.row_stride,
+                  op.n - first.column);
     // What a warp takes of a slab of which `left` elements along k are left.
     const auto warp_depth = [](int64_t left) {
         return left <= size::DEPTH / 2 ? size::WARP_DEPTH / 2 : size::WARP_DEPTH;
@@ -132,7 +132,8 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
         if (left > 0) {
             const int depth = left < size::DEPTH ? static_cast<int>(left) : size::DEPTH;
             const int needed = warp_depth(left) * size::WARPS;
-            a.begin(shared[stage], depth, needed), b.begin(shared[stage] + a_slab::WORDS, depth, needed);
+            from_a.begin(shared[stage], depth, needed);
+            from_b.begin(shared[stage] + a_slab::WORDS, depth, needed);
         }
         cp_async_commit(); // also an empty group: the waits count groups
         left -= size::DEPTH;
@@ -144,11 +145,11 @@ __global__ void __launch_bounds__(small_tiles_size::THREADS, small_tiles_size::B
     for (int stage = 0; stage < size::STAGES; ++stage) begin_slab(stage);
     int stage = 0;
 #pragma unroll 1
-    for (int64_t k = 0; k < op.k; k += size::DEPTH, stage ^= 1) {
+    for (int64_t start = 0; start < op.k; start += size::DEPTH, stage ^= 1) {
         cp_async_wait<size::STAGES - 1>();
         __syncthreads();
         const float *const a_words = shared[stage], *const b_words = a_words + a_slab::WORDS;
-        const int depth = warp_depth(op.k - k), begin = warp * depth;
+        const int depth = warp_depth(op.k - start), begin = warp * depth;
 #pragma unroll 1
         for (int half = begin; half < begin + depth; half += size::WARP_DEPTH / 2)
 #pragma unroll

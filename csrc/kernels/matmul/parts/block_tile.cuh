@@ -22,7 +22,7 @@ struct tile_origin {
 };
 
 template <int ROWS, int COLUMNS>
-__device__ __forceinline__ tile_origin tile_of_block(int64_t m, int64_t n, unsigned block) {
+__device__ __forceinline__ tile_origin tile_of_block(int64_t m, int64_t n, unsigned block = blockIdx.x) {
     const unsigned across = static_cast<unsigned>((n + COLUMNS - 1) / COLUMNS);
     const unsigned down = static_cast<unsigned>((m + ROWS - 1) / ROWS);
     const unsigned most = down < 8 ? down : 8; // rows of tiles in a band; the last band may have fewer
@@ -30,10 +30,6 @@ __device__ __forceinline__ tile_origin tile_of_block(int64_t m, int64_t n, unsig
     const unsigned height = (band + 1) * most <= down ? most : down - band * most;
     return {static_cast<int64_t>(band * most + within % height) * ROWS,
             static_cast<int64_t>(within / height) * COLUMNS};
-}
-
-template <int ROWS, int COLUMNS> __device__ __forceinline__ tile_origin tile_of_block(int64_t m, int64_t n) {
-    return tile_of_block<ROWS, COLUMNS>(m, n, blockIdx.x);
 }
 
 } // namespace matmul

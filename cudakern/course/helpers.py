@@ -8,6 +8,7 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from IPython import get_ipython
@@ -15,9 +16,9 @@ from matplotlib.figure import Figure, FigureBase
 
 import cudakern as ck
 from cudakern import lab
+from cudakern._display import figure
 from cudakern.insight.compared import by_short_names, figures
 from cudakern.insight.variants import trace_variant
-from cudakern._display import figure
 from cudakern.measure import requests
 from cudakern.operations.registry import operation
 
@@ -85,7 +86,7 @@ def _emulated(result: lab.Experiment, key: str) -> bool:
 
 
 # --- what kernels ask of memory, which the emulator counts on any machine ---------------------------------------------
-def trace(op: str, variant: str, **parameters: int | str) -> ck.Trace:
+def trace(op: str, variant: str, **parameters: Any) -> ck.Trace:
     """``ck.trace`` of a variant on a small input."""
     return trace_variant(op, variant, **parameters)
 
@@ -107,7 +108,7 @@ def trace_layouts(op: str, *layouts: str) -> dict[str, ck.Trace]:
                 return ck.asarray(np.ascontiguousarray(x.T)).T if by_field else ck.asarray(x)
 
             structs = what.make((4096, what.default_shape[1]), np.dtype(what.default_dtype), 0)
-            out = {"out": laid_out(np.zeros_like(structs[0]))} if op == "add_fields" else {}
+            out: dict[str, Any] = {"out": laid_out(np.zeros_like(structs[0]))} if op == "add_fields" else {}
             traces[layout] = ck.trace(what.call, *map(laid_out, structs), variant=layout, **out)
     return traces
 
@@ -122,6 +123,7 @@ def asked(*variants: str) -> Facts:
     """What variants of ``matmul`` ask of memory per 32 multiply-adds, which are one instruction of a warp."""
     with ck.use_backend("emulator"):  # where ladders have recorded counters
         steps = ck.ladder("matmul", n=16, variants=variants, progress=False)
+    assert steps.counted is not None  # on the emulator
     ((m, k), (_, n)) = steps.counted.shapes
     rows = []
     for name in variants:
@@ -145,7 +147,7 @@ body[data-jp-theme-light="false"] .ck-plot, body.vscode-dark .ck-plot { filter: 
 def plot_html(figure: Figure) -> str:
     """A plot as an image that is inverted in a dark theme, unless it has a photo."""
     images = [image for axes in figure.axes for image in axes.images]
-    photo = any(image.get_array().ndim == 3 for image in images)
+    photo = any(np.asarray(image.get_array()).ndim == 3 for image in images)
     stream = io.BytesIO()
     figure.savefig(stream, format="png", dpi=144, facecolor="none" if photo else "white")
     data = base64.b64encode(stream.getvalue()).decode()

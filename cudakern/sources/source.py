@@ -2,75 +2,18 @@
 
 from __future__ import annotations
 
-import html
+import functools
 import re
-import textwrap
 from pathlib import Path
 
 from .._installed import KERNELS
 from ..calls import table
-from .variants import NameOrFunction, operation_name
+from ..operations.variants import NameOrFunction, operation_name
+from .text import Source
+from .variant import plain_source
 
-#: The tokens that are colored in notebooks. The colors are readable on white and on black.
-_TOKENS = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
-    |(?P<string>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
-    |(?P<directive>^[ ]*\#[ ]*\w+)
-    |(?P<cuda>\b__\w+__\b|\b(?:threadIdx|blockIdx|blockDim|gridDim|__syncthreads|__syncwarp|__shfl\w*|atomic[A-Z]\w*)\b)
-    |(?P<keyword>\b(?:auto|bool|break|char|const|constexpr|continue|do|double|else|extern|false|float|for|if|inline|int
-        |long|namespace|return|short|signed|sizeof|static|struct|switch|template|true|typedef|typename|unsigned|using
-        |void|while|size_t|u?int(?:8|16|32|64)_t)\b)""",
-    re.M | re.S | re.X,
-)
-_COLORS = {"comment": "#808080", "string": "#c06000", "directive": "#a050c0", "cuda": "#c03060", "keyword": "#3080c0"}
 #: What a file defines: functions, types, constants and macros.
 _DEFINED = re.compile(r"^(?!namespace|#(?!define))[\w:<>*&, #]*?\b(?!__)(\w+)(?:\(| = | \{|;)", re.M)
-
-
-class Source(str):
-    """The text of a kernel's source. ``path`` is its file, and ``helpers`` are the definitions that it uses from
-    the package's other files, by file. Displays the kernel alone, as colored code in a notebook, and helpers folded."""
-
-    path: Path
-    helpers: dict[str, Source]
-
-    def __new__(cls, text: str, path: Path = KERNELS) -> Source:  # copies and pickles set the rest afterwards
-        source = super().__new__(cls, text)
-        source.path, source.helpers = path, {}
-        return source
-
-    @property
-    def kernel(self) -> str:
-        """Without the header comments, the include guards, the includes, the namespaces, and what records the clock."""
-        text = re.sub(r"^(?://[^\n]*\n)+#ifndef (CK_\w+)\n#define \1\n", "", self, flags=re.M)
-        text = re.sub(r"\n#endif[^\n]*\s*(?=\n\n|\Z)", "\n", text)
-        text = re.sub(r"^#include [^\n]*\n", "", text, flags=re.M)
-        text = re.sub(r"^(?:namespace \w+ \{|\} // namespace \w+)\n", "", text, flags=re.M)
-        text = re.sub(r"^ *note_(?:start|end)\(clocks\);[^\n]*\n", "", text, flags=re.M)
-        text = re.sub(r",\s*ck_clock \*(?:__restrict__ )?clocks", "", text)
-        return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-    def __repr__(self) -> str:
-        if not self.helpers:
-            return self.kernel
-        names = textwrap.fill(", ".join(self.helpers), 100, initial_indent="//   ", subsequent_indent="//   ")
-        return f"{self.kernel}\n// It uses code of these files, which .helpers shows:\n{names}\n"
-
-    def _repr_html_(self) -> str:
-        folded = [
-            f"<details><summary><code>{html.escape(name)}</code></summary>{helper._repr_html_()}</details>"
-            for name, helper in self.helpers.items()
-        ]
-        return f"<pre><code>{_colored(self.kernel)}</code></pre>{''.join(folded)}"
-
-
-def _colored(text: str) -> str:
-    parts, end = [], 0
-    for token in _TOKENS.finditer(text):
-        parts.append(html.escape(text[end : token.start()]))
-        parts.append(f'<span style="color:{_COLORS[str(token.lastgroup)]}">{html.escape(token[0])}</span>')
-        end = token.end()
-    return "".join([*parts, html.escape(text[end:])])
 
 
 def _included(path: Path) -> dict[Path, str]:
@@ -108,11 +51,15 @@ def _used(shown: str, others: dict[Path, str]) -> dict[Path, str]:
     }
 
 
-def source(op: NameOrFunction, variant: str | None = None) -> Source:
+def source(op: NameOrFunction, variant: str | None = None, *, plain: bool = False) -> Source:
     """The CUDA source of the kernels of ``variant``, a name listed by ``variants(op)``: a ``str`` with the file's
     ``path``, and with what it uses from other files, ``helpers``. A kernel that another file has, because variants
     share it, follows the variant's own file. ``op`` may also be a kernel, a launch or a Program of your own, without
     ``variant``. ValueError for an unknown name or a variant without a kernel (NumPy's); TypeError without a variant.
+
+    ``plain=True`` gives the kernel as a textbook has it, derived from the same source: for one type, without templates
+    and other files, with the launches of an example as its last lines. ``compile`` and ``%%cuda`` take it as it is. A
+    kernel that needs tensor cores or clusters remains as it is written, and says so. What is displayed is this text.
 
     Examples
     --------
@@ -141,7 +88,11 @@ def source(op: NameOrFunction, variant: str | None = None) -> Source:
                 if _defines(text := path.read_text(encoding="utf-8"), kernel):
                     shown[path] = text
                     files |= _included(path)
+    textbook = functools.partial(plain_source, entry, {**shown, **files}, own)
+    if plain:
+        return textbook()
     whole = Source("\n".join(shown.values()), own)
+    whole.textbook = textbook
     for path, text in _used(whole.kernel, {path: text for path, text in files.items() if path not in shown}).items():
         whole.helpers[str(path.relative_to(KERNELS))] = Source(text, path)
     return whole

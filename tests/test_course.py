@@ -1,0 +1,94 @@
+"""The kernels that the notebooks ask for: each rejects its own stub and typical wrong kernels, with the hint that fits,
+and accepts its answer."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cudakern import course
+from cudakern.course.exercise import code_of
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
+EXERCISES = course.exercises()
+WRONGS = [(name, i) for name, one in EXERCISES.items() for i in range(len(one.wrongs))]
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_answer_is_right(name):
+    exercise = EXERCISES[name]
+    verdict = course.check(name, exercise.answer)
+    assert verdict.right is True, verdict
+    assert verdict.text == exercise.why
+    assert exercise.answer.strip() in verdict.answer
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_stub_is_not(name):
+    exercise = EXERCISES[name]
+    assert course.check(name, exercise.stub).right is None
+    fault = exercise.fault(exercise.stub)
+    assert fault is not None
+    assert exercise.hint(fault)
+
+
+@pytest.mark.parametrize("name, number", WRONGS)
+def test_wrong_kernels_are_told_why(name, number):
+    exercise = EXERCISES[name]
+    wrong = exercise.wrongs[number]
+    assert wrong.part in exercise.answer
+    verdict = course.check(name, exercise.answer.replace(wrong.part, wrong.instead))
+    assert verdict.right is False
+    assert re.search(wrong.told, repr(verdict).replace("\n", " ")), verdict
+
+
+def test_there_are_wrong_kernels():
+    assert not [name for name, exercise in EXERCISES.items() if not exercise.wrongs]
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_the_picture_of_the_goal(name):
+    pytest.importorskip("matplotlib")
+    assert course.goal(name).axes[0].lines
+
+
+def test_notebooks_have_each_stub_once():
+    """A cell that is run unchanged says so, and the notebook goes on."""
+    cells = {}
+    for path in NOTEBOOKS:
+        for cell in json.loads(path.read_text())["cells"]:
+            magic, _, text = "".join(cell["source"]).partition("\n")
+            if found := re.fullmatch(r"%%cuda --exercise (\w+)", magic):
+                assert found[1] not in cells
+                cells[found[1]] = text
+    assert sorted(cells) == sorted(EXERCISES)
+    for name, text in cells.items():
+        assert code_of(text) == code_of(EXERCISES[name].stub), name
+
+
+def test_right_kernels_of_other_kinds():
+    total, steps = EXERCISES["total"], EXERCISES["steps"]
+    verdict = course.check("total", total.answer.replace("if (i < n) ", ""))
+    assert verdict.text.endswith("Each x[i] with i < n must be added once, and no other element.")
+    verdict = course.check("steps", steps.answer.replace("tile[t - 1]", "x[t - 1]").replace("__syncthreads();", ""))
+    assert verdict.right is True
+    assert "Another way is __syncthreads()." in verdict.text
+
+
+def test_displays():
+    html = course.check("add_one", "__global__ void add_one(float *x, int n) {}")._repr_html_()
+    assert "border-left" in html
+    assert "<details><summary>An answer</summary>" in html
+    broken = course.check("add_one", "__global__ void add_one(float *x, int n) { x[0] }")
+    assert "does not accept it" in repr(broken)
+    assert "add_one.cu:1:" in broken.output
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="unknown exercise 'add_on': the nearest is 'add_one'"):
+        course.check("add_on", "")
+    with pytest.raises(TypeError, match="the kernel is CUDA C\\+\\+ in a string, not 5"):
+        course.check("add_one", 5)
+    with pytest.raises(ValueError, match="unknown exercise"):
+        course.goal("nothing")
