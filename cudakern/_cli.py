@@ -53,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     parser, common, commands = _parsers()
+    if arguments and arguments[0] in ("check", "trace") and any(programs.is_source(word) for word in arguments[1:]):
+        arguments[:1] = ["run", f"--{arguments[0]}"]
     if arguments and arguments[0] in _PROGRAMS and not {"-h", "--help"} & {*arguments[1:2]}:  # words of other programs
         return _guarded(parser, arguments[0], None, lambda: _PROGRAMS[arguments[0]](arguments[1:]))
     options, words = common.parse_known_args(arguments, argparse.Namespace(json=False, backend=None))
@@ -421,7 +423,7 @@ def _verify(options: argparse.Namespace) -> bool:
 
 def _check(options: argparse.Namespace) -> bool:
     """Check the kernels of a variant, or of all variants of an operation, for out-of-bounds accesses, races and other
-    mistakes, on the emulator."""
+    mistakes, on the emulator. Of a program: cudakern check program.cu [arguments]"""
     from .insight.variants import VariantChecks, check_variant, checkable  # loaded only if needed
 
     (op, variant), words = _words(options, 2)
@@ -443,7 +445,8 @@ def _check(options: argparse.Namespace) -> bool:
 
 
 def _trace(options: argparse.Namespace) -> bool:
-    """Count what the kernels of a variant ask of the memory system, by line, on the emulator."""
+    """Count what the kernels of a variant ask of the memory system, by line, on the emulator. Of a program: cudakern
+    trace program.cu [arguments]"""
     from .insight.variants import checkable, trace_variant
 
     (op, variant), words = _words(options, 2)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cudakern as ck
+from cudakern.insight import counts
 from cudakern.insight.variants import trace_variant
 
 TRANSPOSE = r"""
@@ -443,3 +444,29 @@ def test_lines_are_never_cut(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     text = str(ck.trace(ck.matmul, np.ones((40, 40), "f4"), np.ones((40, 40), "f4"), variant="tiled"))
     assert "05_tiled.cuh:35" in text
+
+
+def test_how_long_a_trace_takes(monkeypatch):
+    now, launch, done = 100.0, 7, 30
+
+    class Library:
+        def counters_done(self, blocks, number):
+            blocks._obj.value, number._obj.value = 6000, launch
+            return done
+
+    monkeypatch.setattr(counts.time, "monotonic", lambda: now)
+    pace = counts._Pace(Library())
+    assert not pace.said()  # the launch has just begun
+    now = 100.4
+    assert not pace.said()
+    now = 101.0
+    assert pace.said() == (
+        "Counting: 30 of 6,000 blocks, about 199 s left. A smaller array, or fewer rounds of a loop, show the same"
+        " sectors per request (with 60 blocks in 2 s)"
+    )
+    done = 0
+    assert "the first one takes long" in pace.said()
+    done = 3000
+    assert not pace.said()  # it takes two seconds
+    launch, done = 8, 1
+    assert not pace.said()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -157,6 +158,14 @@ def test_a_makefile_is_built_with_nvcc_replaced(project, environment):
     ran("make", cwd=project, env=environment)
     for name in ("by_host", "by_nvcc", "by_archive"):
         assert ran(f"./{name}", cwd=project, env=os.environ) == "30 42 1\n"
+
+    (project / "sum.cu").write_text(SUM.replace("    cudaMemset(sum", "    *sum = 0;\n    cudaMemset(sum"))
+    ran("make", cwd=project, env=environment)
+    for name in ("by_host", "by_nvcc"):
+        loud = os.environ | {"CUDAKERN_EMULATOR_PRINT": "1"}
+        done = subprocess.run([project / name], env=loud, capture_output=True, text=True)
+        assert done.returncode == -signal.SIGSEGV
+        assert "sum.cu:14: the host writes device memory" in done.stderr
 
 
 def test_the_files_that_a_source_reads_can_be_listed(project, environment):

@@ -71,6 +71,24 @@ class Found(ctypes.Structure):
     )
 
 
+class HostAccess(ctypes.Structure):
+    """emu_host_event: the host touches device memory."""
+
+    _fields_ = (
+        ("address", ctypes.c_size_t),
+        ("bytes", ctypes.c_size_t),
+        ("kind", ctypes.c_uint),
+        ("code", ctypes.c_size_t),
+        ("begin", ctypes.c_size_t),  # of the allocation
+        ("length", ctypes.c_size_t),
+        ("memory_kind", ctypes.c_int),
+        ("device", ctypes.c_int),
+        ("at", ctypes.c_void_p),
+        ("allocated", ctypes.c_size_t),  # by this code
+        ("stands_in", ctypes.c_int),
+    )
+
+
 class Failure(ctypes.Structure):
     """checker_failure"""
 
@@ -147,9 +165,10 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     return count, first.value
 
 
-def keep_allocations() -> None:
-    """From now on, ``in_use`` knows what the program allocates."""
-    library().checker_keep_allocations()
+def host_access() -> HostAccess | None:
+    """The access by which the host has touched device memory, if it has."""
+    access = HostAccess()
+    return access if library().checker_touch(ctypes.byref(access)) else None
 
 
 def in_use() -> list[tuple[int, int]]:

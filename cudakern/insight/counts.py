@@ -8,7 +8,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -249,27 +249,47 @@ LARGE, SAMPLED = 1 << 20, 1 << 18
 _LONG_S = 10  #: a trace that takes longer says so
 
 
+_SHORT_S = 2
+
+
+class _Pace:
+    """How fast the launch that runs now is counted."""
+
+    def __init__(self, library: Any) -> None:
+        self.library, self.launch, self.begin = library, 0, time.monotonic()
+
+    def said(self) -> str:
+        """How long it will take, if that is long."""
+        total, launch = ctypes.c_uint64(), ctypes.c_uint64()
+        done = self.library.counters_done(ctypes.byref(total), ctypes.byref(launch))
+        if launch.value != self.launch:
+            self.launch, self.begin = launch.value, time.monotonic()
+        seconds, blocks = time.monotonic() - self.begin, total.value
+        left = seconds * (blocks / done - 1) if done else math.inf
+        if seconds < 0.5 or done == blocks or seconds + left < _LONG_S:
+            return ""
+        time_left = f"about {left:.0f} s left" if done else "the first one takes long"
+        few = round(done / seconds * _SHORT_S)
+        size = f" (with {few:,} blocks in {_SHORT_S} s)" if few else ""
+        smaller = f"A smaller array, or fewer rounds of a loop, show the same sectors per request{size}"
+        return f"Counting: {done:,} of {blocks:,} blocks, {time_left}. {smaller}"
+
+
 @contextmanager
 def progress(library: Any) -> Iterator[None]:
     """Says how long a launch will take, if that is long."""
-    ended = threading.Event()
+    ended, pace = threading.Event(), _Pace(library)
 
     def watch() -> None:
-        total, begin = ctypes.c_uint64(), time.monotonic()
-        if ended.wait(0.9):
-            return
-        with _display.progress_line(None) as announce:
+        said = ""
+        while not said and not ended.wait(0.25):
+            said = pace.said()
+        with _display.progress_line(None if said else False) as announce:
             while not ended.is_set():
-                done = library.counters_done(ctypes.byref(total))
-                seconds, all_blocks = time.monotonic() - begin, total.value
-                left = seconds * (all_blocks / done - 1) if done else math.inf
-                if seconds + left > _LONG_S:
-                    time_left = f"about {left:.0f} s left" if done else "the first one takes long"
-                    announce(
-                        f"Counting: {done:,} of {all_blocks:,} blocks, {time_left}. A smaller array, or fewer rounds of"
-                        " a loop, show the same sectors per request; sample=N counts N blocks."
-                    )
+                if said:
+                    announce(f"{said}; sample=N counts N blocks.")
                 ended.wait(0.9)
+                said = pace.said()
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -278,6 +298,24 @@ def progress(library: Any) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def watch_program(library: Any, say: Callable[[str], None]) -> None:
+    """The same of a whole program, by lines that become rare: of each long launch, and of all of them together."""
+
+    def watch() -> None:
+        pace, begin, wait, launches = _Pace(library), time.monotonic(), 0.5, 0
+        spoken = begin
+        while True:
+            time.sleep(0.25)
+            said, now = pace.said(), time.monotonic()
+            if not said and now - begin > _LONG_S and pace.launch > launches:
+                said = f"Counting: {pace.launch:,} launches in {now - begin:.0f} s. Fewer of them may show the same"
+            if said and now - spoken >= wait:
+                say(f"{said}.")
+                spoken, wait, launches = now, max(2 * wait, (now - begin) / 2), pace.launch
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -37,9 +37,8 @@ class Element:
 class Finding:
     """A mistake in a kernel: its ``kind``, ``line`` and what to do."""
 
-    kind: (
-        str  #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "error"
-    )
+    #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "host", "error"
+    kind: str
     kernel: str
     place: Place
     message: str
@@ -106,7 +105,7 @@ class Findings(_display.Shown, Sequence[Finding]):
 
     def _title(self) -> str:
         kernels = f"{self.launches} launch{'es' * (self.launches != 1)}"
-        if not self.launches:
+        if not self.launches and not self._found:
             return f"{self.of}: no kernel was launched, so none was checked" if self.of else "No kernel was launched"
         if not self._found:
             return f"{self.of}: nothing found in {kernels}" if self.of else f"Nothing found in {kernels}"
@@ -229,6 +228,8 @@ class _Words:
         self.parameter = parameters[found.parameter] if known else None
         self.tables = [one.name for one in parameters if one.type == "pointer"]
         variable = found.variable.decode(errors="replace")
+        self.is_hosts = variable == "memory of the host"
+        variable = "" if self.is_hosts else variable
         self.is_dynamic = variable == "dynamic shared memory"
         self.is_shared = found.space == checker.SHARED or self.is_dynamic
         self.array = self.parameter.name if self.parameter else variable or f"argument {found.parameter + 1}"
@@ -391,6 +392,11 @@ class _Words:
 
     def _bounds(self) -> tuple[str, str]:
         found, count = self.found, self.found.length // self.size
+        if self.is_hosts:
+            element = self.element if self.type != "pointer" else f"memory behind {self.array}"
+            message = f"{self._does} {element}, which is memory of the host"
+            copy = f"cudaMalloc(&copy, bytes), cudaMemcpy(copy, {self.array}, bytes, cudaMemcpyHostToDevice)"
+            return message, f"Copy it to the device, and pass that: {copy}. Or allocate it by cudaMallocManaged."
         if self._is_unknown or (not found.length and found.parameter < 0 and not self.is_dynamic):
             where = f"{self._does} {self.element}, which is in none of the launch's arrays"
             if not found.address:

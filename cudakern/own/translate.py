@@ -242,6 +242,8 @@ class _Translation:
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
+        if source[end].text in ("->", "-"):  # auto k(int *x) -> void
+            end = next((i for i in range(end, len(source)) if source[i].text in "{;"), end)
         if not self.launches or end >= len(source) or source[end].text != "{":
             return
         first = _name_before(source, opening)

@@ -179,15 +179,15 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     if "--" in words:
         at = list(words).index("--")
         return list(words[:at]), list(words[at + 1 :])
-    kinds = options.CUDA | options.CXX | options.C
     for i, word in enumerate(words):
-        if (
-            Path(word).suffix in kinds
-            and not word.startswith("-")
-            and (i == 0 or words[i - 1] not in ("-o", "-include"))
-        ):
+        if is_source(word) and (i == 0 or words[i - 1] not in ("-o", "-include")):
             return list(words[: i + 1]), list(words[i + 1 :])
     return list(words), []
+
+
+def is_source(word: str) -> bool:
+    """Whether a word on the command line names a source."""
+    return not word.startswith("-") and Path(word).suffix in options.CUDA | options.CXX | options.C
 
 
 def command_cc(words: Sequence[str]) -> int:

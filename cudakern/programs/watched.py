@@ -23,7 +23,7 @@ from ..insight import checker
 from ..insight.check import declared_in, one_per_place
 from ..insight.checker import Place
 from ..insight.counters import Trace
-from ..insight.counts import Sources, counting, read
+from ..insight.counts import Sources, counting, read, watch_program
 from ..insight.declared import constants
 from ..insight.errors import explained, is_explained, of_message
 from ..insight.findings import Finding, Findings, finding, one_of_all_launches
@@ -54,6 +54,8 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
     ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda _code, _data: tell(True))
     dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
     libc.on_exit(ends, None)
+    if mode == "traced" and not report:
+        watch_program(checker.library(), lambda line: print(f"cudakern: {line}", file=sys.stderr, flush=True))
     for number in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE):
         libc.signal(number, dies)
     library = ctypes.CDLL(program, mode=os.RTLD_NOW | os.RTLD_GLOBAL)
@@ -64,13 +66,14 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
 
 def _check(name: str) -> Callable[[bool], Report]:
     checker.begin()
-    checker.keep_allocations()
 
     def findings(is_end: bool) -> Report:
         failures = checker.failures()
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
         if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
             new += _leaks()
+        if touch := checker.host_access():
+            new.append(_of_host(touch))
         launches = checker.library().checker_last_launch()
         checker.end()
         return Findings(new, launches, name)
@@ -83,6 +86,31 @@ def _finding(one: checker.Found) -> Finding:
     lines = linecache.getlines(file)
     kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
     return finding(one, declared_in("".join(lines), kernel) or (), lines)
+
+
+#: The variable that gets the address of new memory.
+_ALLOCATES = re.compile(r"\b(?:cudaMalloc|cuMemAlloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]*\)\s*)?&\s*([\w.>-]+)")
+
+
+def _of_host(access: checker.HostAccess) -> Finding:
+    """The host touches device memory."""
+    (file, line), allocated = lines_of_code([access.code, access.allocated], checker.library()).values()
+    text = linecache.getline(file, line)
+    match = _ALLOCATES.search(linecache.getline(*allocated))
+    name = match[1] if match and re.search(rf"\b{re.escape(match[1])}\b", text) else ""
+    element = re.search(rf"\b{re.escape(name)}\s*\[[^]]*\](?!\s*(?:\[|\.|->))", text) if name else None
+    offset = access.address - access.begin
+    what = f"{name}[{offset // access.bytes}]" if element and access.bytes in (1, 2, 4, 8, 16) else name
+    verb = "writes" if access.kind & checker.WRITES else "reads" if access.kind else "touches"
+    where = f" (allocated in {Path(allocated[0]).name}:{allocated[1]})" if allocated[1] else ""
+    message = f"the host {verb} {f'{what}, which is ' if what else ''}device memory{where}. The program ends here"
+    copy = "cudaMemcpy({}, bytes, cudaMemcpy{})"
+    there, back = copy.format(f"{name or 'd'}, h", "HostToDevice"), copy.format(f"h, {name or 'd'}", "DeviceToHost")
+    advice = f"Copy it to the host first: {back}"
+    if access.kind & checker.WRITES:
+        advice = f"Write to an array of the host, and copy that: {there}"
+    advice += ". Memory from cudaMallocManaged may be used by both."
+    return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name)
 
 
 def _with_failures(found: list[Finding], failures: list[checker.Failure]) -> list[Finding]:

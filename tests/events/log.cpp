@@ -161,7 +161,8 @@ const emu_events TABLE = {sizeof(emu_events),
                           0,
                           order,
                           nullptr,
-                          failure};
+                          failure,
+                          nullptr};
 
 } // namespace
 

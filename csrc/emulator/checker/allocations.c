@@ -1,7 +1,5 @@
 // Memory that a whole program has allocated by cudaMalloc and its relatives, and from where: what is left at its end
 // are leaks.
-//
-//   allocate (in the thread that allocates) --backtrace--> the first caller that is neither the core nor a tool
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -17,7 +15,6 @@ typedef struct allocation {
 
 static allocation *all;
 static size_t count, room;
-static int is_wanted; // by whole programs: to look for the caller takes its time
 
 size_t allocations_callers(uintptr_t *calls, size_t most) {
     enum { DEEPEST = 16 };
@@ -33,21 +30,14 @@ size_t allocations_callers(uintptr_t *calls, size_t most) {
     return known;
 }
 
-static uintptr_t caller(void) {
-    uintptr_t call = 0;
-    (void)allocations_callers(&call, 1);
-    return call;
-}
-
-void allocations_add(uintptr_t address, size_t bytes) { // lock held
-    if (!is_wanted) return;
+void allocations_add(const emu_memory_event *event) { // lock held
     if (count == room) {
         const size_t more = 2 * room + 64;
         allocation *const grown = realloc(all, more * sizeof *all);
         if (!grown) return;
         all = grown, room = more;
     }
-    all[count++] = (allocation){address, caller(), bytes};
+    all[count++] = (allocation){event->address, event->code, event->bytes};
 }
 
 void allocations_remove(uintptr_t address) { // lock held
@@ -59,12 +49,7 @@ void allocations_remove(uintptr_t address) { // lock held
 }
 
 void allocations_clear(void) {
-    is_wanted = 0;
     count = 0;
-}
-
-CHECKER_API void checker_keep_allocations(void) {
-    is_wanted = 1;
 }
 
 // What is in use: how many allocations, and of each one the caller's code and the bytes.

@@ -146,6 +146,7 @@ struct BadPointer {
     unsigned char log_alignment, kind; // of the access: 1 is a store
 };
 CALLBACK __ubsan_handle_type_mismatch_v1(const BadPointer *at, size_t address) {
+    if (at->log_alignment > 4 && address % 16 == 0) return; // no access has more than 16 bytes
     emu_access(reinterpret_cast<const void *>(address), size_t{1} << at->log_alignment,
                EMU_MISALIGNED | (at->kind == 1 ? EMU_WRITES : EMU_READS), CALLED_AT);
 }

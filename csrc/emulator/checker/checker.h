@@ -215,7 +215,7 @@ void operations_clear(void);
 
 // --- allocations.c -------------------------------------------------------------------------------------------------
 // (The caller holds the lock.)
-void allocations_add(uintptr_t address, size_t bytes);
+void allocations_add(const emu_memory_event *event);
 void allocations_remove(uintptr_t address);
 void allocations_clear(void);
 // The calls of this thread that are neither the core's nor a tool's, the innermost first; returns how many.

@@ -290,7 +290,7 @@ static void on_allocate(void *tool, const emu_memory_event *event) {
         return;
     }
     pthread_mutex_lock(&lock);
-    if (event->kind != EMU_MEMORY_SYMBOL) allocations_add(event->address, event->bytes);
+    if (event->kind != EMU_MEMORY_SYMBOL) allocations_add(event);
     if (event->kind == EMU_MEMORY_DEVICE) shadow_set(event->address, event->bytes, 0);
     interval_forget_freed(event->address, event->address + event->bytes);
     pthread_mutex_unlock(&lock);
@@ -309,6 +309,24 @@ static void on_release(void *tool, const emu_memory_event *event) {
         interval_add_freed(event->address, event->address + event->bytes);
     }
     pthread_mutex_unlock(&lock);
+}
+
+// Of a whole program: the host has touched device memory, which ends it.
+static emu_host_event touch;
+static int is_touched;
+
+static void on_host(void *tool, const emu_host_event *event) {
+    (void)tool;
+    if (!event->stands_in) touch = *event, is_touched = 1;
+    if (!event->stands_in || !(event->kind & EMU_WRITES)) return;
+    pthread_mutex_lock(&lock);
+    shadow_value(event->address, event->bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+CHECKER_API int checker_touch(emu_host_event *to) {
+    *to = touch;
+    return is_touched;
 }
 
 static void on_failure(void *tool, const emu_failure_event *event) {
@@ -337,7 +355,8 @@ static const emu_events TABLE = {.size = sizeof(emu_events),
                                  .one_at_a_time = 1,
                                  .order = on_order,
                                  .block_continue = block_continue,
-                                 .failure = on_failure};
+                                 .failure = on_failure,
+                                 .host = on_host};
 
 CHECKER_API void checker_notes(int wanted) {
     notes = wanted;

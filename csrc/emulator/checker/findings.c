@@ -5,10 +5,13 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "checker.h"
 
 enum { MOST_SITES = 65000, MOST_FINDINGS = 1000 };
+static const char HOST_MEMORY[] = "memory of the host";
 
 // --- Places --------------------------------------------------------------------------------------------------------
 
@@ -72,6 +75,30 @@ static void set_array(checker_finding *to, const interval *array) {
     if (array->variable) strncpy(to->variable, array->variable, sizeof to->variable - 1);
 }
 
+// Of an address in no memory of the device: whether an argument points to memory of the host, in which it lies.
+static int is_hosts(uintptr_t address, interval *array) {
+    const emu_launch_event *const launch = checker_launch.event;
+    const uintptr_t far = 64 << 20, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    *array = (interval){.parameter = -1, .variable = HOST_MEMORY};
+    for (unsigned i = 0; i < launch->parameter_count; ++i) {
+        const emu_parameter *const of = &launch->parameters[i];
+        for (size_t at = 0; at + sizeof(uintptr_t) <= of->size; at += sizeof(uintptr_t)) { // (a struct has several)
+            uintptr_t value;
+            unsigned char is_resident;
+            emu_memory_event memory;
+            memcpy(&value, (const char *)launch->arguments + of->offset + at, sizeof value);
+            if (value <= array->begin || address - value >= far || emu_memory_at((const void *)value, &memory))
+                continue;
+            if (mincore((void *)(value / page * page), page, &is_resident)) continue; // there is no such memory
+            array->begin = array->end = value;
+            array->parameter = (int)i;
+        }
+    }
+    int contains;
+    const interval *const near = interval_near(array->begin, &contains);
+    return array->parameter >= 0 && !(contains && near) && !interval_freed(array->begin);
+}
+
 static checker_finding new_finding(checker_kind kind, const block_state *block, int thread,
                                    const emu_access_event *event) {
     const emu_launch_event *const launch = checker_launch.event;
@@ -120,7 +147,9 @@ checker_finding *findings_add(checker_kind kind, const block_state *block, int t
     }
     interval found;
     int contains = 0;
-    if (!array) {
+    if (kind == CHECKER_BOUNDS && event->space == EMU_SPACE_GLOBAL && is_hosts(event->address, &found)) {
+        array = &found;
+    } else if (!array) {
         const interval *const near = interval_near(event->address, &contains);
         if (contains && event->space != EMU_SPACE_SHARED)
             array = near;

@@ -56,6 +56,11 @@ emu_code emu_code_around(const void *function, emu_module *module); // `module` 
 // shared.c: whether the module can be placed, by a function that gives the address of one of its variables.
 int emu_statics_can_be_placed(const emu_module *module, void *(*variable)(void));
 
+// --- closed.c: code that is no kernel's accesses memory; `after`: as for emu_access()
+void emu_host_access(const void *address, size_t bytes, unsigned kind, const void *after);
+// Code that is no kernel's has faulted: 1 if it may go on. Does not return if the host has touched device memory.
+int emu_host_fault(uintptr_t address, unsigned kind, uintptr_t code);
+
 // --- lines.c: emu_source_lines()
 void emu_source_lines_fork(void); // in the child of a fork(), where another thread may have held its lock
 

@@ -91,14 +91,18 @@ static int is_of_vector(const void *context) {
 #endif
 }
 
-static const char *verb(const void *context) {
+static unsigned access_kind(const void *context) { // 0: unknown
     const ucontext_t *at = context;
 #if defined(__x86_64__)
-    return at->uc_mcontext.gregs[REG_ERR] & 2 ? "wrote to" : "read from";
+    return at->uc_mcontext.gregs[REG_ERR] & 2 ? EMU_WRITES : EMU_READS;
 #else
     (void)at;
-    return "accessed";
+    return 0;
 #endif
+}
+static const char *verb(const void *context) {
+    const unsigned kind = access_kind(context);
+    return !kind ? "accessed" : kind & EMU_WRITES ? "wrote to" : "read from";
 }
 
 // --- Faults that are not a kernel's --------------------------------------------------------------------------------
@@ -171,7 +175,9 @@ static int describe_access(emu_block *block, const siginfo_t *info, const void *
 static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
     emu_block *block = emu_current;
     if (!block || !(block->inside || block->recover) || info->si_code <= 0) {
-        pass_on(number, info, context);
+        const uintptr_t address = number == SIGSEGV && info->si_code == SEGV_ACCERR ? (uintptr_t)info->si_addr : 0;
+        if (!address || !emu_host_fault(address, access_kind(context), program_counter(context)))
+            pass_on(number, info, context);
         return;
     }
     block->fail_file = NULL;

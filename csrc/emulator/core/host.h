@@ -9,6 +9,7 @@
 
 #include "core.h"
 #include "cuda_runtime_api.h"
+#include "emulator/events.h"
 
 // EMU_GRAIN: the alignment of device memory; sizes are rounded up to a multiple of it.
 enum { EMU_MAX_DEVICES = 64, EMU_GRAIN = 256 };
@@ -117,6 +118,7 @@ typedef struct emu_allocation {
     int is_symbol; // a __constant__ or __device__ variable; 2: all managed variables of a library
 } emu_allocation;
 
+int emu_malloc_for(void **pointer, size_t bytes, uintptr_t caller);
 int emu_malloc_for_graph(void **pointer, size_t bytes); // allowed in a capture; cudaFreeAsync can free it
 int emu_find_allocation(const void *pointer, emu_allocation *result); // the one that contains the address; 0: none
 void emu_release_device(int device);                                  // frees every allocation of the device
@@ -130,6 +132,14 @@ int emu_memory_problem(int device);
 
 // What is at an address that a kernel must not access, as the end of a sentence: ", 4 bytes beyond the end of ...".
 void emu_memory_explain(uintptr_t address, char *text, size_t size);
+
+// --- closed.c ----------------------------------------------------------------------------------------------------
+// Around whatever accesses device memory.
+void emu_device_begin(void);
+void emu_device_end(void);
+// From now on, the host may not, and `then` is called if it does; 1: it may go on. (`event` lacks the allocation.)
+typedef int (*emu_host_touched)(emu_host_event *event, int is_fault);
+void emu_close(emu_host_touched then);
 
 // --- symbol.c ----------------------------------------------------------------------------------------------------
 void emu_reset_variables(void); // for cudaDeviceReset

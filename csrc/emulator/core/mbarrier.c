@@ -285,11 +285,27 @@ typedef struct bulk_copy {
     emu_delivery delivery;
     void *shared;
     const void *global;
+    const char *file;
+    int line;
+    uint64_t operation; // for tools.c
 } bulk_copy;
+
+static void tell_bulk(const emu_where *at, const bulk_copy *copy, unsigned pending) {
+    const emu_block *block = copy->delivery.block;
+    const size_t bytes = (size_t)copy->delivery.bytes;
+    emu_tool_access(at, copy->global, bytes, EMU_READS | pending, EMU_BY_TENSOR_LOAD, copy->operation);
+    emu_tool_access(at, emu_tool_name(block, copy->shared), bytes, EMU_WRITES | pending, EMU_BY_TENSOR_LOAD,
+                    copy->operation);
+}
 
 static void land_bulk(const emu_delivery *delivery) {
     const bulk_copy *copy = (const bulk_copy *)(const void *)delivery;
     memcpy(emu_cluster_address(delivery->block, copy->shared), copy->global, (size_t)delivery->bytes);
+    if (EMU_LIKELY(!delivery->block->tool || !copy->operation)) return;
+    emu_where at = emu_tool_where(delivery->block, copy->file, copy->line, NULL);
+    at.thread = -1;
+    tell_bulk(&at, copy, 0);
+    emu_tool_end(&at, EMU_BY_TENSOR_LOAD, copy->operation);
 }
 
 void emu_bulk_load(void *shared, const void *global, int bytes, void *barrier, const char *file, int line) {
@@ -303,8 +319,16 @@ void emu_bulk_load(void *shared, const void *global, int bytes, void *barrier, c
     if (!copy) no_memory();
     *copy = (bulk_copy){.delivery = {.mbarrier = barrier, .block = emu_current, .bytes = bytes, .land = land_bulk},
                         .shared = shared,
-                        .global = global};
+                        .global = global,
+                        .file = file,
+                        .line = line};
     emu_mbarrier_promise(&copy->delivery, file, line);
+    if (EMU_UNLIKELY(emu_current->tool != NULL)) {
+        const emu_where at = emu_tool_where(emu_current, file, line, NULL);
+        copy->operation = emu_tool_new_operation(emu_current);
+        emu_tool_begin(&at, EMU_BY_TENSOR_LOAD, copy->operation, emu_tool_name(emu_current, barrier));
+        tell_bulk(&at, copy, EMU_PENDING);
+    }
     memset(shared, 0xff, (size_t)bytes);
 }
 

@@ -57,8 +57,11 @@ static void account(const emu_entry *b, int sign) {
 }
 
 static emu_memory_event event_of(const emu_entry *b) {
-    return (emu_memory_event){
-        .address = b->base, .bytes = b->bytes, .kind = (emu_memory_kind)b->kind, .device = b->device};
+    return (emu_memory_event){.address = b->base,
+                              .bytes = b->bytes,
+                              .kind = (emu_memory_kind)b->kind,
+                              .device = b->device,
+                              .code = b->code};
 }
 static void tell_new(const emu_entry *b) { // without the lock, before anybody can use it
     const emu_memory_event event = event_of(b);
@@ -79,6 +82,7 @@ int emu_memory_at(const void *address, emu_memory_event *memory) {
 
 static void drop(emu_entry *b) { // removes it from the table; the caller frees the memory
     account(b, -1);
+    emu_closed_remove(b);
     emu_table_remove(b);
 }
 
@@ -96,6 +100,7 @@ static int bad_pool(const void *handle) {
 }
 
 // --- device memory -----------------------------------------------------------------------------------------------
+#define CALLER (uintptr_t) __builtin_return_address(0) - 1
 static atomic_int new_byte = 0xFF;
 
 void emu_new_memory(int byte) {
@@ -112,14 +117,16 @@ static void fill_new(char *memory, size_t bytes, emu_entry_kind kind) {
     }
 }
 
-static int allocate(void **pointer, size_t bytes, int device, pool *from, emu_entry_kind kind, const char *call) {
+static int allocate(void **pointer, size_t bytes, int device, pool *from, emu_entry_kind kind, const char *call,
+                    uintptr_t code) {
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the pointer for the result is NULL", call);
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     if (emu_allocation_should_fail())
         return emu_error(cudaErrorMemoryAllocation, "%s: %s; the setting fail_allocation made this call fail", call,
                          ck_size_in_words(bytes).text);
-    emu_entry fresh = {.bytes = bytes, .kind = kind, .device = device, .pool = from, .advice = NO_ADVICE};
+    emu_entry fresh = {
+        .bytes = bytes, .kind = kind, .device = device, .pool = from, .advice = NO_ADVICE, .code = code};
     size_t limit = emu_device_memory(), in_use = 0;
     int fits = 0;
     // If it does not fit, try again after the streams have executed pending frees.
@@ -146,7 +153,11 @@ static int allocate(void **pointer, size_t bytes, int device, pool *from, emu_en
         fresh.base = (uintptr_t)memory;
     }
     pthread_mutex_lock(&emu_table.lock);
-    if (!failed && !emu_table_insert(fresh)) failed = 1;
+    if (!failed) emu_closed_add(&fresh);
+    if (!failed && !emu_table_insert(fresh)) {
+        emu_closed_remove(&fresh);
+        failed = 1;
+    }
     if (failed) account(&fresh, -1);
     pthread_mutex_unlock(&emu_table.lock);
     if (failed) {
@@ -167,15 +178,19 @@ static int malloc_allowed(const char *call) {
     return code;
 }
 
-int emu_malloc(void **pointer, size_t bytes) {
+int emu_malloc_for(void **pointer, size_t bytes, uintptr_t caller) {
     int device, code = emu_enter(&device);
     if (!code) code = malloc_allowed("cudaMalloc");
-    return code ? code : allocate(pointer, bytes, device, NULL, DEVICE, "cudaMalloc");
+    return code ? code : allocate(pointer, bytes, device, NULL, DEVICE, "cudaMalloc", caller);
+}
+
+int emu_malloc(void **pointer, size_t bytes) {
+    return emu_malloc_for(pointer, bytes, CALLER);
 }
 
 int emu_malloc_for_graph(void **pointer, size_t bytes) {
     int device, code = emu_enter(&device);
-    return code ? code : allocate(pointer, bytes, device, &default_pools[device], DEVICE, "cudaMallocAsync");
+    return code ? code : allocate(pointer, bytes, device, &default_pools[device], DEVICE, "cudaMallocAsync", 0);
 }
 
 // The host may use managed memory at any time, because it is host memory like all device memory here.
@@ -186,7 +201,7 @@ int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags) {
         return emu_error(cudaErrorInvalidValue,
                          "cudaMallocManaged: flags %u; they must be cudaMemAttachGlobal (1) or cudaMemAttachHost (2)",
                          flags);
-    return allocate(pointer, bytes, device, NULL, MANAGED, "cudaMallocManaged");
+    return allocate(pointer, bytes, device, NULL, MANAGED, "cudaMallocManaged", CALLER);
 }
 
 int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height) {
@@ -198,7 +213,7 @@ int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes exceed the address space",
                          height, width);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
-    return allocate(pointer, bytes, device, NULL, DEVICE, "cudaMallocPitch");
+    return allocate(pointer, bytes, device, NULL, DEVICE, "cudaMallocPitch", CALLER);
 }
 
 static void release(void *data) { // frees a block marked as dying
@@ -273,7 +288,7 @@ int emu_malloc_async(void **pointer, size_t bytes, void *handle, void *stream) {
     int ok = from == &default_pools[device] || check_pool(from);
     pthread_mutex_unlock(&emu_table.lock);
     if (!ok) return bad_pool(handle);
-    return allocate(pointer, bytes, handle ? from->device : device, from, DEVICE, "cudaMallocAsync");
+    return allocate(pointer, bytes, handle ? from->device : device, from, DEVICE, "cudaMallocAsync", CALLER);
 }
 
 int emu_free_async(void *pointer, void *stream) {
@@ -451,7 +466,7 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: %s; the host is out of memory",
                          ck_size_in_words(bytes).text);
     const emu_entry fresh = {
-        .base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device, .flags = flags};
+        .base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device, .flags = flags, .code = CALLER};
     pthread_mutex_lock(&emu_table.lock);
     int ok = emu_table_insert(fresh);
     pthread_mutex_unlock(&emu_table.lock);
@@ -512,6 +527,7 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
                              .kind = is_symbol ? SYMBOL : REGISTERED,
                              .device = device,
                              .flags = is_symbol > 1,
+                             .code = CALLER,
                              .advice = NO_ADVICE};
     pthread_mutex_lock(&emu_table.lock);
     size_t i = emu_table_after((uintptr_t)pointer + bytes - 1);

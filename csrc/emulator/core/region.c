@@ -33,6 +33,7 @@
 #define UNCHECKED __attribute__((no_sanitize("address"))) // for functions that access canaries
 
 enum { GRAIN = EMU_GRAIN, SPARES = 1024, PROTECTED = 64 << 10, AT_ONCE = 32, FRONT = 1024 };
+enum { CLOSED = 1 << 20 }; // bytes that emu_region_close() concerns
 static const size_t SPARE_TOTAL = (size_t)128 << 20;
 
 static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
@@ -44,6 +45,7 @@ static size_t spare_count, spare_bytes, settled_count;
 static atomic_int to_settle;  // spares were freed since the last wait
 static atomic_int to_protect; // there are settled spares that were not considered yet
 static int guards;
+static uintptr_t next_place; // where the next region is mapped; 0: anywhere
 
 void emu_region_fork(emu_fork stage) {
     emu_fork_lock(stage, &lock);
@@ -147,9 +149,19 @@ static emu_region remove_spare(size_t i) { // lock held
     return region;
 }
 
-static int protect(const emu_region *region, int how) {
-    const size_t bytes = up_to((size_t)(region->data - region->low) + PROTECTED, page());
+static int protect(const emu_region *region, size_t most, int how) {
+    const size_t bytes = up_to((size_t)(region->data - region->low) + most, page());
     return mprotect(region->low, region->room < bytes ? region->room : bytes, how);
+}
+
+int emu_region_close(const emu_region *region, int closed) {
+    return protect(region, CLOSED, closed ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
+
+void emu_region_set_apart(void) {
+    pthread_mutex_lock(&lock);
+    next_place = (uintptr_t)1 << 45; // where no system puts mappings by itself; if there is no such place: anywhere
+    pthread_mutex_unlock(&lock);
 }
 
 void emu_region_settle_spares(void) {
@@ -165,7 +177,7 @@ void emu_region_protect_spares(void) {
     if (!to_protect) return;
     pthread_mutex_lock(&lock);
     for (size_t i = settled_count; i-- > 0 && settled_count - i <= AT_ONCE;)
-        if (!spares[i].is_protected) spares[i].is_protected = !protect(&spares[i].region, PROT_NONE);
+        if (!spares[i].is_protected) spares[i].is_protected = !protect(&spares[i].region, PROTECTED, PROT_NONE);
     to_protect = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -177,7 +189,7 @@ static int take_spare(emu_region *region, size_t bytes) { // lock held
         if (spares[i].region.room != up_to(behind + GRAIN, page())) continue;
         const int is_protected = spares[i].is_protected;
         *region = remove_spare(i);
-        if (!is_protected || !protect(region, PROT_READ | PROT_WRITE)) return 1;
+        if (!is_protected || !protect(region, PROTECTED, PROT_READ | PROT_WRITE)) return 1;
         unmap(region);
     }
     return 0;
@@ -191,9 +203,11 @@ static int map(emu_region *region, size_t bytes) {       // lock held
     for (int guarded = guards < emu_guard_pages(); guarded >= 0; --guarded) {
         const size_t room = up_to(up_to(bytes, GRAIN) + GRAIN + (guarded ? 0 : GRAIN), page());
         *region = (emu_region){.room = room, .guarded = guarded};
-        region->low =
-            mmap(NULL, room + (guarded ? page() : 0), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        const size_t all = room + (guarded ? page() : 0);
+        void *const place = (void *)next_place;
+        region->low = mmap(place, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (region->low == MAP_FAILED) return -1;
+        if (place) next_place += all;
         guards += guarded;
         if (guarded && mprotect(region->low + room, page(), PROT_NONE)) {
             unmap(region); // too many mappings: try again without a guard page

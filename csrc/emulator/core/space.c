@@ -56,6 +56,7 @@ static int is_watched(const emu_block *block) {
 
 void emu_access(const void *address, size_t bytes, unsigned kind, const void *after) {
     emu_block *block = emu_current;
+    if (!block) emu_host_access(address, bytes, kind, after);
     if (!is_watched(block)) return;
     const emu_where at = emu_tool_where(block, NULL, 0, after);
     emu_tool_access(&at, address, bytes, kind, EMU_BY_THREAD, 0);

@@ -293,13 +293,20 @@ static void run_children(emu_stream *s, emu_op *o) {
     }
 }
 
+static void do_work(emu_work work, void *data) {
+    emu_device_begin();
+    work(data);
+    emu_device_end();
+}
+
 static void run(emu_stream *s, emu_op *o) { // lock not held
     if (o->kind == OP_WORK) {
-        o->work(o->data);
+        do_work(o->work, o->data);
     } else if (o->kind == OP_KERNEL) {
         emu_grid_error error;
         char *message = error.message;
         emu_region_protect_spares();
+        emu_device_begin();
         int code = emu_grid_run(&o->launch, &s->cancel, emu_chip_now()->clock_khz / 1e6, &error);
         char damage[EMU_MESSAGE / 2];
         emu_error_stays(code, message); // (not what a GPU does not notice, either: damage)
@@ -309,6 +316,7 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
             emu_kernel_name(o->launch.function, name, sizeof name);
             snprintf(message, EMU_MESSAGE, "kernel %s: a thread %s", name, damage);
         }
+        emu_device_end();
         if (code) o->code = code; // so that no launches of its own follow
         run_children(s, o);
         if (code == EMU_CANCELLED) o->code = 0; // its launcher canceled it, so there is nothing to report
@@ -418,7 +426,7 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
         }
         pthread_mutex_unlock(&emu_queues.lock);
         emu_tool_runs(here.order);
-        work((void *)(uintptr_t)data);
+        do_work(work, (void *)(uintptr_t)data);
         pthread_mutex_lock(&emu_queues.lock);
         emu_finish(s);
     }

@@ -124,9 +124,8 @@ int emu_memory_problem(int device) {
     pthread_mutex_lock(&emu_table.lock);
     atomic_store_explicit(&unchecked, 0, memory_order_relaxed);
     const size_t count = emu_table.count < CHECKED_BY_A_WAIT ? emu_table.count : CHECKED_BY_A_WAIT;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !emu_table.is_closed; i++) // (who closed it has looked)
         emu_table_check(&emu_table.entries[next_check++ % emu_table.count]);
-    }
     pthread_mutex_unlock(&emu_table.lock);
     return emu_table_report_problem(device);
 }

@@ -21,8 +21,10 @@ typedef struct emu_entry {
     size_t bytes;
     emu_entry_kind kind;
     int device, dying;
+    int is_closed;  // closed.c
     unsigned flags; // of PINNED: those of cudaHostAlloc; of SYMBOL: 1 if it is all of a library's managed variables
     void *pool;     // memory.c
+    uintptr_t code; // that has called for it; 0: unknown
     emu_region region; // of DEVICE and MANAGED
     // Of MANAGED: cudaMemAdvise's and cudaMemPrefetchAsync's, by cudaMemRangeAttribute - 1. They have no effect.
     int advice[4];
@@ -36,6 +38,7 @@ extern struct emu_table {
     pthread_mutex_t lock;
     emu_entry *entries;
     size_t count;
+    atomic_int is_closed; // closed.c: entries may be closed
 } emu_table;
 
 // The lock must be held when these functions are called.
@@ -46,5 +49,9 @@ void emu_table_remove(emu_entry *entry);        // the caller frees the memory
 void emu_table_check(const emu_entry *entry);   // keeps an error if canaries were overwritten
 
 int emu_table_report_problem(int device); // records and returns an error that was kept; lock not held
+
+// --- closed.c (the lock must be held)
+void emu_closed_add(emu_entry *entry);    // before it is inserted
+void emu_closed_remove(emu_entry *entry); // before it is removed
 
 #endif

@@ -136,7 +136,8 @@ int emu_array_create(void **result, const void *channels, size_t width, size_t h
     a->element = (size_t)count * (size_t)a->channels.x / 8;
     a->pitch = width * a->element;
     a->slice = a->pitch * (height ? height : 1);
-    if ((code = emu_malloc(&a->data, a->slice * (depth ? depth : 1)))) {
+    if ((code =
+             emu_malloc_for(&a->data, a->slice * (depth ? depth : 1), (uintptr_t)__builtin_return_address(0) - 1))) {
         free(a);
         return code;
     }

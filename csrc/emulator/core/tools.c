@@ -152,6 +152,15 @@ void emu_tool_release_memory(const emu_memory_event *memory) {
     emu_tool_release();
 }
 
+int emu_tool_host(const emu_host_event *access) {
+    const emu_subscriber *to = emu_tool_acquire();
+    if (!to) return 0;
+    const int wants = to->events.host != NULL;
+    if (wants) to->events.host(to->tool, access);
+    emu_tool_release();
+    return wants;
+}
+
 // --- Launches, blocks and threads ----------------------------------------------------------------------------------
 
 void emu_tool_launch_begin(emu_grid *grid, emu_watched_launch *to, emu_trampoline trampoline) {

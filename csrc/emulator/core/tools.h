@@ -35,6 +35,7 @@ void emu_tool_runs(uint64_t order);                      // this thread now carr
 uint64_t emu_tool_running(void);                         // which one it does
 void emu_tool_allocate(const emu_memory_event *memory);
 void emu_tool_release_memory(const emu_memory_event *memory);
+int emu_tool_host(const emu_host_event *access); // whether there is a tool that wants it
 
 // Events of a grid whose `tool` is not NULL. It runs the copy of its launch that is in `to`, with this trampoline.
 struct emu_grid;

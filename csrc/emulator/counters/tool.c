@@ -104,8 +104,8 @@ static struct {
     uint64_t blocks;             // or all launches, by so many blocks; 0: see above
     uint64_t period, length;     // of this launch; period 0: all blocks are counted
     uint64_t run, costs[RUNS], before;
-    int leaves_out; // the block that runs now
-    volatile uint64_t done;
+    int leaves_out;                      // the block that runs now
+    volatile uint64_t launch, all, done; // the number of this launch; its blocks, and those that have ended
 } sample;
 
 static void sample_start(const emu_launch_event *launch, counted_launch *to, unsigned threads) {
@@ -118,6 +118,8 @@ static void sample_start(const emu_launch_event *launch, counted_launch *to, uns
         sample.length >= sample.period || launch->cooperative || cluster.x * cluster.y * cluster.z > 1)
         sample.period = 0;
     sample.run = sample.before = sample.done = 0;
+    sample.all = to->all;
+    sample.launch = launch->number;
     memset(sample.costs, 0, sizeof sample.costs);
 }
 
@@ -155,9 +157,10 @@ COUNTERS_API void counters_sample(uint64_t more_than, uint64_t threads, uint64_t
     sample.blocks = blocks;
 }
 
-// How many blocks of the launch that runs now have ended, of how many.
-COUNTERS_API uint64_t counters_done(uint64_t *all) {
-    *all = launch_count ? launches[launch_count - 1].all : 0;
+// How many blocks of the launch that runs now, or has run last, have ended, of how many; its number.
+COUNTERS_API uint64_t counters_done(uint64_t *all, uint64_t *launch) {
+    *all = sample.all;
+    *launch = sample.launch;
     return sample.done;
 }
 

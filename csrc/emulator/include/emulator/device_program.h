@@ -55,6 +55,15 @@ struct variable {
 };
 #endif
 
+#ifdef EMULATOR_PROGRAM
+extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start; // of the program or library
+#ifdef EMULATOR_REPORTS
+static const int kept_out = (emu_keep_host_out(nullptr), 0);
+#else
+static const int kept_out = (emu_keep_host_out(&__ehdr_start), 0);
+#endif
+#endif
+
 // Kernels by what their threads may do (waits.py).
 enum threads {
     THEY_WAIT,

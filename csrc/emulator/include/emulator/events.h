@@ -196,7 +196,19 @@ typedef struct emu_memory_event {
     emu_memory_kind kind;
     int device;          // of EMU_MEMORY_DEVICE and EMU_MEMORY_MANAGED
     const emu_where *at; // of EMU_MEMORY_HEAP: the thread; else NULL
+    uintptr_t code;      // in the call by which the host has allocated it, for emu_source_lines(); 0: unknown
 } emu_memory_event;
+
+// Code of a whole program that is no kernel's accesses memory of the kind EMU_MEMORY_DEVICE. Unless it stands in for
+// the device, the program ends by SIGSEGV when the tool has been told, as on a GPU.
+typedef struct emu_host_event {
+    uintptr_t address;
+    size_t bytes;
+    unsigned kind;           // emu_access_kind, EMU_RANGE; 0: unknown
+    uintptr_t code;          // an address in the instruction, for emu_source_lines()
+    emu_memory_event memory; // the allocation
+    int stands_in;
+} emu_host_event;
 
 typedef enum emu_failure_kind {
     EMU_FAILURE_KERNEL,  // a kernel has ended with an error, or what it has written beyond an array was found
@@ -244,6 +256,7 @@ typedef struct emu_events {
     // From the thread that notices it: of a kernel, after its launch_end. Without this callback, the core prints it.
     // It must call no function of the core, but of EMU_FAILURE_REFUSED emu_source_lines().
     void (*failure)(void *tool, const emu_failure_event *failure);
+    void (*host)(void *tool, const emu_host_event *access);
 } emu_events;
 
 // A cudaError_t, as all functions for the host. The core copies the table.

@@ -1,5 +1,5 @@
 // Thrust's algorithms on the device are loops on the host here. Each begins with its policy: it first waits for the
-// kernels that were launched before it.
+// kernels that were launched before it, and stands in for the device to the end of the expression that calls it.
 #ifndef EMULATOR_CCCL_EXECUTION_POLICY
 #define EMULATOR_CCCL_EXECUTION_POLICY
 
@@ -10,8 +10,16 @@
 THRUST_NAMESPACE_BEGIN
 namespace detail {
 
-template <typename Policy> constexpr decltype(auto) derived_cast(Policy &&policy) {
-    if (!__builtin_is_constant_evaluated() && !emu_in_kernel()) emu_device_settle();
+struct emu_stand_in {
+    const bool on_host = !emu_in_kernel();
+    emu_stand_in() {
+        if (on_host) emu_host_stands_in(1);
+    }
+    ~emu_stand_in() {
+        if (on_host) emu_host_stands_in(0);
+    }
+};
+template <typename Policy> decltype(auto) derived_cast(Policy &&policy, const emu_stand_in & = emu_stand_in()) {
     return emu_derived_cast(policy);
 }
 
