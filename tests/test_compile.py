@@ -535,3 +535,14 @@ def test_nvrtcs_errors_have_the_sources_lines(own_cache):
     ):
         with pytest.raises(cudakern.CompileError, match=words):
             by_nvrtc(source, wanted)
+
+
+def test_static_shared_memory_is_limited():
+    """As by ptxas; that of other kernels does not count."""
+    text = "__global__ void k{}(int *x) {{ __shared__ int a[{}]; a[threadIdx.x] = 1; __syncthreads(); x[0] = a[1]; }}\n"
+    with cudakern.use_backend("emulator"):
+        x = np.zeros(1, np.int32)
+        cudakern.compile(text.format(1, 48 << 8) + text.format(2, 48 << 8)).k2[1, 32](x)
+        assert x == 1
+        with pytest.raises(cudakern.CompileError, match="kernel k3 has 49,156 bytes .* at most 49,152"):
+            cudakern.compile(text.format(1, 10) + text.format(3, (48 << 8) + 1)).k1[1, 32](x)

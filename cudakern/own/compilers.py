@@ -17,7 +17,7 @@ from typing import NamedTuple
 from .. import _display, _driver
 from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, nvrtc, translate
+from . import cache, dependencies, nvrtc, shared, translate
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
@@ -196,6 +196,9 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
             names = names.without_unknown(unit, str(rejected))
             continue
         try:
+            own = {re.sub("<.*", "", name).split("::")[-1] for name in names.kernels}
+            if path.exists() and (why := shared.too_large(path.read_bytes(), own)):
+                raise CompileError(f"{unit.name}: {why}")
             return native.load_set(str(path))
         except ValueError as error:
             symbol = re.search(r"undefined symbol: (\S+)", str(error))

@@ -6,17 +6,13 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-import struct
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from .._installed import KERNELS, SOURCES
-from . import cache, compilers, dependencies, nvrtc, sets
+from . import cache, compilers, dependencies, nvrtc, sets, shared
 from .compilers import Names, Unit
-
-STATIC_SHARED = 48 << 10  #: bytes of a block, on all chips
 
 
 class Report(NamedTuple):
@@ -110,11 +106,12 @@ def static_shared(library: Path, symbol: str, source: str, code: str) -> int:
     kernel names counts, else the largest.
     """
     prefix = f"_ZZ{symbol.removeprefix('_Z')}E"
-    variables = dict(_thread_locals(library.read_bytes()))
+    variables = dict(shared.thread_locals(library.read_bytes()))
     total = sum(size for name, size in variables.items() if name.startswith(prefix))
     of_functions: dict[tuple[str, str], list[tuple[str, int]]] = {}  # by function and variable: instances
     for name, size in variables.items():
-        if (function := _function(name)) and function != _function(prefix):  # other instances of a kernel are others
+        function = shared.function_of(name)
+        if function and function != shared.function_of(prefix):  # other instances of a kernel are others
             of_functions.setdefault((function, name.rpartition("E")[2]), []).append((name, size))
     text = _with_called(source, code)
     words = set(re.findall(r"\w+", text))
@@ -125,52 +122,6 @@ def static_shared(library: Path, symbol: str, source: str, code: str) -> int:
             named = [size for name, size in instances if any(m in re.sub(r"L[a-z]", "L{}", name) for m in marks)]
             total += max(named or [size for _, size in instances])
     return total
-
-
-def too_large(image: bytes) -> str:
-    """Of a program's object: that a kernel has more static shared memory than ptxas allows; "" if none has. (Without
-    that of the functions that it calls.)"""
-    sizes: dict[str, int] = {}
-    for name, size in _thread_locals(image):
-        if match := re.match(r"_Z(Z.*E)\d+\w+$", name):
-            sizes[match[1]] = sizes.get(match[1], 0) + size
-    kernels = b"\0".join(re.findall(rb"_ZN3emu10of_programI[^\0]+", image))
-    for function, size in sizes.items():
-        name = _function(f"_Z{function}")
-        if size > STATIC_SHARED and f"{len(name)}{name}".encode() in kernels:
-            has = f"{size:,} bytes of static __shared__ variables; at most {STATIC_SHARED:,} are allowed"
-            return f"kernel {name} has {has}. Dynamic shared memory can be larger, after cudaFuncSetAttribute"
-    return ""
-
-
-def _thread_locals(image: bytes) -> Iterator[tuple[str, int]]:
-    """Names and sizes of the thread-local variables of an ELF file of 64 bits, which shared variables are."""
-    at, count = struct.unpack_from("<Q", image, 0x28)[0], struct.unpack_from("<H", image, 0x3C)[0]
-    sections = [struct.unpack_from("<IIQQQQIIQQ", image, at + 64 * i) for i in range(count)]
-    for _, kind, _, _, offset, size, link, *_ in sections:
-        if kind != 2:  # a table of symbols
-            continue
-        names = sections[link][4]
-        for start in range(offset, offset + size, 24):
-            name, info, _, _, _, length = struct.unpack_from("<IBBHQQ", image, start)
-            if info & 15 == 6 and length:
-                begin = names + name
-                yield image[begin : image.index(b"\0", begin)].decode(), length
-
-
-def _function(variable: str) -> str:
-    """The name of the function, without namespaces, of which a variable's linker name is; "" if it is of none."""
-    rest, name = variable.removeprefix("_ZZ"), ""
-    if rest == variable:
-        return ""
-    nested = rest.startswith("N")
-    rest = rest.lstrip("NKL")
-    while match := re.match(r"(\d+)", rest):
-        length = int(match[1])
-        name, rest = rest[match.end() : match.end() + length], rest[match.end() + length :]
-        if not nested:
-            break
-    return name
 
 
 def _with_called(source: str, code: str) -> str:

@@ -3,7 +3,7 @@
     __device__ int a;  namespace n { __constant__ float b[4]; }
         -->  int a;  namespace n { float b[4]; }  ...  static ::emu::variable emu_variables[] = {::a, ::n::b};
 
-For that, the words are still there after the preprocessor: cuda_runtime.h. Here, they are taken out.
+For that, the words are still there after the preprocessor: device_qualifiers.h. Here, they are taken out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def without_words(text: str) -> str:
 
 def registered(parts: Iterable[str]) -> str:
     """The code that tells the core of these texts' variables."""
-    own = [part for part in parts if _DECLARED.search(part)]
-    names = dict.fromkeys(name for name in contents("\n".join(own)).variables) if own else ()
+    text = "\n".join(parts)
+    names = contents(text).variables if _DECLARED.search(text) else ()
     known = ", ".join(f"::{name}" for name in names)
     return f"static ::emu::variable emu_variables[] = {{{known}}};" if known else ""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import _driver
 from .._installed import HEADERS, LIBRARY, SOURCES
-from ..own import cache, compilers, dependencies, reports, translate
+from ..own import cache, compilers, dependencies, reports, shared, translate
 from ..own.compilers import CompileError, Job, RejectedError
 from ..own.cuda_source import read
 from . import cccl
@@ -56,7 +56,7 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
             raise CompileError(f"{file} was not compiled:\n{_first(log)}", log) from None
         sys.stderr.write(compilers.readable(log))
         built = compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
-        if why := reports.too_large(built[0]):
+        if why := shared.too_large(built[0]):
             log = f"{file}: error: {why}\n"
             raise CompileError(f"{file} was not compiled:\n{log}", log)
         return built

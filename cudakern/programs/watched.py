@@ -49,6 +49,8 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
 
     def at_signal(number: int) -> None:  # of the program's own, such as a failed assert
         libc.signal(number, None)  # which ends it when it comes again
+        libc.signal(signal.SIGALRM, None)
+        libc.alarm(30)  # the heap may be locked
         tell(False)
 
     ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda _code, _data: tell(True))

@@ -54,9 +54,4 @@
 #endif
 #endif
 
-#if defined EMULATOR_TRANSLATED && defined EMULATOR_PROGRAM // for cudakern/own/variables.py
-#undef __device__
-#undef __constant__
-#endif
-
 #endif

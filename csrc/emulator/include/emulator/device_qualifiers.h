@@ -3,7 +3,14 @@
 #define EMULATOR_DEVICE_QUALIFIERS_H
 
 #define __host__
+// Whole programs keep these two words until cudakern/own/variables.py has read them.
+#if defined EMULATOR_TRANSLATED && defined EMULATOR_PROGRAM
+#define __device__   __device__
+#define __constant__ __constant__
+#else
 #define __device__
+#define __constant__
+#endif
 // Types are exported too, because a hidden type as a template argument hides the kernel.
 #define EMU_VISIBLE __attribute__((visibility("default")))
 // Sources that are compiled at run time keep these two words until cudakern/own/translate.py has read them.
@@ -19,7 +26,6 @@
 #define __shared__ static __thread
 #endif
 #endif
-#define __constant__
 // In a section of their own, so that the core can be told of them (device_symbols.h).
 #define __managed__ __attribute__((section("emu_managed")))
 
