@@ -81,6 +81,8 @@ def _table() -> tuple[list[_Row], dict[str, str]]:
 ASM = {"asm", "__asm__", "__asm"}
 QUALIFIERS = {"volatile", "__volatile__", "__volatile", "inline", "__inline__"}  #: between asm and its parenthesis
 BEFORE = {";", "{", "}", ")", ":", "else", "do"}  #: an asm that is a statement
+#: The parts of a constant expression, which is computed in 64 bits.
+_CONSTANT = re.compile(r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?|[-()+*/%<>=!&|^~?:]|\s+")
 #: What the text of an instruction of another machine does not look like.
 _PTX = re.compile(r"\w\.\w|\bbra\b|\bexit\b|@|%\w")
 
@@ -251,6 +253,12 @@ class _Asm:
             return f"static_cast<long long>({match[1]}{match[2]}ull)"
         if re.fullmatch(r"-?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?", text):
             return f"double({text})"
+        if (parts := _CONSTANT.findall(text)) and "".join(parts) == text and not re.search(r"%\w", text):
+            terms = [
+                f"{part.rstrip('U')}{'ull' if part[-1] == 'U' else 'll'}" if part[0].isdigit() else part
+                for part in parts
+            ]
+            return f"static_cast<long long>({''.join(terms)})"
         raise UnknownError(f"the emulator does not have the PTX operand {text}")
 
     def registers(self, text: str) -> list[str]:
@@ -279,6 +287,7 @@ def _words(parts: dict[str, str], kind: str, operands: dict[str, str]) -> dict[s
     letter, suffix = "f" if kind == "f32" else "d", {"rm": "rd", "rp": "ru", "": "rn"}.get(way, way)
     words = {
         "op": op,
+        "mode": parts.get("mode", ""),
         "sign": _SIGNS.get(op, ""),
         "two": "2" * kind.endswith("x2"),
         "rounded": f"__{letter}{op}_{suffix}",

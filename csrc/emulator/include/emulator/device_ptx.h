@@ -126,6 +126,10 @@ template <typename T> __forceinline__ unsigned highest_bit(T x) {
     const Unsigned magnitude = static_cast<Unsigned>(x < 0 ? ~x : x);
     return magnitude ? 63u - static_cast<unsigned>(__builtin_clzll(magnitude)) : 0xffffffffu;
 }
+// What the named modes of prmt select, by the selector's lowest two bits.
+constexpr unsigned f4e[] = {0x3210, 0x4321, 0x5432, 0x6543}, b4e[] = {0x5670, 0x6701, 0x7012, 0x0123};
+constexpr unsigned rc8[] = {0x0000, 0x1111, 0x2222, 0x3333}, rc16[] = {0x1010, 0x3232, 0x1010, 0x3232};
+constexpr unsigned ecl[] = {0x3210, 0x3211, 0x3222, 0x3333}, ecr[] = {0x0000, 0x1110, 0x2210, 0x3210};
 __forceinline__ unsigned permuted(unsigned x, unsigned y, unsigned selector) {
     unsigned result = __byte_perm(x, y, selector & 0x7777);
     for (unsigned i = 0; i < 4; ++i) // a bit of the selector replicates the byte's sign
