@@ -33,6 +33,31 @@ def sum_of_blocks(x: Any, partial: Any, done: Any, result: Any) -> None:
     result[0] = x.sum()
 
 
+def first_index(x: Any, at: Any, key: int, n: int) -> None:
+    at[0] = min([at[0], *np.flatnonzero(x[:n] == key)])
+
+
+def soften(x: Any, y: Any, rounds: int) -> None:
+    y[:] = x
+    for _ in range(rounds):
+        padded = np.pad(y, 1, mode="edge")
+        y[:] = padded[:-2] + padded[2:]
+
+
+def soften_once(x: Any, y: Any, rounds: int) -> None:
+    soften(x, y, 1)
+
+
+def warp_product(x: Any, y: Any) -> None:
+    y[:] = x.reshape(-1, 32).prod(axis=1)
+
+
+def hand_over(x: Any, between: Any, flag: Any, y: Any) -> None:
+    between[:] = 2 * x
+    flag[0] = 1
+    y[:] = between[::-1]
+
+
 EXERCISES = (
     Exercise(
         "total",
@@ -289,4 +314,175 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
         ),
         about=("__threadfence()",),
     ),
-)
+    Exercise(
+        "first_index",
+        """
+__global__ void first_index(const int *x, int *at, int key, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] == key && i < at[0]) at[0] = i;
+}
+""",
+        """
+__global__ void first_index(const int *x, int *at, int key, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] == key) atomicMin(&at[0], i);
+}
+""",
+        first_index,
+        (
+            Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)),
+            Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120)),
+        ),
+        (
+            Hint("Comparing and writing must be one step, or a larger index may be written last: atomicMin(&at[0], i).", "race"),
+            Hint("A thread whose i is n or more has no element.", "bounds"),
+            Hint("at[0] becomes the smallest i with x[i] == key, if there is one.", "result"),
+        ),
+        "Whatever the order of the threads, the smallest index stays. A search for any index would have a race that does no harm here, and a checker reports it all the same.",
+        (
+            Wrong("atomicMin(&at[0], i)", "at[0] = min(at[0], i)", "must be one step"),
+            Wrong("atomicMin", "atomicMax", "smallest i"),
+            Wrong("i < n && ", "", "no element"),
+        ),
+        about=("atomicMin",),
+    ),
+    Exercise(
+        "soften",
+        """
+__global__ void soften(const int *x, int *y, int rounds) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, left = max(t - 1, 0), right = min(t + 1, 63);
+    tile[t] = x[t];
+    for (int round = 0; round < rounds; ++round) {
+        __syncthreads();
+        tile[t] = tile[left] + tile[right];
+    }
+    y[t] = tile[t];
+}
+""",
+        """
+__global__ void soften(const int *x, int *y, int rounds) {
+    __shared__ int tile[2][64];
+    int t = threadIdx.x, left = max(t - 1, 0), right = min(t + 1, 63);
+    tile[0][t] = x[t];
+    for (int round = 0; round < rounds; ++round) {
+        const int *old = tile[round % 2];
+        __syncthreads();
+        tile[(round + 1) % 2][t] = old[left] + old[right];
+    }
+    y[t] = tile[rounds % 2][t];
+}
+""",
+        soften,
+        (
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)),
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 3)),
+        ),
+        (
+            Hint("A thread changes an element that its neighbors may still have to read. Use two tiles: each round reads the one and writes the other, and then they change places.", "race", r"tile\[\d+\]"),
+            Hint("Each round must read the tile that the round before has written.", like=soften_once),
+            Hint("A barrier comes between writing a tile and reading it.", "race"),
+            Hint("A round reads the tile that nobody has written yet.", "uninitialised"),
+            Hint("In each round, an element becomes the sum of its two neighbors. At the ends, it is its own neighbor.", "result"),
+        ),
+        "With two tiles, one barrier per round is enough: nobody writes what somebody still reads.",
+        (
+            Wrong("        __syncthreads();\n", "", "barrier comes between|two tiles"),
+            Wrong("tile[(round + 1) % 2][t]", "tile[round % 2][t]", "two tiles|barrier comes|written yet"),
+            Wrong("tile[rounds % 2][t]", "tile[1][t]", "becomes the sum|before has written"),
+            Wrong("__syncthreads();", "__syncwarp();", "barrier comes between|two tiles"),
+        ),
+    ),
+    Exercise(
+        "warp_product",
+        """
+__global__ void warp_product(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, lane = t % 32;
+    tile[t] = x[t];
+    for (int half = 16; half > 0; half /= 2)
+        if (lane < half) tile[t] *= tile[t + half];
+    if (lane == 0) y[t / 32] = tile[t];
+}
+""",
+        """
+__global__ void warp_product(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, lane = t % 32;
+    tile[t] = x[t];
+    for (int half = 16; half > 0; half /= 2) {
+        __syncwarp();
+        if (lane < half) tile[t] *= tile[t + half];
+    }
+    if (lane == 0) y[t / 32] = tile[t];
+}
+""",
+        warp_product,
+        (Launch(1, 32, (whole(32, 2, "i4") + 1, untouched(1, "i4"))), Launch(1, 64, (whole(64, 2, "i4") + 1, untouched(2, "i4")))),
+        (
+            Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), outside the if.", "race"),
+            Hint("The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("Only the lanes below half multiply: tile[t + half] must be in the tile.", "bounds"),
+            Hint("All lanes must reach the barrier, also those that do not multiply."),
+        ),
+        "Older programs left the barrier out, because the lanes of a warp ran in step. Since Volta they need not. __syncwarp() costs next to nothing.",
+        (
+            Wrong("        __syncwarp();\n        if (lane < half)", "        if (lane < half) __syncwarp(__activemask());\n        if (lane < half)", "outside the if|All lanes"),
+            Wrong("half = 16", "half = 8", "half = 16"),
+            Wrong("if (lane < half) ", "", "Only the lanes|outside the if"),
+        ),
+        about=("__syncwarp()", "__syncthreads()"),
+    ),
+    Exercise(
+        "hand_over",
+        """
+__global__ void hand_over(const int *x, int *between, int *flag, int *y) {
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        between[t] = 2 * x[t];
+        if (t == 0) atomicExch(flag, 1);
+    } else {
+        while (atomicAdd(flag, 0) == 0) {}
+        y[t] = between[blockDim.x - 1 - t];
+    }
+}
+""",
+        """
+__global__ void hand_over(const int *x, int *between, int *flag, int *y) {
+    int t = threadIdx.x;
+    if (blockIdx.x == 0) {
+        between[t] = 2 * x[t];
+        __syncthreads();
+        if (t == 0) {
+            __threadfence();
+            atomicExch(flag, 1);
+        }
+    } else {
+        if (t == 0) {
+            while (atomicAdd(flag, 0) == 0) {}
+            __threadfence();
+        }
+        __syncthreads();
+        y[t] = between[blockDim.x - 1 - t];
+    }
+}
+""",
+        hand_over,
+        (
+            Launch(2, 16, (whole(16, dtype="i4"), np.zeros(16, "i4"), np.zeros(1, "i4"), untouched(16, "i4"))),
+            Launch(2, 64, (whole(64, dtype="i4"), np.zeros(64, "i4"), np.zeros(1, "i4"), untouched(64, "i4"))),
+        ),
+        (
+            Hint("In block 0: all threads write, a barrier, then one thread calls __threadfence() and sets the flag. In block 1: one thread waits for the flag and calls __threadfence(), then a barrier, then all read.", "race"),
+            Hint("y[t] is what block 0 has left in between[blockDim.x - 1 - t].", "result"),
+            Hint("If block 1 waits for ever, nobody has set the flag."),
+        ),
+        "The barriers order the threads of each block, and the fences with the flag order the blocks. Each link of the chain is needed.",
+        (
+            Wrong("            __threadfence();\n            atomicExch", "            atomicExch", "In block 0: all threads write"),
+            Wrong("        __syncthreads();\n        if (t == 0) {\n            __threadfence();", "        if (t == 0) {\n            __threadfence();", "a barrier, then one thread"),
+            Wrong("        __syncthreads();\n        y[t]", "        y[t]", "then a barrier, then all read"),
+        ),
+        about=("__threadfence()",),
+    ),
+)  # fmt: skip
