@@ -52,9 +52,9 @@ def warp_product(x: Any, y: Any) -> None:
     y[:] = x.reshape(-1, 32).prod(axis=1)
 
 
-def hand_over(x: Any, between: Any, flag: Any, y: Any) -> None:
+def hand_over(x: Any, between: Any, state: Any, y: Any) -> None:
     between[:] = 2 * x
-    flag[0] = 1
+    state[:] = 2, 1
     y[:] = between[::-1]
 
 
@@ -376,7 +376,7 @@ __global__ void soften(const int *x, int *y, int rounds) {
         soften,
         (
             Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)),
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 3)),
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4)),
         ),
         (
             Hint("A thread changes an element that its neighbors may still have to read. Use two tiles: each round reads the one and writes the other, and then they change places.", "race", r"tile\[\d+\]"),
@@ -427,7 +427,7 @@ __global__ void warp_product(const int *x, int *y) {
         ),
         "Older programs left the barrier out, because the lanes of a warp ran in step. Since Volta they need not. __syncwarp() costs next to nothing.",
         (
-            Wrong("        __syncwarp();\n        if (lane < half)", "        if (lane < half) __syncwarp(__activemask());\n        if (lane < half)", "outside the if|All lanes"),
+            Wrong("        __syncwarp();\n        if (lane < half)", "        if (lane < half) __syncwarp((1u << half) - 1);\n        if (lane < half)", "outside the if"),
             Wrong("half = 16", "half = 8", "half = 16"),
             Wrong("if (lane < half) ", "", "Only the lanes|outside the if"),
         ),
@@ -436,30 +436,43 @@ __global__ void warp_product(const int *x, int *y) {
     Exercise(
         "hand_over",
         """
-__global__ void hand_over(const int *x, int *between, int *flag, int *y) {
+__global__ void hand_over(const int *x, int *between, int *state, int *y) {
+    __shared__ int ticket;
     int t = threadIdx.x;
-    if (blockIdx.x == 0) {
+    if (t == 0) {
+        ticket = blockIdx.x;
+        atomicAdd(&state[0], 1);
+    }
+    __syncthreads();
+    if (ticket == 0) {
         between[t] = 2 * x[t];
-        if (t == 0) atomicExch(flag, 1);
+        __threadfence();
+        __syncthreads();
+        if (t == 0) atomicExch(&state[1], 1);
     } else {
-        while (atomicAdd(flag, 0) == 0) {}
+        if (t == 0) {
+            while (atomicAdd(&state[1], 0) == 0) {}
+            __threadfence();
+        }
+        __syncthreads();
         y[t] = between[blockDim.x - 1 - t];
     }
 }
 """,
         """
-__global__ void hand_over(const int *x, int *between, int *flag, int *y) {
+__global__ void hand_over(const int *x, int *between, int *state, int *y) {
+    __shared__ int ticket;
     int t = threadIdx.x;
-    if (blockIdx.x == 0) {
+    if (t == 0) ticket = atomicAdd(&state[0], 1);
+    __syncthreads();
+    if (ticket == 0) {
         between[t] = 2 * x[t];
+        __threadfence();
         __syncthreads();
-        if (t == 0) {
-            __threadfence();
-            atomicExch(flag, 1);
-        }
+        if (t == 0) atomicExch(&state[1], 1);
     } else {
         if (t == 0) {
-            while (atomicAdd(flag, 0) == 0) {}
+            while (atomicAdd(&state[1], 0) == 0) {}
             __threadfence();
         }
         __syncthreads();
@@ -469,20 +482,22 @@ __global__ void hand_over(const int *x, int *between, int *flag, int *y) {
 """,
         hand_over,
         (
-            Launch(2, 16, (whole(16, dtype="i4"), np.zeros(16, "i4"), np.zeros(1, "i4"), untouched(16, "i4"))),
-            Launch(2, 64, (whole(64, dtype="i4"), np.zeros(64, "i4"), np.zeros(1, "i4"), untouched(64, "i4"))),
+            Launch(2, 8, (whole(8, dtype="i4"), np.zeros(8, "i4"), np.zeros(2, "i4"), untouched(8, "i4"))),
+            Launch(2, 64, (whole(64, dtype="i4"), np.zeros(64, "i4"), np.zeros(2, "i4"), untouched(64, "i4"))),
         ),
         (
-            Hint("In block 0: all threads write, a barrier, then one thread calls __threadfence() and sets the flag. In block 1: one thread waits for the flag and calls __threadfence(), then a barrier, then all read.", "race"),
-            Hint("y[t] is what block 0 has left in between[blockDim.x - 1 - t].", "result"),
-            Hint("If block 1 waits for ever, nobody has set the flag."),
+            Hint("Block 1 may run first, and block 0 only when block 1 has ended. The block that comes first must be the one that writes: atomicAdd(&state[0], 1) gives it ticket 0.", "", "for ever"),
+            Hint("Thread 0 draws one ticket for its block, and the others learn it after a barrier.", "race", "ticket"),
+            Hint("The block that writes: all write, each calls __threadfence(), a barrier, and one sets the flag. The block that reads: one sees the flag and calls __threadfence(), a barrier, and all read.", "race"),
+            Hint("state[0] counts the tickets, state[1] is the flag, and y[t] is between[blockDim.x - 1 - t].", "result"),
         ),
-        "The barriers order the threads of each block, and the fences with the flag order the blocks. Each link of the chain is needed.",
+        "A block may wait only for one that has already begun. Tickets number the blocks in the order in which they begin, whatever their blockIdx.",
         (
-            Wrong("            __threadfence();\n            atomicExch", "            atomicExch", "In block 0: all threads write"),
-            Wrong("        __syncthreads();\n        if (t == 0) {\n            __threadfence();", "        if (t == 0) {\n            __threadfence();", "a barrier, then one thread"),
-            Wrong("        __syncthreads();\n        y[t]", "        y[t]", "then a barrier, then all read"),
+            Wrong("ticket = atomicAdd(&state[0], 1)", "ticket = blockIdx.x, atomicAdd(&state[0], 1)", "may run first"),
+            Wrong("        __threadfence();\n        __syncthreads();\n        if", "        __syncthreads();\n        if", "The block that writes"),
+            Wrong("        __syncthreads();\n        y[t]", "        y[t]", "The block that reads"),
+            Wrong("    __syncthreads();\n    if (ticket", "    if (ticket", "after a barrier"),
         ),
-        about=("__threadfence()",),
+        about=("atomicAdd(&state[0]",),
     ),
 )  # fmt: skip

@@ -41,6 +41,10 @@ def largest(x: Any, result: Any, n: int) -> None:
     result[0] = max(result[0], x[:n].max())
 
 
+def largest_of_bits(x: Any, result: Any, n: int) -> None:
+    result.view("i4")[0] = max(result.view("i4")[0], x[:n].view("i4").max())
+
+
 EXERCISES = (
     Exercise(
         "pack_bits",
@@ -229,15 +233,15 @@ __global__ void largest(const float *x, float *result, int n) {
         ),
         (
             Hint("Between comparing and writing, another thread may have written more. atomicCAS(word, old, new) writes only if the word is still old, and returns what it was: try again until it was.", "race"),
-            Hint("The integers of negative floats are in the opposite order, so atomicMax of ints is not right for them. Compare as floats.", "result", "-"),
-            Hint("A value may be lost when the word has changed in between: compare again with what was seen.", "result"),
+            Hint("The bits of negative floats, read as integers, are in the opposite order, so atomicMax of ints is not right for them.", like=largest_of_bits),
+            Hint("Compare x[i] with the word as the float that it is, __int_as_float(old), and again with what was seen if the word has changed.", "result"),
             Hint("Only elements below n exist.", "bounds"),
         ),
         "Compare and swap makes any update atomic: read, compute, and write only if nobody came between.",
         (
             Wrong("    int *word = (int *)result, old = atomicAdd(word, 0);\n    while (x[i] > __int_as_float(old)) {\n        int seen = atomicCAS(word, old, __float_as_int(x[i]));\n        if (seen == old) break;\n        old = seen;\n    }\n",
                   "    atomicMax((int *)result, __float_as_int(x[i]));\n", "opposite order"),
-            Wrong("        if (seen == old) break;\n        old = seen;\n", "        break;\n", "lost when|opposite"),
+            Wrong("x[i] > __int_as_float(old)", "x[i] > (float)old", "as the float"),
             Wrong("if (i >= n) return;", "", "below n exist"),
             Wrong("atomicCAS(word, old, __float_as_int(x[i]));", "old;\n        result[0] = x[i];", "atomicCAS"),
         ),
