@@ -27,9 +27,10 @@ __all__ = ["Verdict", "check", "exercises", "goal"]
 
 def exercises() -> dict[str, Exercise]:
     """All exercises, by name."""
-    from . import arrays, first_kernels, products, races, sums, threads
+    from . import arrays, first_kernels, memory, products, races, sorting, sums, threads, values
 
-    return {one.name: one for some in (first_kernels, threads, sums, products, races, arrays) for one in some.EXERCISES}
+    files = (first_kernels, threads, memory, sums, products, races, sorting, values, arrays)
+    return {one.name: one for some in files for one in some.EXERCISES}
 
 
 def _exercise(name: str) -> Exercise:
