@@ -144,4 +144,6 @@ def refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None
         for j, y, also in hosts[:n]:
             if (writes or also) and place(x) != place(y) and np.may_share_memory(x, y):
                 pair = f"arguments {j + 1} and {i + 1} overlap in host memory, but their copies on the device would not"
-                raise ValueError(f"{kernel.name}: {pair}: pass a copy of one, or views of one array on the device")
+                read = "" if writes and also else f", the one that is only read ({(j if writes else i) + 1})"
+                advice = f"take y = x.copy() of one of them{read}, before the call, and pass y"
+                raise ValueError(f"{kernel.name}: {pair}: {advice}, or views of one array on the device")
