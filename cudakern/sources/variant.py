@@ -90,6 +90,8 @@ def plain_source(entry: Variant, whole: str, files: Mapping[Path, str], own: Pat
     """The plain text of a variant; its ``whole`` source, with a note, if it has none."""
     needs = ["a library"] * ("emulator" not in entry.backends)
     needs += [words for name, words in _IN_FULL.items() if any(f'"{name}"' in text for text in files.values())]
+    if {"Hopper's tensor cores", "tensor cores"} <= {*needs}:
+        needs.remove("tensor cores")
     if needs:
         return _in_full(f"it needs {' and '.join(needs[:2])}", whole, own)
     try:
