@@ -9,6 +9,7 @@ import pytest
 
 import cudakern as ck
 from cudakern.operations.registry import operation, registry
+from cudakern.sources import variant
 from cudakern.sources.variant import listed
 
 KERNELS = [(op, entry.name) for op in registry() for entry in ck.variants(op) if entry.kernels]
@@ -93,13 +94,23 @@ def braces(numbers):
     return "{" + ", ".join(f"{number}u" for number in numbers) + "}"
 
 
-def test_which_kernels_are_shown_in_full():
+def refuse():
+    raise NotImplementedError("no")
+
+
+def test_which_kernels_are_shown_in_full(monkeypatch):
     matmul = [entry.name for entry in ck.variants("matmul") if entry.kernels]
     shown = [name for name in matmul if not in_full(ck.source("matmul", name, plain=True))]
     assert shown == matmul[: matmul.index(LAST[1]) + 1]
     assert ck.source("matmul", "wgmma_tiles", plain=True).startswith(
         "// In full, because it needs Hopper's tensor cores"
     )
+    page = ck.source("matmul", "wgmma_tiles")._repr_html_()
+    assert "In full" in page
+    assert "as it is written" not in page  # which is what is shown
+    monkeypatch.setattr(variant, "listed", lambda entry: refuse())
+    assert "// In full, because its example needs another device: no" in repr(ck.source("matmul", "naive"))
+    monkeypatch.undo()
     others = [op for op, name in KERNELS if op != "matmul" and in_full(ck.source(op, name, plain=True))]
     assert others == ["sort"]  # CUB's
 

@@ -144,4 +144,7 @@ def refuse_overlap(kernel: Kernel, hosts: list[tuple[int, Array, bool]]) -> None
         for j, y, also in hosts[:n]:
             if (writes or also) and place(x) != place(y) and np.may_share_memory(x, y):
                 pair = f"arguments {j + 1} and {i + 1} overlap in host memory, but their copies on the device would not"
-                raise ValueError(f"{kernel.name}: {pair}: pass a copy of one, or views of one array on the device")
+                advice = f"pass a copy of argument {(j if writes else i) + 1}, which is only read"
+                if writes and also:
+                    advice = "take y = x.copy() of one before the call, and pass y, which then has its result"
+                raise ValueError(f"{kernel.name}: {pair}: {advice}, or views of one array on the device")

@@ -444,7 +444,8 @@ class Launch:
         if hosts and len(hosts) < len(pointers):
             other = next(i for i in pointers if i not in [j for j, _, _ in hosts])
             mixed = f"{kernel._label(hosts[0][0])} is a NumPy array, and argument {other + 1} is an array on the device"
-            raise TypeError(f"{mixed}: pass both of one kind, with cudakern.asarray(x) or x.get()")
+            d = "take d = cudakern.asarray(x) before the call, and pass d, whose results are d.get()"
+            raise TypeError(f"{mixed}: pass both of one kind: {d}")
         refuse_overlap(kernel, hosts)
         started = time.perf_counter_ns()
         once = {place(x): x for _, x, _ in hosts}

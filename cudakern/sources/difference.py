@@ -56,7 +56,7 @@ def _cell(line: str | None, mark: str, color: str) -> str:
 
 def _code(text: Source) -> list[str]:
     """The lines without the note at the head and the example."""
-    return re.sub(r"\A(?://[^\n]*\n)+|\n// An example, with .*\Z", "", text, flags=re.S).splitlines()
+    return re.sub(r"\A//[^\n]*\n|\n// An example, with .*\Z", "", text, flags=re.S).splitlines()
 
 
 def diff(op: NameOrFunction, variant: str) -> Difference:

@@ -53,17 +53,12 @@ def _specialized(text: str, names: dict[str, list[int]]) -> str:
 
 
 def _value(expression: str, names: dict[str, int]) -> int | None:
+    """The value of a constant of the package's own; None if it depends on something else."""
     expression = re.sub(r"\bsizeof\((\w+)\)", lambda m: str(SIZES.get(m[1], m[0])), expression)
-    expression = re.sub(r"\b(0x[\da-fA-F]+|\d+)u\b", r"\1", expression)
+    expression = re.sub(r"\b(0x[\da-fA-F]+|\d+)u\b", r"\1", expression).replace("/", "//")
     try:
-        return int(
-            eval(
-                expression.replace("/", "//").replace("&&", " and ").replace("||", " or "),
-                {"__builtins__": {}},
-                dict(names),
-            )
-        )
-    except Exception:
+        return int(eval(expression, {"__builtins__": {}}, dict(names)))
+    except (NameError, SyntaxError, TypeError):
         return None
 
 
@@ -86,9 +81,8 @@ def _without_unused_members(text: str, everything: str) -> str:
     """A struct without static functions that only the host calls."""
     while True:
         for match in re.finditer(r"^ *static (?:__device__ )?(?:constexpr )?[\w:]+ \*?(\w+)\(", text, re.M):
-            if len(re.findall(rf"\b{match[1]}\(", everything)) == 1 or (
-                "__device__" not in match[0] and "constexpr" not in match[0]
-            ):
+            on_device = "__device__" in match[0] or "constexpr" in match[0]
+            if not on_device or len(re.findall(rf"\b{match[1]}\(", everything)) == 1:
                 end = end_of(text, text.index("{", end_of(text, match.end() - 1)))
                 text = text[: match.start()].rstrip("\n ") + text[end:]
                 break
@@ -136,28 +130,11 @@ class Kernels:
         self.kernels = list(dict.fromkeys(name for name, _ in instances))
         self._instantiate()
         self._hoist_constants()
-        for one in self.used():  # other names of numbers' types
-            if (match := re.fullmatch(r"using (\w+) = ([\w ]+);", one.text)) and match[2] in SIZES:
-                del self.known[match[1]]
-                for other in self.used():
-                    other.text = re.sub(rf"(?<![\w.])(?<!->){match[1]}\b(?=[ *<>,)(])(?! =)", match[2], other.text)
+        self._drop_aliases()
         self._bind_calls()
-        everything = "".join(one.text for one in self.used())
-        for one in self.used():
-            if one.text.startswith("struct"):
-                one.text = _without_unused_members(one.text, everything)
-            one.text = without_casts(decided(one.text))
+        self._decide()
         self._inline()
-        everything = "".join(one.text for one in self.used())
-        types: dict[str, str] = {}
-        for one in self.used():  # dynamic shared memory of several types needs several names
-            for kind, name in re.findall(r"extern __shared__ ([\w ]+) (\w+)\[", one.text):
-                if types.setdefault(name, kind) != kind:
-                    one.text = re.sub(rf"(?<![\w.]){name}\b(?!\()", f"{name}_of_{one.name}", one.text)
-        for one in self.used():  # constant memory that holds one of several types
-            match = re.match(r"__constant__ double (\w+)\[", one.text)
-            if match and f"(const float *){match[1]}" in everything:
-                one.text = one.text.replace("double", "float")
+        self._type_memory()
 
     def used(self) -> list[Definition]:
         """What the kernels need, each after what it needs itself."""
@@ -194,55 +171,71 @@ class Kernels:
         for one in self.used():
             one.text = _specialized(one.text, templates)
 
+    def _drop_aliases(self) -> None:
+        """Types of numbers have one name."""
+        for one in self.used():
+            if (match := re.fullmatch(r"using (\w+) = ([\w ]+);", one.text)) and match[2] in SIZES:
+                del self.known[match[1]]
+                for other in self.used():
+                    other.text = re.sub(rf"(?<![\w.])(?<!->){match[1]}\b(?=[ *<>,)(])(?! =)", match[2], other.text)
+
     def _bind_calls(self) -> None:
         """Functions that are always called with the same template arguments have them as constants."""
         used = self.used()
         for one in used:
             if not one.text.startswith("template") or not one.is_function or len(self.known[one.name]) > 1:
                 continue
-            found = {
-                tuple(template)
-                for other in used
-                for _, _, template, _ in calls(other.text, one.name)
-                if other is not one
-            }
-            if len(found) != 1 or not (arguments := found.pop()):
+            others = [other for other in used if other is not one]
+            found = {tuple(given) for other in others for _, _, given, _ in calls(other.text, one.name)}
+            given = found.pop() if len(found) == 1 else ()
+            parameters = without_template(one.text)[0][: len(given)]
+            constant = r"true|false|\d+|[A-Z_]+|[A-Z]\w+::[A-Z_]+"
+            if any(parameter.startswith("typename") for parameter in parameters) or not all(
+                re.fullmatch(constant, value) for value in given
+            ):
                 continue
-            if not all(re.fullmatch(r"true|false|\d+|[A-Z_]+|[A-Z]\w+::[A-Z_]+", argument) for argument in arguments):
-                continue
-            parameters, _ = without_template(one.text)
-            names = [parameter.split()[-1] for parameter in parameters]
-            if any(parameter.startswith("typename") for parameter in parameters[: len(arguments)]):
-                continue
-            values = dict(zip(names, arguments, strict=False))
-            one.text, gone = _instantiated(
-                one, values | {name: f"({value})" for name, value in values.items() if value.isdigit()}
-            )
-            for other in used:
+            names = (parameter.split()[-1] for parameter in parameters)
+            values = (f"({value})" if value.isdigit() else value for value in given)
+            one.text, gone = _instantiated(one, dict(zip(names, values, strict=True)))
+            for other in others:
                 other.text = _specialized(other.text, {one.name: gone})
+
+    def _decide(self) -> None:
+        everything = "".join(one.text for one in self.used())
+        for one in self.used():
+            if one.text.startswith("struct"):
+                one.text = _without_unused_members(one.text, everything)
+            one.text = without_casts(decided(one.text))
+
+    def _type_memory(self) -> None:
+        """Shared and constant memory that holds several types in the source has one here."""
+        types: dict[str, str] = {}
+        everything = "".join(one.text for one in self.used())
+        for one in self.used():
+            for kind, name in re.findall(r"extern __shared__ ([\w ]+) (\w+)\[", one.text):
+                if types.setdefault(name, kind) != kind:
+                    one.text = re.sub(rf"(?<![\w.]){name}\b(?!\()", f"{name}_of_{one.name}", one.text)
+            match = re.match(r"__constant__ double (\w+)\[", one.text)
+            if match and f"(const float *){match[1]}" in everything:
+                one.text = one.text.replace("double", "float")
 
     def _hoist_constants(self) -> None:
         """Constants of structs and enums, and template arguments that are numbers, are constants at the top."""
         used = self.used()
         for one in used:
-            constants = _constants(one.text)
-            if constants is None or not one.text.startswith("enum") and not one.text.startswith("struct"):
+            constants = _constants(one.text) if one.text.startswith(("enum", "struct")) else None
+            if constants is None:
                 continue
             for name, value in constants.items():
                 if (number := _value(value, self.numbers)) is not None:
                     self.numbers[name] = number
-            is_alias = any(
-                re.search(rf"\b{one.name}\b(?!::)", other.text)
-                for other in used
-                if other is not one and one.name not in constants
-            )
-            if all(name in self.numbers for name in constants) and not is_alias:
+            others = [other for other in used if other is not one] if one.name not in constants else []
+            is_a_type = any(re.search(rf"\b{one.name}\b(?!::)", other.text) for other in others)
+            if all(name in self.numbers for name in constants) and not is_a_type:
                 for name in one.names:
                     self.known.pop(name, None)
-                for other in used:
-                    other.text = (
-                        re.sub(rf"\b{one.name}::(?=\w)", "", other.text) if one.name not in constants else other.text
-                    )
+                for other in others:
+                    other.text = re.sub(rf"\b{one.name}::(?=\w)", "", other.text)
         for one in self.used():
             one.text = re.sub(r"^ *constexpr int ([^;]*);\n", _without_itself, one.text, flags=re.M)
 
@@ -294,12 +287,8 @@ class Kernels:
         return leaves or [(kind, name)]
 
     def _value(self, kind: str, name: str) -> str:
-        fields = self._fields(kind)
-        return (
-            "{" + ", ".join(self._value(member, f"{name}_{inner}") for member, inner in fields) + "}"
-            if fields
-            else name
-        )
+        inside = [self._value(member, f"{name}_{inner}") for member, inner in self._fields(kind)]
+        return f"{{{', '.join(inside)}}}" if inside else name
 
     def _with_fields(self, text: str) -> str:
         """A kernel whose parameters are numbers and pointers, of which it makes the structs that its source has."""
@@ -316,24 +305,25 @@ class Kernels:
     def text(self) -> str:
         """The definitions, formatted."""
         used = self.used()
-        parts, words = [], set().union(*(one.words() for one in used))
+        texts, words = [], set().union(*(one.words() for one in used))
         for kind, low, high in (("int", -(2**31), 2**31), ("unsigned", 2**31, 2**32)):
             if names := [name for name, value in self.numbers.items() if name in words and low <= value < high]:
                 values = [str(self.numbers[name]) if kind == "int" else f"{self.numbers[name]:#x}" for name in names]
-                parts.append(f"constexpr {kind} {', '.join(map(' = '.join, zip(names, values, strict=True)))};")
+                texts.append(f"constexpr {kind} {', '.join(map(' = '.join, zip(names, values, strict=True)))};")
         for one in used:
             if "__global__" in one.text:
                 one.text = self._with_fields(one.text)
             comment = "" if re.search(r"\.cuh|PLAIN|VECTOR|number<|stack", one.comment) else one.comment
-            parts.append(comment + formatted(one.text))
-        includes = "#include <cuda_pipeline.h>\n\n" * ("__pipeline" in "".join(parts))
-        includes += "#include <cooperative_groups.h>\n\n" * ("cooperative_groups" in "".join(parts))
-        return includes + "\n\n".join(parts) + "\n"
+            texts.append(comment + formatted(one.text))
+        for header, word in (("cuda_pipeline", "__pipeline"), ("cooperative_groups", "cooperative_groups::")):
+            if any(word in text for text in texts):
+                texts.insert(0, f"#include <{header}.h>")
+        return "\n\n".join(texts) + "\n"
 
 
 def _inlined(body: str, names: Sequence[str], arguments: Sequence[str]) -> str | None:
     for name, argument in zip(names, arguments, strict=True):
-        is_simple = level(argument) == 0 and "(" not in argument
+        is_simple = level(argument) == 0 and len(argument) <= 32 and not re.search(r"[(?]", argument)
         if len(re.findall(rf"(?<![\w.]){name}\b", body)) > 1 and not is_simple:
             return None
     markers = {name: f"_{i}_" for i, name in enumerate(names)}
@@ -342,6 +332,7 @@ def _inlined(body: str, names: Sequence[str], arguments: Sequence[str]) -> str |
 
 
 def parameters_of(text: str) -> list[tuple[str, str]]:
+    """Types and names of a function's parameters."""
     begin = text.index("(")
     listed = parts(re.sub(r"\s+", " ", text[begin + 1 : end_of(text, begin) - 1]))
     return [(match[1].strip(), match[2]) for one in listed if (match := re.fullmatch(r"(.*?)(\w+)", one))]
@@ -352,6 +343,7 @@ def _declared(kind: str, name: str) -> str:
 
 
 def members(text: str) -> list[tuple[str, str]]:
+    """Types and names of a struct's members."""
     found = []
     body = re.sub(r"//[^\n]*", "", text[text.index("{") + 1 : -2])
     kinds = r"(?:const )?(?:(?:unsigned )?long long|unsigned (?:char|short|int)|[\w:]+)(?:<[^>;]*>)?"

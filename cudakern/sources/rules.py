@@ -35,71 +35,74 @@ SIZES = {
     "unsigned char": 1,
     "unsigned short": 2,
 }
-
-
 #: A matmul kernel takes matrices of any layout. A plain one takes rows without gaps, of m x k, k x n and m x n
 #: elements, or, where the variant's plan leaves gaps, rows at these distances.
-_ROW = {"a": "{} * k", "b": "{} * n", "c": "{} * n"}
-_PADDED_ROW = {"a": "{} * a_pitch", "b": "{} * b_pitch", "c": "{} * c_pitch"}
-_PITCHES = ", int a_pitch, int b_pitch, int c_pitch"
+_ROWS = {"a": "k", "b": "n", "c": "n"}
+_PADDED_ROWS = {"a": "a_pitch", "b": "b_pitch", "c": "c_pitch"}
+_MATRICES = (
+    (r"const operand_stack<(\w+), \w+> stack\b", r"const \1 *a, const \1 *b, \1 *c, int m, int n, int k"),
+    (r"^ *(?:const auto \[a, b, c, m, n, k\]|(?:const )?operands<.*?> op) = stack\.of_block\(\);\n", ""),
+    (r"const operands<(\w+), \w+> &op\b", r"const \1 *a, const \1 *b, int m, int n, int k"),
+    (r"const output_matrix<(\w+), \w+> &c\b", r"\1 *c"),
+    (r"\bop\.(a|b|c|m|n|k)\b", r"\1"),
+    (r"(?<=, )op(?=[,)])", "a, b, m, n, k"),
+    # Of a launch within another variant, which this one is not.
+    (r",\s*const unsigned \*findings, unsigned bit|^ *if \(findings && .*\n", ""),
+)
+#: ... and its parts, after the rows and columns have become elements.
+_STRIDES = (
+    (r"\b([abc])\.data\b", r"\1"),
+    (r"\b[abc]\.column_stride == 1 && ", ""),
+    (r"\[\(([\w +]+)\) \* [abc]\.column_stride\]", r"[\1]"),
+    (r" \* [abc]\.column_stride\b", ""),
+    (r"\b[abc]\.column_stride\b", "1"),
+)
+#: A picture has three channels, and rows without gaps.
+_PICTURES = (
+    (r"const picture image\b", "const unsigned char *image, unsigned char *gray, int height, int width"),
+    (r"image\.column_stride == CHANNELS", "true"),
+    (r" \* image\.gray_column_stride\b", ""),
+    (r"\b2 \* image\.channel_stride\b", "2"),
+    (r"\bimage\.(?:channel_stride|gray_column_stride)\b", "1"),
+    (r"\bimage\.(height|width)\b", r"\1"),
+)
 
 
-def _without_layouts(text: str, padded: bool) -> str:
-    rows = _PADDED_ROW if padded else _ROW
-    matrices = rf"const \1 *a, const \1 *b, \1 *c, int m, int n, int k{_PITCHES * padded}"
-    text = re.sub(r"const operand_stack<(\w+), \w+> stack\b", matrices, text)
-    text = re.sub(
-        r"^ *(?:const auto \[a, b, c, m, n, k\]|(?:const )?operands<.*?> op) = stack\.of_block\(\);\n",
-        "",
-        text,
-        flags=re.M,
-    )
-    text = re.sub(r"const (?:operands)<(\w+), \w+> &op\b", r"const \1 *a, const \1 *b, int m, int n, int k", text)
-    text = re.sub(r"const output_matrix<(\w+), \w+> &c\b", r"\1 *c", text)
-    text = re.sub(
-        r"const picture image\b", "const unsigned char *image, unsigned char *gray, int height, int width", text
-    )
-    text = rewritten(text, "image.pixel", lambda _, of: f"image + {put('@ * 3', 0, 1, _pixel(of))}")
-    text = re.sub(r"\*image\.gray_pixel\((.*?), (.*?)\)(?= =)", lambda m: f"gray[{_pixel([m[1], m[2]])}]", text)
-    text = rewritten(text, "image.gray_pixel", lambda _, of: f"gray + {_pixel(of)}")
-    text = text.replace("image.column_stride == CHANNELS", "true")
-    text = re.sub(r" \* image\.gray_column_stride\b", "", text)
-    text = re.sub(
-        r"\bimage\.(column_stride|channel_stride|gray_column_stride)\b",
-        lambda m: "3" if m[1] == "column_stride" else "1",
-        text,
-    )
-    text = re.sub(r"\b2 \* 1\b", "2", re.sub(r"\bimage\.(height|width)\b", r"\1", text))
-    text = re.sub(r"\bop\.(a|b|c|m|n|k)\b", r"\1", text)
-    text = re.sub(r"(?<=, )op(?=[,)])", "a, b, m, n, k", text)
-    for line in re.findall(r"^( *const auto (\w+) = ([ab])\.(row|column)\((.*)\);\n)", text, re.M):
-        whole, name, matrix, kind, at = line
-        text = text.replace(whole, "")
-        text = re.sub(rf"(?<!\w){name}(?=\[)", f"{matrix}.{kind}({at})", text)
-    while match := re.search(r"\b([ab])\.(row|column)\(", text):
-        inner = end_of(text, match.end() - 1)
-        outer = end_of(text, inner)
-        at, along = text[match.end() : inner - 1], text[inner + 1 : outer - 1]
-        row, column = (at, along) if match[2] == "row" else (along, at)
-        text = text[: match.start()] + _element(rows[match[1]], match[1], row, column) + text[outer:]
-    text = rewritten(text, "c.store", lambda _, of: f"{_element(rows['c'], 'c', of[0], of[1])} = {of[2]}")
-    text = re.sub(r"\b([abc])\.data\b", r"\1", text)
-    text = re.sub(r"\b[abc]\.column_stride == 1 && ", "", text)
-    text = re.sub(r",\s*const unsigned \*findings, unsigned bit|^ *if \(findings && .*\n", "", text, flags=re.M)
-    for matrix, row in rows.items():
-        text = re.sub(rf"\b{matrix}\.row_stride\b", row.format("").lstrip(" *"), text)
-        text = re.sub(rf"\[\(([\w +]+)\) \* {matrix}\.column_stride\]", r"[\1]", text)
-        text = re.sub(rf" \* {matrix}\.column_stride\b", "", text)
-        text = re.sub(rf"\b{matrix}\.column_stride\b", "1", text)
+def _replaced(text: str, rules: Sequence[tuple[str, str]]) -> str:
+    for pattern, instead in rules:
+        text = re.sub(pattern, instead, text, flags=re.M)
     return text
 
 
-def _pixel(at: Sequence[str]) -> str:
-    return f"{put('@ * width', 0, 1, at[0])} + {at[1]}"
+def _index(row: str, pitch: str, column: str) -> str:
+    return f"{put(f'@ * {pitch}', 0, 1, row)} + {column}"
 
 
-def _element(rows: str, matrix: str, row: str, column: str) -> str:
-    return f"{matrix}[{put(rows.format('@'), 0, 1, row)} + {column}]"
+def _without_matrices(text: str, padded: bool) -> str:
+    rows = _PADDED_ROWS if padded else _ROWS
+    text = _replaced(text, _MATRICES)
+    if padded:
+        text = text.replace("int m, int n, int k", "int m, int n, int k, int a_pitch, int b_pitch, int c_pitch")
+    for whole, name, line in re.findall(r"^( *const auto (\w+) = ([ab]\.(?:row|column)\(.*\));\n)", text, re.M):
+        text = re.sub(rf"(?<!\w){name}(?=\[)", line, text.replace(whole, ""))
+    while match := re.search(r"\b([ab])\.(row|column)\(", text):
+        inner = end_of(text, match.end() - 1)
+        outer = end_of(text, inner)
+        row, column = text[match.end() : inner - 1], text[inner + 1 : outer - 1]
+        if match[2] == "column":
+            row, column = column, row
+        text = f"{text[: match.start()]}{match[1]}[{_index(row, rows[match[1]], column)}]{text[outer:]}"
+    text = rewritten(text, "c.store", lambda _, of: f"c[{_index(of[0], rows['c'], of[1])}] = {of[2]}")
+    for matrix, pitch in rows.items():
+        text = re.sub(rf"\b{matrix}\.row_stride\b", pitch, text)
+    return _replaced(text, _STRIDES)
+
+
+def _without_pictures(text: str) -> str:
+    text = rewritten(text, "image.pixel", lambda _, of: f"image + ({_index(of[0], 'width', of[1])}) * 3")
+    text = re.sub(r"\*image\.gray_pixel\((.*?), (.*?)\)(?= =)", lambda m: f"gray[{_index(m[1], 'width', m[2])}]", text)
+    text = rewritten(text, "image.gray_pixel", lambda _, of: f"gray + {_index(of[0], 'width', of[1])}")
+    return _replaced(text, _PICTURES)
 
 
 def simplified(text: str, padded: bool) -> str:
@@ -108,7 +111,7 @@ def simplified(text: str, padded: bool) -> str:
     text = re.sub(r"(?<=[;{},])  +(?=//)", " ", text)
     text = re.sub(r"static_cast<int64_t>\(([\w.]+)\)(?= \*)", r"\1", text)
     text = re.sub(r"\bnumber<(\w+)>", r"\1", text)
-    text = _without_layouts(text, padded)
+    text = _without_pictures(_without_matrices(text, padded))
     text = re.sub(r"DYNAMIC_SHARED\((.+), (\w+)\);", r"extern __shared__ \1 \2[];", text)
     text = rewritten(text, "number_cast", lambda _, of: of[0])
     text = rewritten(text, "compensated_result", lambda _, of: f"{of[0]}.sum")

@@ -88,10 +88,11 @@ def source(op: NameOrFunction, variant: str | None = None, *, plain: bool = Fals
                 if _defines(text := path.read_text(encoding="utf-8"), kernel):
                     shown[path] = text
                     files |= _included(path)
-    textbook = functools.partial(plain_source, entry, {**shown, **files}, own)
+    text = "\n".join(shown.values())
+    textbook = functools.partial(plain_source, entry, text, {**shown, **files}, own)
     if plain:
         return textbook()
-    whole = Source("\n".join(shown.values()), own)
+    whole = Source(text, own)
     whole.textbook = textbook
     for path, text in _used(whole.kernel, {path: text for path, text in files.items() if path not in shown}).items():
         whole.helpers[str(path.relative_to(KERNELS))] = Source(text, path)

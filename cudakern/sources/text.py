@@ -67,7 +67,7 @@ class Source(str):
 
     def _repr_html_(self) -> str:
         shown = self._displayed()
-        folded = {} if shown is self else {f"{self.path.name}, as it is written": self.kernel}
+        folded = {} if shown.endswith(self.kernel) else {f"{self.path.name}, as it is written": self.kernel}
         folded |= {name: helper.kernel for name, helper in self.helpers.items()}
         details = (
             f"<details><summary><code>{html.escape(name)}</code></summary>{_block(text)}</details>"

@@ -65,17 +65,20 @@ def listed(entry: Variant) -> tuple[_Listed, tuple[Any, ...]]:
     return found, inputs
 
 
+def _demangled(symbol: str) -> str:
+    library = ctypes.CDLL("libstdc++.so.6")
+    library.__cxa_demangle.restype = ctypes.c_void_p
+    if not (address := library.__cxa_demangle(symbol.encode(), None, None, None)):
+        return symbol  # a C function's
+    text = ctypes.string_at(address).decode()
+    library.free(ctypes.c_void_p(address))
+    return text
+
+
 @functools.cache
-def _demangler() -> Any:
-    function = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
-    function.restype = ctypes.c_void_p
-    return function
-
-
 def _instance(symbol: str) -> Instance:
     """A kernel's name and template arguments, of the name for the linker."""
-    address = _demangler()(symbol.encode(), None, None, None)
-    text = re.sub(r"^void ", "", (ctypes.string_at(address) if address else symbol.encode()).decode())
+    text = re.sub(r"^void ", "", _demangled(symbol))
     match = re.match(r"(?:\w+::)*(\w+)(<?)", text)
     assert match is not None  # a name
     arguments = template_arguments(text[match.end() - 1 :]) if match[2] else []
@@ -83,14 +86,18 @@ def _instance(symbol: str) -> Instance:
     return match[1], tuple(_TYPES.get(word, word) for word in words)
 
 
-def plain_source(entry: Variant, files: Mapping[Path, str], own: Path) -> Source:
-    """The plain text of a variant; its full source, with a note, if it has none."""
+def plain_source(entry: Variant, whole: str, files: Mapping[Path, str], own: Path) -> Source:
+    """The plain text of a variant; its ``whole`` source, with a note, if it has none."""
     needs = ["a library"] * ("emulator" not in entry.backends)
     needs += [words for name, words in _IN_FULL.items() if any(f'"{name}"' in text for text in files.values())]
+    if {"Hopper's tensor cores", "tensor cores"} <= {*needs}:
+        needs.remove("tensor cores")
     if needs:
-        note = f"// In full, because it needs {' and '.join(needs[:2])}.\n"
-        return Source(note + Source(files[own]).kernel, own, plain=True)
-    found, inputs = listed(entry)
+        return _in_full(f"it needs {' and '.join(needs[:2])}", whole, own)
+    try:
+        found, inputs = listed(entry)
+    except NotImplementedError as error:  # on this chip
+        return _in_full(f"its example needs another device: {error}", whole, own)
     kernels = [kernel for kernel in found.kernels if kernel["name"] in entry.kernels]
     instances = list(dict.fromkeys(_instance(kernel["symbol"]) for kernel in kernels))
     launches = [
@@ -104,6 +111,10 @@ def plain_source(entry: Variant, files: Mapping[Path, str], own: Path) -> Source
     example = _Example(text, launches, kernels[0], found.run, [*inputs, *found.run.outputs]).text()
     note = "// The result is the sum of `partials`.\n" * (entry.finish == "host" and kernels[0]["partials"] > 0)
     return Source(f"{head}{text.text()}\n{example}{note}", own, plain=True)
+
+
+def _in_full(why: str, text: str, path: Path) -> Source:
+    return Source(f"// In full, because {why}.\n{Source(text).kernel}", path, plain=True)
 
 
 class _Example:
