@@ -45,7 +45,17 @@ void emu_reset_variables(void) {
     pthread_mutex_unlock(&lock);
 }
 
-// `size` 0: only the address is known, as for symbols in C; the symbol must have been registered before.
+// Of a variable of which only the address is known; 0: it is not a program's.
+static size_t size_of_variable(const void *symbol) {
+    size_t size = 0;
+    pthread_mutex_lock(&lock);
+    for (const emu_initial *v = variables; v && !size; v = v->next)
+        if (v->at == symbol) size = v->bytes;
+    pthread_mutex_unlock(&lock);
+    return size;
+}
+
+// `size` 0: only the address is known, as for symbols in C.
 static int find(const void *symbol, size_t size, const char *call, emu_allocation *match) {
     int device, code = emu_enter(&device);
     if (code) return code;
@@ -57,7 +67,8 @@ static int find(const void *symbol, size_t size, const char *call, emu_allocatio
         }
         if (match->is_symbol && match->base == (uintptr_t)symbol && (!size || size == match->bytes))
             return cudaSuccess;
-    } else if (symbol && size && emu_keep_loaded(symbol)) { // a static variable is in a library or the program
+    } else if (symbol && emu_keep_loaded(symbol) && (size || (size = size_of_variable(symbol)))) {
+        // A static variable, in a library or the program.
         code = emu_register((void *)(uintptr_t)symbol, size, 1);
         if (code) return code;
         *match = (emu_allocation){.base = (uintptr_t)symbol, .bytes = size, .device = device, .is_symbol = 1};

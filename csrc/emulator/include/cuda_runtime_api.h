@@ -195,8 +195,7 @@ cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f) 
     struct cudaChannelFormatDesc channels = {x, y, z, w, f};
     return channels;
 }
-// Symbols by their address, which must be registered already. For C++, cuda_runtime.h overloads these functions for
-// variables of any type.
+// Symbols by their address. For C++, cuda_runtime.h overloads these functions for variables of any type.
 EMU_CUDA(cudaMemcpyToSymbol,
          (const void *symbol, const void *from, size_t bytes, size_t offset EMU_OR(0),
           enum cudaMemcpyKind kind EMU_OR(cudaMemcpyHostToDevice)),
