@@ -41,16 +41,26 @@ class Waits:
         if self._has_pointers():  # then every kernel may call every function
             self._words[_ANY] |= {word for words in self._words.values() for word in words}
 
-    def may_wait(self, opening: int) -> bool:
-        """Whether that is so of the kernel whose body begins with the brace there."""
-        words, new = set[str](), self._inside(opening) | self._words.get(_ANY, set())
-        while new:
-            words |= new
-            new = {word for name in new if name in self._words for word in self._words[name]} - words
-        words |= words & self._unknown and {"sync"}  # a function of another file may wait
+    def may_wait(self, opening: int, besides: Collection[str] = ()) -> bool:
+        """Whether that is so of the kernel whose body begins with the brace there; ``besides``: not counting these
+        words in it."""
+        words = self._all_words((self._inside(opening) - {*besides}) | self._words.get(_ANY, set()))
         if any(word in self._changing or _WAITS.fullmatch(word) for word in words) or "<<<" in words:
             return True
         return bool(words & _LOOPS) and any(_ATOMIC.fullmatch(word) for word in words)
+
+    def called(self, opening: int) -> set[str]:
+        """The words of all that a kernel may call, and its own ones but threadIdx."""
+        own = self._inside(opening) - {"threadIdx"}
+        return self._all_words(own | self._words.get(_ANY, set()))
+
+    def _all_words(self, new: set[str]) -> set[str]:
+        """These words and those of all functions and types that they name."""
+        words = set[str]()
+        while new:
+            words |= new
+            new = {word for name in new if name in self._words for word in self._words[name]} - words
+        return words | (words & self._unknown and {"sync"})  # a function of another file may wait
 
     def _has_pointers(self) -> bool:
         """Whether the source declares, or calls, pointers to functions: ``(*f)(int)``."""

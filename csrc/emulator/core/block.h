@@ -153,6 +153,7 @@ typedef struct emu_block {
     int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
     int alone;                                // one thread stands for all: emu_block_alone
+    int silent, one_by_one;                   // and does not tell for which; again, because one of them has failed
     int tries;                                // number of calls of emu_yield in this round of the threads
     unsigned waits;                           // number of such rounds, in which perhaps all threads only waited
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
@@ -193,6 +194,8 @@ typedef struct emu_block {
     pthread_t thread;                     // the OS thread (in its own block)
     struct emu_block *next_runner;        // grid.c
     emu_shared shared;                    // dynamic shared memory
+    char *locals;                         // what threads keep in emu_locals; NULL: there is none yet
+    size_t locals_used;
     // The OS thread's static shared variables of the libraries whose kernels it has run last.
     struct {
         size_t module;

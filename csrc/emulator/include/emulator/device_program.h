@@ -37,22 +37,102 @@ inline void configure(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t str
 static const int new_memory = (emu_new_memory(0), 0);
 #endif
 
-// Kernels by what their threads may do (waits.py).
+// Kernels by what their threads do (waits.py, loops.py).
 enum threads {
     THEY_WAIT,
     THEY_NEVER_WAIT, // a block is a loop over its threads
-    THEY_DO_LITTLE,  // and this contains the kernel's code, because a call would take longer
+    IN_LOOPS,        // of another function, LOOPS, which runs all threads of a block
+    IN_SILENT_LOOPS, // and which does not tell which thread runs
 };
 
-template <auto KERNEL, threads THREADS> struct in_loop;
-template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<KERNEL, THREADS> {
-    static void run(const void *function, const void *with) {
-        if (emu_block_alone())
-            emu::run<P...>(reinterpret_cast<const void *>(THREADS == THEY_DO_LITTLE ? &little : &all), with);
-        else
-            emu::run<P...>(function, with);
+// Of each thread of a block, what it keeps while others run.
+template <typename T> class local {
+    static_assert(std::is_trivially_copyable<T>::value, "a thread's variable is copied");
+    T *const of_first;
+
+  public:
+    explicit local(long threads) : of_first(static_cast<T *>(emu_locals(threads * sizeof(T)))) {}
+    ~local() { emu_locals_end(of_first); }
+    local(const local &) = delete;
+    T &operator[](long thread) const { return of_first[thread]; }
+};
+
+// What a lane gets from the values that all lanes have sent; `ended`: by thread. (warp.c says what each kind does. An
+// error is found again by that file, with its words.)
+struct all_live {
+    constexpr bool operator[](long) const { return false; }
+};
+template <emu_warp_kind KIND, typename T, typename Ended, typename By>
+__forceinline__ T received(const local<T> &sent, long thread, long threads, const Ended &ended, By argument,
+                           int width = 32) {
+    const unsigned lane = static_cast<unsigned>(thread) % 32, first = lane & ~static_cast<unsigned>(width - 1),
+                   last = first | (width - 1), by = static_cast<unsigned>(argument) & 31;
+    const unsigned source = KIND == EMU_SHFL        ? first | (by & (width - 1))
+                            : KIND == EMU_SHFL_UP   ? lane >= first + by ? lane - by : lane
+                            : KIND == EMU_SHFL_DOWN ? lane + by <= last ? lane + by : lane
+                            : (lane ^ by) <= last   ? lane ^ by
+                                                    : lane;
+    const long from = thread - lane + source;
+    if (__builtin_expect(from >= threads || ended[from] || width < 1 || width > 32 || (width & (width - 1)), 0))
+        emu_one_by_one();
+    return sent[from];
+}
+
+template <typename Local> using same_as = std::remove_const_t<Local>;
+
+// The same for all lanes at once, whose argument is the same.
+template <emu_warp_kind KIND, typename T, typename Ended, typename By>
+inline void exchange(const local<T> &sent, const local<T> &got, long threads, const Ended &ended, By argument,
+                     int width = 32) {
+    const int by = static_cast<int>(argument) & 31;
+    for (long first = 0; first < threads; first += 32) {
+        const T *from = &sent[first];
+        T *to = &got[first];
+        if (!std::is_same<Ended, all_live>::value || first + 32 > threads || width != 32) {
+            for (long i = first; i < threads && i < first + 32; ++i)
+                if (!ended[i]) got[i] = received<KIND>(sent, i, threads, ended, by, width);
+        } else if (KIND == EMU_SHFL) {
+            for (int i = 0; i < 32; ++i) to[i] = from[by];
+        } else if (KIND == EMU_SHFL_XOR) {
+            for (int i = 0; i < 32; ++i) to[i] = from[i ^ by];
+        } else {
+            const int up = KIND == EMU_SHFL_UP ? by : 0, down = by - up, kept = KIND == EMU_SHFL_UP ? 0 : 32 - by;
+            memcpy(to + up, from + down, (32 - by) * sizeof(T));
+            memcpy(to + kept, from + kept, by * sizeof(T));
+        }
     }
-    static __forceinline__ void each(P... arguments) {
+}
+
+// What each warp's lanes vote: a bit for each.
+template <typename Ended>
+inline void vote(const local<bool> &sent, const local<unsigned> &got, long threads, const Ended &ended) {
+    for (long first = 0; first < threads; first += 32) {
+        unsigned votes = 0;
+        if (std::is_same<Ended, all_live>::value && first + 32 <= threads) {
+            for (int i = 0; i < 32; i += 8) { // the product's highest byte has the lowest bit of each of eight bytes
+                uint64_t eight;
+                memcpy(&eight, &sent[first + i], 8);
+                votes |= static_cast<unsigned>(eight * 0x0102040810204080u >> 56) << i;
+            }
+        } else {
+            for (long i = first; i < threads && i < first + 32; ++i)
+                votes |= static_cast<unsigned>(!ended[i] && sent[i]) << (i - first);
+        }
+        got[first / 32] = votes;
+    }
+}
+
+template <auto KERNEL, threads THREADS, auto LOOPS> struct in_loop;
+template <typename... P, void (*KERNEL)(P...), threads THREADS, auto LOOPS> struct in_loop<KERNEL, THREADS, LOOPS> {
+    static void run(const void *function, const void *with) {
+        if (!emu_block_alone(THREADS != IN_SILENT_LOOPS))
+            emu::run<P...>(function, with);
+        else if constexpr (THREADS == THEY_NEVER_WAIT)
+            emu::run<P...>(reinterpret_cast<const void *>(&each), with);
+        else
+            emu::run<P...>(reinterpret_cast<const void *>(LOOPS), with);
+    }
+    static void each(P... arguments) {
 #if defined EMULATOR_PROGRAM && !defined EMULATOR_REPORTS
         const dim3 block = blockDim;
         for (unsigned z = 0; z < block.z; ++z)
@@ -63,32 +143,28 @@ template <typename... P, void (*KERNEL)(P...), threads THREADS> struct in_loop<K
                 }
 #endif
     }
-    static void all(P... arguments) {
-        each(arguments...);
-    }
-    __attribute__((flatten)) static void little(P... arguments) {
-        each(arguments...);
-    }
     static constexpr emu_signature signature = {
         EMU_INTERFACE_VERSION,  sizeof...(P),        run,         parameters<P...>.bytes,
         parameters<P...>.align, parameters<P...>.at, own_variable};
 };
 
-template <auto KERNEL, threads THREADS, unsigned... CLUSTER> struct of_program { static registered kernel; };
-template <auto KERNEL, threads THREADS, unsigned... CLUSTER>
-registered of_program<KERNEL, THREADS, CLUSTER...>::kernel = [] {
+template <auto KERNEL, threads THREADS, auto LOOPS, unsigned... CLUSTER> struct of_program {
+    static registered kernel;
+};
+template <auto KERNEL, threads THREADS, auto LOOPS, unsigned... CLUSTER>
+registered of_program<KERNEL, THREADS, LOOPS, CLUSTER...>::kernel = [] {
     if constexpr (THREADS != THEY_WAIT)
-        return registered(KERNEL, emu_dim3{CLUSTER...}, &in_loop<KERNEL, THREADS>::signature);
+        return registered(KERNEL, emu_dim3{CLUSTER...}, &in_loop<KERNEL, THREADS, LOOPS>::signature);
     else
         return registered(KERNEL, emu_dim3{CLUSTER...});
 }();
 
 // The arguments are the kernel's own parameters. That each kernel calls this registers all of them, for launches by
 // their address. CLUSTER: the three numbers of __cluster_dims__, or none.
-template <auto KERNEL, threads THREADS = THEY_WAIT, unsigned... CLUSTER, typename... Arguments>
+template <auto KERNEL, threads THREADS = THEY_WAIT, auto LOOPS = nullptr, unsigned... CLUSTER, typename... Arguments>
 __attribute__((noinline, cold)) static void launch(Arguments &...arguments) {
     const emu_configuration now = emu_launch_taken();
-    (void)&of_program<KERNEL, THREADS, CLUSTER...>::kernel;
+    (void)&of_program<KERNEL, THREADS, LOOPS, CLUSTER...>::kernel;
     void *pointers[] = {(void *)&arguments..., nullptr}; // for clang, no other cast removes __restrict__
     const dim3 grid(now.grid.x, now.grid.y, now.grid.z), block(now.block.x, now.block.y, now.block.z);
     if (cudaLaunchKernel(known(KERNEL), grid, block, pointers, now.shared, static_cast<cudaStream_t>(now.stream)) !=
