@@ -35,6 +35,7 @@ from typing import NamedTuple
 from .. import _driver
 from . import ptx
 from .cuda_source import Token, closing, split, tokens
+from .inlined import Inlined
 from .loops import WAITS, Known, Loops, NotUnderstood, ask
 from .waits import Waits
 
@@ -68,7 +69,7 @@ _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 VERSION = hashlib.sha256(
     b"".join(
         Path(__file__).with_name(name).read_bytes()
-        for name in ("translate.py", "waits.py", "loops.py", "ptx.py", "ptx.txt")
+        for name in ("translate.py", "waits.py", "loops.py", "inlined.py", "ptx.py", "ptx.txt")
     )
 ).hexdigest()
 
@@ -167,6 +168,7 @@ class _Translation:
                 self.waiting |= _names_after(source, i)
         self.waits = Waits(source, self.waiting) if launches else None
         self.known = Known(source) if launches and loops and mode == "plain" else None
+        self.inlined = Inlined(source, self.known, self.raw) if self.known else None
         self.bodies: list[_Body] = []
 
     def run(self) -> bool:
@@ -286,18 +288,33 @@ class _Translation:
         never = not waits.may_wait(body.brace)
         before, threads = "", "THEY_NEVER_WAIT" if never else "THEY_WAIT"
         can = body.is_simple and end - body.brace < (_LITTLE if never else _LONG)
-        if known is not None and can and (never or not waits.may_wait(body.brace, WAITS)):
-            shows = ask(waits.called(body.brace))
-            names = [name.removesuffix("...") for name in body.parameters]
-            loops = Loops(known, body.brace, names, {*body.arguments}, self.piece)
-            with contextlib.suppress(NotUnderstood):
-                code = loops.written(shows)
-                head = self.piece(*body.head) if body.head[0] < body.head[1] else ""
-                parameters = self.piece(body.opening, closing(self.source, body.opening))
-                kind = "static __attribute__((optimize(3))) void"  # g++: with operations of vectors
-                before = f"{head}\n{kind} emu_loops_{body.name}{parameters} {{\n{code}\n}}\n"
-                threads = "IN_LOOPS" if shows else "IN_SILENT_LOOPS"
+        if known is None or not can:
+            return before, threads
+        with contextlib.suppress(NotUnderstood):
+            source, words = self, waits.inside(body.brace)
+            if self.inlined and not never and waits.may_wait(body.brace, WAITS):
+                names = [name.removesuffix("...") for name in body.parameters]
+                code = self.inlined.body(body.brace, names)
+                if code is not None:
+                    text = f"{self.raw(body.begin, body.brace)} {{\n{code}\n}}"
+                    source = _Translation(text, tokens(text), self.mode, True, False)
+                    source.read()
+                    body = source.bodies[0]
+                    words = {token.text for token in source.source[body.brace :] if token.text.isidentifier()}
+            if never or not waits.may_wait_with(words - WAITS):
+                return source.loops(body, known, ask(waits.called(words)))
         return before, threads
+
+    def loops(self, body: _Body, known: Known, shows: bool) -> tuple[str, str]:
+        """The function that runs a block's threads in loops. NotUnderstood if there is none."""
+        names = [name.removesuffix("...") for name in body.parameters]
+        loops = Loops(known.of(self.source), body.brace, names, {*body.arguments}, self.piece)
+        code = loops.written(shows)
+        head = self.piece(*body.head) if body.head[0] < body.head[1] else ""
+        parameters = self.piece(body.opening, closing(self.source, body.opening))
+        kind = "static __attribute__((optimize(3))) void"  # g++: with operations of vectors
+        function = f"{head}\n{kind} emu_loops_{body.name}{parameters} {{\n{code}\n}}\n"
+        return function, f"IN_{'' if shows else 'SILENT_'}LOOPS{'_OF_ROWS' * loops.of_rows}"
 
     def stub(self, body: _Body, before: str, threads: str) -> None:
         """What launches the kernel, at the beginning of its body; and what comes before the kernel."""
@@ -316,6 +333,11 @@ class _Translation:
         if before:
             begin = source[body.begin].start
             self.edits.append((begin, begin, f"{before}{self.place(begin)}\n"))
+
+    def raw(self, first: int, after: int) -> str:
+        """The text of these tokens, after a line that tells its place."""
+        start = self.source[first].start
+        return f"\n{self.place(start)}\n{self.text[start : self.source[after - 1].end]}\n"
 
     def piece(self, first: int, after: int) -> str:
         """The C++ of these tokens, after a line that tells its place."""

@@ -40,9 +40,11 @@ static const int new_memory = (emu_new_memory(0), 0);
 // Kernels by what their threads do (waits.py, loops.py).
 enum threads {
     THEY_WAIT,
-    THEY_NEVER_WAIT, // a block is a loop over its threads
-    IN_LOOPS,        // of another function, LOOPS, which runs all threads of a block
-    IN_SILENT_LOOPS, // and which does not tell which thread runs
+    THEY_NEVER_WAIT,  // a block is a loop over its threads
+    IN_LOOPS,         // of another function, LOOPS, which runs all threads of a block
+    IN_SILENT_LOOPS,  // and which does not tell which thread runs
+    IN_LOOPS_OF_ROWS, // the same where warps are rows of a block's threads
+    IN_SILENT_LOOPS_OF_ROWS,
 };
 
 // Of each thread of a block, what it keeps while others run.
@@ -57,13 +59,47 @@ template <typename T> class local {
     T &operator[](long thread) const { return of_first[thread]; }
 };
 
-// What a lane gets from the values that all lanes have sent; `ended`: by thread. (warp.c says what each kind does. An
+// What a lane gets from the values that all lanes have sent; `absent`: by thread. (warp.c says what each kind does. An
 // error is found again by that file, with its words.)
-struct all_live {
+struct none_absent {
     constexpr bool operator[](long) const { return false; }
 };
-template <emu_warp_kind KIND, typename T, typename Ended, typename By>
-__forceinline__ T received(const local<T> &sent, long thread, long threads, const Ended &ended, By argument,
+template <typename A> struct either_absent { // `present` is the same for all lanes of a warp
+    A first;
+    const local<bool> &present;
+    bool operator[](long thread) const { return !present[thread] || first[thread]; }
+};
+inline either_absent<none_absent> absent(none_absent first, const local<bool> &present) {
+    return {first, present};
+}
+inline either_absent<const local<bool> &> absent(const local<bool> &first, const local<bool> &present) {
+    return {first, present};
+}
+template <typename A>
+either_absent<const either_absent<A> &> absent(const either_absent<A> &first, const local<bool> &present) {
+    return {first, present};
+}
+// Whether no lane of the warp of that first thread, or each one that exists, takes part.
+inline bool has_none(none_absent, long) {
+    return false;
+}
+inline bool has_none(const local<bool> &, long) {
+    return false;
+}
+template <typename A> bool has_none(const either_absent<A> &absent, long first) {
+    return !absent.present[first] || has_none(absent.first, first);
+}
+inline bool has_all(none_absent) {
+    return true;
+}
+inline bool has_all(const local<bool> &) {
+    return false;
+}
+template <typename A> bool has_all(const either_absent<A> &absent) {
+    return has_all(absent.first);
+}
+template <emu_warp_kind KIND, typename T, typename Absent, typename By>
+__forceinline__ T received(const local<T> &sent, long thread, long threads, const Absent &absent, By argument,
                            int width = 32) {
     const unsigned lane = static_cast<unsigned>(thread) % 32, first = lane & ~static_cast<unsigned>(width - 1),
                    last = first | (width - 1), by = static_cast<unsigned>(argument) & 31;
@@ -73,7 +109,7 @@ __forceinline__ T received(const local<T> &sent, long thread, long threads, cons
                             : (lane ^ by) <= last   ? lane ^ by
                                                     : lane;
     const long from = thread - lane + source;
-    if (__builtin_expect(from >= threads || ended[from] || width < 1 || width > 32 || (width & (width - 1)), 0))
+    if (__builtin_expect(from >= threads || absent[from] || width < 1 || width > 32 || (width & (width - 1)), 0))
         emu_one_by_one();
     return sent[from];
 }
@@ -81,16 +117,17 @@ __forceinline__ T received(const local<T> &sent, long thread, long threads, cons
 template <typename Local> using same_as = std::remove_const_t<Local>;
 
 // The same for all lanes at once, whose argument is the same.
-template <emu_warp_kind KIND, typename T, typename Ended, typename By>
-inline void exchange(const local<T> &sent, const local<T> &got, long threads, const Ended &ended, By argument,
+template <emu_warp_kind KIND, typename T, typename Absent, typename By>
+inline void exchange(const local<T> &sent, const local<T> &got, long threads, const Absent &absent, By argument,
                      int width = 32) {
     const int by = static_cast<int>(argument) & 31;
     for (long first = 0; first < threads; first += 32) {
         const T *from = &sent[first];
         T *to = &got[first];
-        if (!std::is_same<Ended, all_live>::value || first + 32 > threads || width != 32) {
+        if (has_none(absent, first)) continue;
+        if (!has_all(absent) || first + 32 > threads || width != 32) {
             for (long i = first; i < threads && i < first + 32; ++i)
-                if (!ended[i]) got[i] = received<KIND>(sent, i, threads, ended, by, width);
+                if (!absent[i]) got[i] = received<KIND>(sent, i, threads, absent, by, width);
         } else if (KIND == EMU_SHFL) {
             for (int i = 0; i < 32; ++i) to[i] = from[by];
         } else if (KIND == EMU_SHFL_XOR) {
@@ -104,11 +141,12 @@ inline void exchange(const local<T> &sent, const local<T> &got, long threads, co
 }
 
 // What each warp's lanes vote: a bit for each.
-template <typename Ended>
-inline void vote(const local<bool> &sent, const local<unsigned> &got, long threads, const Ended &ended) {
+template <typename Absent>
+inline void vote(const local<bool> &sent, const local<unsigned> &got, long threads, const Absent &absent) {
     for (long first = 0; first < threads; first += 32) {
         unsigned votes = 0;
-        if (std::is_same<Ended, all_live>::value && first + 32 <= threads) {
+        if (has_none(absent, first)) continue;
+        if (has_all(absent) && first + 32 <= threads) {
             for (int i = 0; i < 32; i += 8) { // the product's highest byte has the lowest bit of each of eight bytes
                 uint64_t eight;
                 memcpy(&eight, &sent[first + i], 8);
@@ -116,7 +154,7 @@ inline void vote(const local<bool> &sent, const local<unsigned> &got, long threa
             }
         } else {
             for (long i = first; i < threads && i < first + 32; ++i)
-                votes |= static_cast<unsigned>(!ended[i] && sent[i]) << (i - first);
+                votes |= static_cast<unsigned>(!absent[i] && sent[i]) << (i - first);
         }
         got[first / 32] = votes;
     }
@@ -125,7 +163,9 @@ inline void vote(const local<bool> &sent, const local<unsigned> &got, long threa
 template <auto KERNEL, threads THREADS, auto LOOPS> struct in_loop;
 template <typename... P, void (*KERNEL)(P...), threads THREADS, auto LOOPS> struct in_loop<KERNEL, THREADS, LOOPS> {
     static void run(const void *function, const void *with) {
-        if (!emu_block_alone(THREADS != IN_SILENT_LOOPS))
+        constexpr bool is_silent = THREADS == IN_SILENT_LOOPS || THREADS == IN_SILENT_LOOPS_OF_ROWS;
+        const bool fits = THREADS < IN_LOOPS_OF_ROWS || blockDim.y * blockDim.z == 1 || blockDim.x % 32 == 0;
+        if (!fits || !emu_block_alone(!is_silent))
             emu::run<P...>(function, with);
         else if constexpr (THREADS == THEY_NEVER_WAIT)
             emu::run<P...>(reinterpret_cast<const void *>(&each), with);
