@@ -238,7 +238,7 @@ class Job(NamedTuple):
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
             as_told = text, self.mode, str(HEADERS), self.launches, self.library
-            translated = translate.translated(*as_told, loops=bool(self.launches))
+            translated = translate.translated(*as_told)
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
             has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
             if not has_textures and (more or not translated.has_ptx):

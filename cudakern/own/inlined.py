@@ -40,16 +40,17 @@ class Inlined:
                 brace = closing(source, i)
                 name, function = self._read(i)
                 self._functions.setdefault(name, []).append(function)
-        meet = {name for name, found in self._functions.items() if any(f and self._meets(f, WAITS) for f in found)}
-        while True:
-            more = {name for name, found in self._functions.items() if any(f and self._meets(f, meet) for f in found)}
-            if more <= meet:
-                break
-            meet |= more
+        words = {name: self._words(found) for name, found in self._functions.items()}
+        meet, new = set[str](), {*WAITS}
+        while new:
+            new = {name for name, some in words.items() if some & new} - meet
+            meet |= new
         self._functions = {name: found for name, found in self._functions.items() if name in meet}
 
-    def _meets(self, function: _Function, words: set[str]) -> bool:
-        return any(t.text in words for t in self._source[function.brace : closing(self._source, function.brace)])
+    def _words(self, functions: list[_Function | None]) -> set[str]:
+        source = self._source
+        parts = [source[f.brace : closing(source, f.brace)] for f in functions if f]
+        return {token.text for part in parts for token in part}
 
     def _read(self, brace: int) -> tuple[str, _Function | None]:
         """The function whose body begins there; None if it is not one that can be in place of a call."""
@@ -65,8 +66,8 @@ class Inlined:
         head = [token.text for token in source[start : opening - 1]]
         types = list[str]()
         if head[:2] == ["template", "<"]:
-            end = head.index(">")
-            types = [part[-1].text for part in split(source[start + 2 : start + end], ",")]
+            end = head.index(">") if ">" in head else 2
+            types = [part[-1].text for part in split(source[start + 2 : start + end], ",") if part]
             if any(word not in {*types, "typename", "class", ","} for word in head[2:end]):
                 return name, None
             head = head[end + 1 :]

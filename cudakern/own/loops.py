@@ -296,6 +296,8 @@ class Loops:
                 a == "=" and b not in "=!<>" and c != "=" for b, a, c in zip(inner, inner[1:], inner[2:], strict=False)
             ):
                 raise NotUnderstood(sign)
+            if not arguments:
+                raise NotUnderstood(sign)
             is_full = self._is_full("".join(self.sign(k) for k in range(*arguments[0])))
             if not is_full or not (len(arguments) == 2 if sign in _VOTES else 3 <= len(arguments) <= 4):
                 raise NotUnderstood(sign)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import bisect
 import contextlib
+import functools
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
@@ -60,6 +61,7 @@ _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
 _LITTLE = 200  #: A kernel with fewer words and signs, whose threads never wait, becomes a loop with its code in it.
+_MOST = 300_000  #: Where there are more words and signs, as in CCCL's headers, nothing becomes loops.
 _LONG = 4000  #: One with more is not written as loops.
 STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
@@ -166,10 +168,17 @@ class _Translation:
         for i, token in enumerate(source):
             if token.text == "volatile":
                 self.waiting |= _names_after(source, i)
-        self.waits = Waits(source, self.waiting) if launches else None
-        self.known = Known(source) if launches and loops and mode == "plain" else None
-        self.inlined = Inlined(source, self.known, self.raw) if self.known else None
+        self.has_loops = loops and mode == "plain" and len(source) < _MOST
+        self.waits = Waits(source, self.waiting) if launches or self.has_loops else None
         self.bodies: list[_Body] = []
+
+    @functools.cached_property
+    def known(self) -> Known:
+        return Known(self.source)
+
+    @functools.cached_property
+    def inlined(self) -> Inlined:
+        return Inlined(self.source, self.known, self.raw)
 
     def run(self) -> bool:
         """Finds all edits: whether any is a function of loops."""
@@ -263,7 +272,7 @@ class _Translation:
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
-        if not self.launches or end >= len(source) or source[end].text != "{":
+        if not (self.launches or self.has_loops) or end >= len(source) or source[end].text != "{":
             return
         first = _name_before(source, opening)
         name = self.text[source[first].start : source[opening - 1].end]
@@ -282,32 +291,34 @@ class _Translation:
 
     def threads(self, body: _Body) -> tuple[str, str]:
         """What its threads do, for emu::launch; and a function that runs them in loops, or nothing."""
-        waits, known, end = self.waits, self.known, closing(self.source, body.brace)
+        waits, end = self.waits, closing(self.source, body.brace)
         if self.mode != "plain" or waits is None or body.cluster:
             return "", "THEY_WAIT"
         never = not waits.may_wait(body.brace)
         before, threads = "", "THEY_NEVER_WAIT" if never else "THEY_WAIT"
         can = body.is_simple and end - body.brace < (_LITTLE if never else _LONG)
-        if known is None or not can:
+        if not self.has_loops or not can:
             return before, threads
         with contextlib.suppress(NotUnderstood):
             source, words = self, waits.inside(body.brace)
-            if self.inlined and not never and waits.may_wait(body.brace, WAITS):
+            if not never and waits.may_wait(body.brace, WAITS):
                 names = [name.removesuffix("...") for name in body.parameters]
                 code = self.inlined.body(body.brace, names)
                 if code is not None:
                     text = f"{self.raw(body.begin, body.brace)} {{\n{code}\n}}"
-                    source = _Translation(text, tokens(text), self.mode, True, False)
+                    source = _Translation(text, tokens(text), self.mode, self.launches, True)
                     source.read()
                     body = source.bodies[0]
                     words = {token.text for token in source.source[body.brace :] if token.text.isidentifier()}
             if never or not waits.may_wait_with(words - WAITS):
-                return source.loops(body, known, ask(waits.called(words)))
+                return source.loops(body, self.known, ask(waits.called(words)))
         return before, threads
 
     def loops(self, body: _Body, known: Known, shows: bool) -> tuple[str, str]:
         """The function that runs a block's threads in loops. NotUnderstood if there is none."""
         names = [name.removesuffix("...") for name in body.parameters]
+        if shows and not self.launches:  # elsewhere threadIdx is constant
+            raise NotUnderstood("threadIdx")
         loops = Loops(known.of(self.source), body.brace, names, {*body.arguments}, self.piece)
         code = loops.written(shows)
         head = self.piece(*body.head) if body.head[0] < body.head[1] else ""
@@ -326,9 +337,14 @@ class _Translation:
         cast = f"static_cast<void (*)({types})>"
         how = f"::emu::{threads}" + f", ({cast}(emu_loops_{name}{arguments}))" * bool(before)
         how += ", nullptr" * (not before and bool(body.cluster)) + body.cluster
-        call = f"::emu::launch<({cast}({name}{arguments})), {how}>({', '.join(body.parameters)})"
-        line = self.place(source[body.brace].end)
-        code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
+        of_kernel = f"({cast}({name}{arguments})), {how}"
+        if self.launches:
+            call = f"if (::emu_launching) return ::emu::launch<{of_kernel}>({', '.join(body.parameters)});"
+        elif before:
+            call = f"(void)&::emu::of_program<{of_kernel}>::kernel;"
+        else:
+            return
+        code = f'\n# 1 "{STUB}" 3\n{call}\n{self.place(source[body.brace].end)}\n'
         self.edits.append((source[body.brace].end, source[body.brace].end, code))
         if before:
             begin = source[body.begin].start
