@@ -76,7 +76,7 @@ def test_a_loop_that_may_wait_lets_other_threads_run(text, expected):
         ("__global__ void k(int *x) { while (atomicAdd(x, 0) == 0) ; }", True),
         ("__global__ void k(int *x) { for (;;) if (atomicMax(x, 1)) break; }", True),
         ("__global__ void k(int *x) { if (x[0]) __syncthreads(); }", True),
-        ("__device__ int g(int v) { return __shfl_sync(-1, v, 1); } __global__ void k(int *x) { *x = g(*x); }", True),
+        ("__device__ int g(int v) { return __shfl_sync(1, v, 1); } __global__ void k(int *x) { *x = g(*x); }", True),
         ("__device__ int g(int v) { return v; } __device__ int h(int v) { __syncwarp(); return v; } "
          "__global__ void k(int *x) { *x = g(*x); }", False),
         ("struct S { __device__ void go() { __syncthreads(); } }; __global__ void k(int *x) { S s; s.go(); }", True),

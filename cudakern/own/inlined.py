@@ -1,6 +1,6 @@
 """Kernels with the code of the functions in place of their calls, so that loops.py sees the barriers in them.
 
-    v = sum_of_warp(v);    float emu_r1; { float emu_a1_0 = v; { float x = emu_a1_0; ...; emu_r1 = x; } } v = emu_r1;
+    v = sum_of_warp(v);    float inlined_r1; { float inlined_a1_0 = v; { float x = inlined_a1_0; ...; inlined_r1 = x; } } v = ...
 
 Only functions with barriers or shuffles are written so, and only those that return at their end, if at all.
 """
@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .cuda_source import Token, closing, split
-from .loops import WAITS, Known, Loops, NotUnderstood
+from .statements import WAITS, Known, NotUnderstood, Statements
 
 _MOST = 6  #: calls within calls
 _QUALIFIERS = {"inline", "__inline__", "static", "constexpr", "extern", "__inline", "__device__", "__host__"}
@@ -98,19 +98,19 @@ class Inlined:
         words = {token.text for token in self._source[brace : closing(self._source, brace)]}
         if not words & self._functions.keys():
             return None
-        reader = Loops(self._known, brace, parameters, set(), self._raw)
+        reader = Statements(self._known, brace, parameters)
         return self._block(reader, *reader.inside, self._declared(reader, parameters), 0)
 
-    def _declared(self, reader: Loops, parameters: list[str]) -> set[str]:
+    def _declared(self, reader: Statements, parameters: list[str]) -> set[str]:
         return {*parameters, *reader.all_locals()}
 
-    def _calls(self, reader: Loops, start: int, end: int) -> list[int]:
+    def _calls(self, reader: Statements, start: int, end: int) -> list[int]:
         return [i for i in range(start, end) if reader.sign(i) in self._functions]
 
-    def _block(self, reader: Loops, start: int, end: int, taken: set[str], depth: int) -> str:
+    def _block(self, reader: Statements, start: int, end: int, taken: set[str], depth: int) -> str:
         return "\n".join(self._statement(reader, *part, taken, depth) for part in reader.statements(start, end))
 
-    def _statement(self, reader: Loops, first: int, after: int, taken: set[str], depth: int) -> str:
+    def _statement(self, reader: Statements, first: int, after: int, taken: set[str], depth: int) -> str:
         calls, sign = self._calls(reader, first, after), reader.sign(first)
         if not calls:
             return self._raw(first, after)
@@ -130,7 +130,7 @@ class Inlined:
             raise NotUnderstood(sign)
         return self._call(reader, first, after, calls[0], taken, depth)
 
-    def _call(self, reader: Loops, first: int, after: int, at: int, taken: set[str], depth: int) -> str:
+    def _call(self, reader: Statements, first: int, after: int, at: int, taken: set[str], depth: int) -> str:
         found = self._functions[reader.sign(at)]
         function = found[0] if len(found) == 1 else None
         if function is None or reader.sign(at + 1) != "(" or reader.sign(at - 1) in (".", ">", "::", "&", "*"):
@@ -139,7 +139,7 @@ class Inlined:
         arguments = reader.arguments(at + 1, end)
         if len(arguments) != len(function.parameters):
             raise NotUnderstood(reader.sign(at))
-        inner = Loops(self._known, function.brace, [name for _, name in function.parameters], set(), self._raw)
+        inner = Statements(self._known, function.brace, [name for _, name in function.parameters])
         own = self._declared(inner, [name for _, name in function.parameters])
         start, stop = inner.inside
         if ({*self._free(inner, start, stop)} - own) & taken:
@@ -148,17 +148,17 @@ class Inlined:
         number, lines, types = self._count, list[str](), dict[str, str]()
         for name in function.types:
             k = next(k for k, (kind, _) in enumerate(function.parameters) if kind == name)
-            types[name] = f"emu_type{number}_{name}"
+            types[name] = f"inlined_type{number}_{name}"
             lines.append(f"using {types[name]} = std::decay_t<decltype({self._raw(*arguments[k])})>;")
-        result = f"emu_r{number}"
+        result = f"inlined_r{number}"
         if function.returns != "void":
             lines.append(f"{types.get(function.returns, function.returns)} {result};")
         lines.append("{")
         for k, ((kind, _), argument) in enumerate(zip(function.parameters, arguments, strict=True)):
-            lines.append(f"{types.get(kind, kind)} emu_a{number}_{k} = {self._raw(*argument)};")
+            lines.append(f"{types.get(kind, kind)} inlined_a{number}_{k} = {self._raw(*argument)};")
         lines.append("{")
         first_of_body = len(lines)
-        lines += [f"{kind} {name} = emu_a{number}_{k};" for k, (kind, name) in enumerate(function.parameters)]
+        lines += [f"{kind} {name} = inlined_a{number}_{k};" for k, (kind, name) in enumerate(function.parameters)]
         returns = [i for i in range(start, stop) if inner.sign(i) == "return"]
         last = list(inner.statements(start, stop))[-1:]
         if returns and ([part[0] for part in last] != returns or function.returns == "void"):
@@ -182,7 +182,7 @@ class Inlined:
             raise NotUnderstood("void")
         return "\n".join(lines)
 
-    def _free(self, reader: Loops, start: int, end: int) -> Iterator[str]:
+    def _free(self, reader: Statements, start: int, end: int) -> Iterator[str]:
         """Names in a function that may be declared outside of it, but those of functions."""
         for i in range(start, end):
             sign = reader.sign(i)

@@ -19,56 +19,14 @@ Of any other kernel, and where something is not understood, there is no such fun
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import NamedTuple
 
-from .cuda_source import Token, closing
+from .cuda_source import closing
+from .statements import SHUFFLES, VOTES, Exchange, Known, Local, NotUnderstood
+from .uniform import Uniform
 
-_BARRIERS = {"__syncthreads", "__syncwarp"}
-_SHUFFLES = {f"__shfl_{kind}sync": f"EMU_SHFL{kind.upper()[:-1] and '_' + kind.upper()[:-1]}"
-             for kind in ("", "up_", "down_", "xor_")}  # fmt: skip
-#: What each lane adds to a word of its warp, and what becomes of that.
-_VOTES = {"__ballot_sync": ("!= 0", ""), "__any_sync": ("!= 0", "!= 0"), "__all_sync": ("== 0", "== 0")}
-#: Words with which threads wait that this file knows.
-WAITS = {*_BARRIERS, *_SHUFFLES, *_VOTES, "__shared__"}
-#: The index of a thread, of which warps are rows; and that of its warp.
-_OF_WARPS = [
-    (["threadIdx", ".", "x"], "THREAD"),
-    (["(", "THREAD", ")"], "THREAD"),
-    (["THREAD", "/", "32"], "WARP"),
-    (["THREAD", "/", "warpSize"], "WARP"),
-    (["THREAD", ">", ">", "5"], "WARP"),
-    (["(", "WARP", ")"], "WARP"),
-]
-_ALL_LANES = re.compile(r"(0x[fF]{8}|4294967295)[uU]?[lL]*|~0[uU]?|-1")
-_TYPES = {
-    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "char8_t",
-    "char16_t", "char32_t", "wchar_t",
-}  # fmt: skip
-_CONST = {"const", "constexpr", "register"}
-#: With these a statement, or something in a kernel, is not understood.
-_UNKNOWN = {"goto", "asm", "struct", "class", "union", "enum", "try", "catch", "template", "new",
-            "delete", "volatile", "co_await", "throw", "setjmp", "__builtin_alloca", "operator"}  # fmt: skip
-#: Words of an expression that has the same value in all threads, besides names.
-_SAME = {"blockIdx", "blockDim", "gridDim", "warpSize", "sizeof", "static_cast", "true", "false", "min", "max"}
-#: With these a declaration begins, but that of a variable of a thread.
-_NO_LOCALS = {
-    "static",
-    "extern",
-    "using",
-    "typedef",
-    "typename",
-    "__shared__",
-    "__attribute__",
-    "alignas",
-    "[",
-}
-_OPERATORS = set("=+-*/%&|^<>")
 #: Functions that ask for the thread, to tell of it in a message.
 _ASK = re.compile(r"emu_\w+|tex\w*|surf\w*|printf|assert|__assert_fail|__trap|malloc|free|threadIdx")
 
@@ -83,119 +41,43 @@ _EACH = (
 )
 
 
-class NotUnderstood(Exception):
-    """The kernel stays one whose threads are fibers."""
-
-
-@dataclass
-class _Local:
-    """A variable that is declared between barriers."""
-
-    name: str
-    at: int  #: where it is declared
-    declarator: tuple[int, int]  #: with its value, which begins at `value`
-    value: int
-    base: tuple[int, int]  #: the type's words
-    is_const: bool
-    is_array: bool
-    kept: str = ""  #: the array in which it is kept, if it is used beyond a barrier
-    again: bool = False  #: or it is computed again, which is cheaper
-
-
-class _Exchange(NamedTuple):
-    """An operation of a warp: its call, the arguments after the mask, and where the lanes' values and results are."""
-
-    call: str
-    start: int
-    end: int
-    arguments: list[tuple[int, int]]
-    sent: str
-    got: str  #: "": each lane takes it from the others' values
-
-
 @dataclass
 class _Group:
     """What each thread does before the next barrier."""
 
     before: list[str] = field(default_factory=list)  #: what comes before the loop
     statements: list[tuple[int, int]] = field(default_factory=list)
-    sent: list[_Exchange] = field(default_factory=list)  #: at its end
+    sent: list[Exchange] = field(default_factory=list)  #: at its end
     after: list[str] = field(default_factory=list)  #: what comes after the loop
-    received: list[_Exchange] = field(default_factory=list)  #: at its beginning
+    received: list[Exchange] = field(default_factory=list)  #: at its beginning
     on: str = ""  #: where it is noted whether the condition is true, or nothing
     condition: tuple[int, int] = (0, 0)
 
 
-class Known:
-    """What a source declares: constants, and functions that may change a variable that is passed to them."""
-
-    def __init__(self, source: list[Token]) -> None:
-        self.source = source
-        self.constants, self.changing = set[str](), {"swap", "exchange"}
-        depth = 0
-        for i, token in enumerate(source[:-2], 1):
-            depth += (token.text == "{") - (token.text == "}")
-            if token.text in _CONST and not depth:
-                while i < len(source) - 2 and source[i].text.isidentifier() and source[i + 1].text.isidentifier():
-                    i += 1
-                if source[i].text.isidentifier() and source[i + 1].text == "=":
-                    self.constants.add(source[i].text)
-            elif token.text == "(" and i > 1 and source[i - 2].text.isidentifier():
-                end = closing(source, i - 1)
-                is_function = end < len(source) and source[end].text == "{"
-                if is_function and any(other.text == "&" for other in source[i:end]):
-                    self.changing.add(source[i - 2].text)
-
-    def of(self, source: list[Token]) -> Known:
-        """The same of another text, which has been made of this one."""
-        other = copy.copy(self)
-        other.source = source
-        return other
-
-
-class Loops:
+class Loops(Uniform):
     """The function of one kernel. ``text(i, j)``: the C++ of these tokens, after a line that tells its place."""
 
     def __init__(
         self, known: Known, body: int, parameters: list[str], constants: set[str], text: Callable[[int, int], str]
     ) -> None:
-        self._source, self._text, self._known = known.source, text, known
-        self._constants = known.constants | constants
-        source = known.source
-        self._first, self._end = body + 1, closing(source, body) - 1
-        self._parameters = set(parameters)
-        self._signs = [token.text for token in source[self._first : self._end]]
+        super().__init__(known, body, parameters, constants)
+        self._text = text
         self._out: list[str] = []
         self._on, self._ons = _NONE_ABSENT, list[str]()
         self._group = _Group()
-        self._count = 0
-        self._visible: dict[str, _Local] = {}
+        self._visible: dict[str, Local] = {}
         self._places = frozenset[str]()  #: variables of the block whose place is in a variable
-
-    def sign(self, i: int) -> str:
-        return self._source[i].text if self._first <= i < self._end else ""
 
     def written(self, shows: bool) -> str:
         """The body of the function. ``shows``: what the kernel calls asks which thread it is. NotUnderstood if there
         is none."""
-        for i, sign in enumerate(self._signs, self._first):
-            is_lambda = sign == "[" and not (self.sign(i - 1).isidentifier() or self.sign(i - 1) in ("]", ")"))
-            if sign in _UNKNOWN or is_lambda:
-                raise NotUnderstood(sign)
         self._shows = shows
-        self._boundaries: list[int] = []
-        self._declared: dict[str, list[_Local]] = {}
-        self._conditions: list[tuple[int, int]] = []
-        self._steps: list[tuple[int, int]] = []
-        self._of_warps: list[tuple[tuple[int, int], tuple[int, int]]] = []  #: conditions around operations of warps
-        self._plain: list[tuple[int, int]] = []
-        self._look(self._first, self._end)
-        self._find_same()
+        self.read()
         changed = [name for name in sorted(self._parameters) if any(self._changes(name))]
         uses = [part for part in self._plain if self.sign(part[0]) == "using"]
         self._in_types = {self.sign(i) for part in uses for i in range(*part)}
         self._has_groups = bool(self._boundaries)
-        returns = [i for i, sign in enumerate(self._signs, self._first) if sign == "return"]
+        returns = [i for i in range(self._first, self._end) if self.sign(i) == "return"]
         self._has_ended = any(boundary > i for i in returns for boundary in self._boundaries)
         self._own = changed
         for name in changed:
@@ -208,12 +90,12 @@ class Loops:
         self._emit("const long emu_threads = long(blockDim.x) * blockDim.y * blockDim.z;\nlong emu_thread;")
         self._on = "emu_ended" if self._has_ended else _NONE_ABSENT
         if self._has_ended:
-            self._emit("const ::emu::local<bool> emu_ended(emu_threads);")
+            self._emit("const ::emu::local<bool> emu_ended(emu_threads);\nlong emu_live = emu_threads;")
             self._emit("for (long emu_i = 0; emu_i < emu_threads; ++emu_i) emu_ended[emu_i] = false;")
         for name in changed:
             self._emit(f"const auto emu_first_{name} = {name};")
             if self._has_groups:
-                local = _Local(name, self._first, (0, 0), 0, (0, 0), False, False, f"emu_kept_{name}")
+                local = Local(name, self._first, (0, 0), 0, (0, 0), False, False, f"emu_kept_{name}")
                 self._emit(f"const ::emu::local<std::decay_t<decltype({name})>> {local.kept}(emu_threads);")
                 self._emit(
                     f"for (long emu_i = 0; emu_i < emu_threads; ++emu_i) {local.kept}[emu_i] = emu_first_{name};"
@@ -231,432 +113,6 @@ class Loops:
     def _emit(self, line: str) -> None:
         self._out.append(line)
 
-    # --- statements
-    def _after(self, i: int) -> int:
-        """After the statement that begins there."""
-        source, sign = self._source, self.sign(i)
-        if sign == "{":
-            return closing(source, i)
-        if sign == "if":
-            opening = i + 1 + (self.sign(i + 1) == "constexpr")
-            end = self._after(closing(source, opening))
-            return self._after(end + 1) if self.sign(end) == "else" else end
-        if sign in ("for", "while", "switch"):
-            return self._after(closing(source, i + 1))
-        if sign == "do":
-            return closing(source, self._after(i + 1) + 1) + 1
-        if sign in ("case", "default", "else", "") or (self.sign(i + 1) == ":" and sign.isidentifier()):
-            raise NotUnderstood(sign)
-        while i < self._end and self.sign(i) != ";":
-            i = closing(source, i) if self.sign(i) in "([{" else i + 1
-        return i + 1
-
-    def statements(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        while start < end:
-            after = self._after(start)
-            if after > end:
-                raise NotUnderstood(self.sign(start))
-            yield start, after
-            start = after
-
-    def _has_barrier(self, start: int, end: int) -> bool:
-        return any(self.sign(i) in WAITS and self.sign(i) != "__shared__" for i in range(start, end))
-
-    def _is_barrier(self, start: int, end: int) -> bool:
-        signs = [self.sign(i) for i in range(start, end)]
-        is_call = signs[0] in _BARRIERS and signs[1] == "(" and signs[-2:] == [")", ";"]
-        return is_call and (len(signs) == 4 or (signs[0] == "__syncwarp" and self._is_full("".join(signs[2:-2]))))
-
-    @staticmethod
-    def _is_full(mask: str) -> bool:
-        return _ALL_LANES.fullmatch(mask.replace("(unsigned)", "").replace("(", "").replace(")", "")) is not None
-
-    def _exchanges(self, start: int, end: int) -> list[_Exchange]:
-        """The operations of warps in a statement; NotUnderstood if they are not certain to be carried out once."""
-        found, i = list[_Exchange](), start
-        if self.sign(start) in ("if", "for", "while", "do", "switch", "return", "{"):
-            raise NotUnderstood(self.sign(start))
-        while i < end:
-            sign = self.sign(i)
-            if sign in ("?",) or (sign in "&|" and self.sign(i + 1) == sign):
-                raise NotUnderstood(sign)
-            if sign not in _SHUFFLES and sign not in _VOTES:
-                if sign in _BARRIERS:
-                    raise NotUnderstood(sign)
-                i += 1
-                continue
-            if self.sign(i + 1) != "(":
-                raise NotUnderstood(sign)
-            after = closing(self._source, i + 1)
-            arguments = self.arguments(i + 1, after)
-            inner = [self.sign(k) for k in range(i + 2, after - 1)]
-            if any(a in WAITS or (a == b and a in "+-") for a, b in zip(inner, [*inner[1:], ""], strict=True)):
-                raise NotUnderstood(sign)
-            if any(
-                a == "=" and b not in "=!<>" and c != "=" for b, a, c in zip(inner, inner[1:], inner[2:], strict=False)
-            ):
-                raise NotUnderstood(sign)
-            if not arguments:
-                raise NotUnderstood(sign)
-            is_full = self._is_full("".join(self.sign(k) for k in range(*arguments[0])))
-            if not is_full or not (len(arguments) == 2 if sign in _VOTES else 3 <= len(arguments) <= 4):
-                raise NotUnderstood(sign)
-            self._count += 1
-            found.append(_Exchange(sign, i, after, arguments[1:], f"emu_sent_{self._count}", ""))
-            i = after
-        return found
-
-    def parts(self, start: int, end: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
-        """The parenthesis of an if or a loop, and the statements in it."""
-        opening = start + 1 + (self.sign(start + 1) == "constexpr")
-        if self.sign(start) == "do":
-            opening = self._after(start + 1) + 1
-            return (opening + 1, end - 2), [(start + 1, opening - 1)]
-        body = closing(self._source, opening)
-        if self.sign(start) != "if":
-            return (opening + 1, body - 1), [(body, end)]
-        middle = self._after(body)
-        others = [(middle + 1, end)] if middle < end else []
-        return (opening + 1, body - 1), [(body, middle), *others]
-
-    def inner(self, start: int, end: int) -> tuple[int, int]:
-        """Without the braces."""
-        return (start + 1, end - 1) if self.sign(start) == "{" else (start, end)
-
-    @property
-    def inside(self) -> tuple[int, int]:
-        return self._first, self._end
-
-    def all_locals(self) -> set[str]:
-        """The names of all variables that are declared somewhere."""
-        names = set[str]()
-        for i in range(self._first, self._end):
-            if self.sign(i - 1) in ("{", "}", ";", "(", ""):
-                end = i
-                while end < self._end and self.sign(end) != ";":
-                    end = closing(self._source, end) if self.sign(end) in "([{" else end + 1
-                names |= self._shared_names((i, end + 1))
-                with contextlib.suppress(NotUnderstood):
-                    names |= {local.name for local in self._locals(i, end + 1)}
-        return names
-
-    def arguments(self, opening: int, after: int) -> list[tuple[int, int]]:
-        """The arguments in a parenthesis, which ends there."""
-        found, begin, k = list[tuple[int, int]](), opening + 1, opening + 1
-        while k < after:
-            if self.sign(k) == "," or k == after - 1:
-                found += [(begin, k)] * (begin < k)
-                begin = k + 1
-            k = closing(self._source, k) if self.sign(k) in "([{" else k + 1
-        return found
-
-    # --- a first pass: where barriers are, what is declared, which conditions are around barriers
-    def _look(self, start: int, end: int) -> None:
-        for first, after in self.statements(start, end):
-            sign = self.sign(first)
-            if self._is_barrier(first, after):
-                self._boundaries.append(first)
-            elif not self._has_barrier(first, after):
-                self._plain.append((first, after))
-                for local in self._locals(first, after):
-                    self._declared.setdefault(local.name, []).append(local)
-            elif sign == "{":
-                self._boundaries += [first, after]
-                self._look(first + 1, after - 1)
-            elif sign not in ("if", "for", "while", "do"):
-                self._exchanges(first, after)
-                self._boundaries.append(first)
-                self._plain.append((first, after))
-                for local in self._locals(first, after):
-                    self._declared.setdefault(local.name, []).append(local)
-            else:
-                condition, bodies = self.parts(first, after)
-                if self._has_barrier(*condition):
-                    raise NotUnderstood(sign)
-                self._boundaries += [first, after]
-                if sign == "for":
-                    self._for(*condition)
-                elif sign == "if" and not any(self.sign(i) == "__syncthreads" for i in range(first, after)):
-                    self._of_warps.append((condition, (first, after)))
-                else:
-                    self._conditions.append(condition)
-                for body in bodies:
-                    self._no_break(*body, is_loop=sign != "if")
-                    self._look(*self.inner(*body))
-
-    def _for(self, start: int, end: int) -> None:
-        parts, begin = [], start
-        for i in range(start, end + 1):
-            if i == end or self.sign(i) == ";":
-                parts.append((begin, i))
-                begin = i + 1
-        if len(parts) != 3:
-            raise NotUnderstood("for")
-        begun = self._locals(parts[0][0], parts[0][1] + 1)
-        for local in begun:
-            self._declared.setdefault(local.name, []).append(local)
-            self._conditions.append((local.at, local.at + 1))  # so it must be the same
-        if not begun:
-            self._steps.append(parts[0])
-        self._conditions.append(parts[1])
-        self._steps.append(parts[2])
-
-    def _no_break(self, start: int, end: int, is_loop: bool) -> None:
-        """Refuses a break or continue of a loop with barriers."""
-        if not is_loop:
-            return
-        i = start
-        while i < end:
-            sign = self.sign(i)
-            if sign in ("for", "while", "do", "switch"):
-                inner = self._after(i)
-                if any(self.sign(k) == "continue" for k in range(i, inner)) and sign == "switch":
-                    raise NotUnderstood("continue")
-                i = inner
-                continue
-            if sign in ("break", "continue"):
-                raise NotUnderstood(sign)
-            i += 1
-
-    def _locals(self, start: int, end: int) -> list[_Local]:
-        """The variables that a statement declares."""
-        i, is_const = start, False
-        while self.sign(i) in _CONST:
-            is_const, i = True, i + 1
-        if self.sign(i) in _NO_LOCALS:
-            if self._is_shared(start, end) or self.sign(i) in ("using", "typedef"):
-                return []
-            raise NotUnderstood(self.sign(i))
-        if self.sign(i) in _TYPES:
-            while self.sign(i) in _TYPES | _CONST:
-                is_const |= self.sign(i) in _CONST
-                i += 1
-        elif self.sign(i).isidentifier() and self.sign(i) not in ("return", "if", "for", "while", "do", "switch"):
-            while True:
-                i += 1
-                if self.sign(i) == "<":
-                    depth = 0
-                    while i < end:
-                        depth += (self.sign(i) == "<") - (self.sign(i) == ">")
-                        i += 1
-                        if not depth:
-                            break
-                        if self.sign(i) in ";{}&|":
-                            return []
-                if self.sign(i) != "::":
-                    break
-                i += 1
-            while self.sign(i) in _CONST:
-                is_const, i = True, i + 1
-        else:
-            return []
-        base, found, at = (start, i), list[_Local](), i
-        while at < end:
-            i = at
-            while self.sign(i) in ("*", "const", "__restrict__", "__restrict"):
-                i += 1
-            is_reference = self.sign(i) == "&"
-            i += self.sign(i) == "&"
-            name, next_sign = self.sign(i), self.sign(i + 1)
-            if not name.isidentifier() or next_sign not in ("=", ";", ",", "[", "(", "{"):
-                if found or (self.sign(start) in _TYPES | _CONST and self.sign(base[1]) != "("):
-                    raise NotUnderstood(name)
-                return []
-            value = i + 1
-            while self.sign(value) == "[":
-                value = closing(self._source, value)
-            last = value
-            while last < end and self.sign(last) not in (",", ";"):
-                last = closing(self._source, last) if self.sign(last) in "([{" else last + 1
-            is_array = value > i + 1
-            if is_reference:
-                is_const = False
-            local = _Local(name, i, (at, last), value, base, is_const, is_array)
-            local.kept = "&" if is_reference else ""
-            found.append(local)
-            at = last + 1
-        return found
-
-    def _is_shared(self, start: int, end: int) -> bool:
-        is_simple = self.sign(start) not in ("{", "if", "for", "while", "do", "switch")
-        return is_simple and any(self.sign(i) == "__shared__" for i in range(start, end))
-
-    # --- which values are the same in all threads
-    def _uses(self, name: str, start: int, end: int) -> Iterator[int]:
-        for i in range(start, end):
-            is_member = self.sign(i - 1) in (".", "::") or self.sign(i - 2) + self.sign(i - 1) == "->"
-            if self.sign(i) == name and not is_member:
-                yield i
-
-    def _changes(self, name: str) -> Iterator[int]:
-        """Where a variable may be changed, besides its declarations."""
-        declared = {local.at for local in self._declared.get(name, ())}
-        for i in self._uses(name, self._first, self._end):
-            last = i
-            if i in declared:
-                continue
-            while self.sign(last + 1) == ".":
-                last += 2
-            after = [self.sign(k) for k in range(last + 1, last + 4)]
-            before = self.sign(i - 2), self.sign(i - 1)
-            is_set = after[0] == "=" != after[1]
-            is_set |= after[0] in _OPERATORS - {"=", "<", ">"} and after[1] == "="
-            is_set |= after in (["<", "<", "="], [">", ">", "="])
-            is_set |= after[:2] in (["+", "+"], ["-", "-"]) or before in (("+", "+"), ("-", "-"))
-            is_set |= last > i and after[0] in ("(", "[")
-            if is_set or self._has_address(i) or self._is_passed(i):
-                yield i
-
-    def _has_address(self, i: int) -> bool:
-        """Whether `&` is before the name, for its address."""
-        before = self.sign(i - 2)
-        return (
-            self.sign(i - 1) == "&"
-            and before != "&"
-            and (before == "return" or not (before[-1:].isalnum() or before in (")", "]", "_")))
-        )
-
-    def _is_passed(self, i: int) -> bool:
-        """Whether it is an argument of a function that may take a reference."""
-        if self.sign(i - 1) not in ("(", ",") or self.sign(i + 1) not in (")", ","):
-            return False
-        depth = 0
-        while i > self._first:
-            i -= 1
-            depth += (self.sign(i) in ")]}") - (self.sign(i) in "([{")
-            if depth < 0:
-                return self.sign(i - 1) in self._known.changing or self.sign(i - 1) == ">"
-        return False
-
-    def _is_same(self, start: int, end: int, names: set[str]) -> bool:
-        """Whether an expression has the same value in all threads if these variables have."""
-        for i in range(start, end):
-            sign, before, after = self.sign(i), self.sign(i - 1) if i > start else "", self.sign(i + 1)
-            if sign.isidentifier() and sign not in _SAME | _TYPES | _CONST:
-                if after == "(":
-                    return False
-                if before not in (".", "::") and sign not in names:
-                    return False
-            if sign in ("[", "{") or (sign == ">" and before == "-"):
-                return False
-            is_unary = before == "" or before in "(,=+-*/%&|^<>!~?:" or before == "return"
-            is_unary |= before == ")" and self.sign(i - 2) in _TYPES | {"*"}
-            if sign in "*&" and is_unary and not (sign == "&" == before):
-                return False
-            if sign == "=" and not (before in ("=", "!", "<", ">") or after == "="):
-                return False
-            if sign in "+-" and after == sign:
-                return False
-        return True
-
-    def _find_same(self) -> None:
-        """Finds the variables that must be the same in all threads, and refuses conditions that may not be."""
-        names = {name for name in self._parameters if not any(self._changes(name))}
-        names |= self._constants - self._parameters
-        names -= self._declared.keys() | self._shared_names(*self._plain)
-        for name, found in self._declared.items():
-            if not any(local.kept or local.is_array for local in found):
-                names.add(name)
-        while True:
-            some = [part for condition, part in self._of_warps if not self._is_same(*condition, names)]
-            wrong = {name for name in names if name in self._declared and not self._stays_same(name, names)}
-            wrong |= {name for name in names for part in some if self._is_changed_in(name, *part)}
-            if not wrong:
-                break
-            names -= wrong
-        needed = set[str]()
-        conditions = [condition for condition, _ in self._of_warps]
-        self._rows = [condition for condition in conditions if not self._is_same(*condition, names)]
-        self._conditions += [condition for condition in conditions if condition not in self._rows]
-        if not all(self._is_same_in_warp(*part, names) for part in self._rows):
-            raise NotUnderstood("a condition")
-        if not all(self._is_same(*condition, names) for condition in self._conditions):
-            raise NotUnderstood("a condition")
-        shared = [(first, after) for first, after in self._plain if self._is_shared(first, after)]
-        new = {self.sign(i) for part in [*self._conditions, *self._steps, *shared] for i in range(*part)}
-        new |= {x.name for found in self._declared.values() for x in found if x.is_const and x.name in names}
-        while new := (new & names & self._declared.keys()) - needed:
-            needed |= new
-            places = [local.declarator for name in new for local in self._declared[name]]
-            places += [self._statement(i) for name in new for i in self._changes(name)]
-            new = {self.sign(i) for place in places for i in range(*place)}
-        self._same, self._all_same = needed, names
-        self._boundaries += [self._statement(i)[0] for name in needed for i in self._changes(name)]
-
-    def _shared_names(self, *parts: tuple[int, int]) -> set[str]:
-        """The variables of the block that these statements declare."""
-        signs = ((self.sign(i), self.sign(i + 1)) for part in parts if self._is_shared(*part) for i in range(*part))
-        return {sign for sign, after in signs if sign.isidentifier() and after in ("[", ";", ",")}
-
-    def _is_changed_in(self, name: str, start: int, end: int) -> bool:
-        """Whether a variable that is declared elsewhere may be changed there."""
-        is_inside = any(start <= local.at < end for local in self._declared.get(name, ()))
-        return not is_inside and any(start <= i < end for i in self._changes(name))
-
-    def _is_same_in_warp(self, start: int, end: int, names: set[str]) -> bool:
-        """Whether a condition has the same value in all lanes of a warp, whose lanes are neighbors along x."""
-        fixed = {x.name: x for found in self._declared.values() for x in found if len(found) == 1}
-        fixed = {name: x for name, x in fixed.items() if not any(self._changes(name)) and self.sign(x.value) == "="}
-
-        def reduced(start: int, end: int) -> list[str]:
-            signs = list[str]()
-            for i in range(start, end):
-                sign = self.sign(i)
-                x = fixed.get(sign) if sign not in names else None
-                inner = reduced(x.value + 1, x.declarator[1]) if x and x.at < start else [sign]
-                signs += inner if len(inner) == 1 else [sign]
-                for pattern, short in _OF_WARPS:
-                    if signs[-len(pattern) :] == pattern:
-                        signs[-len(pattern) :] = [short]
-            return signs
-
-        for pattern in (["<", "THREAD"], [">", "THREAD"]):  # only the forms below are known
-            if pattern in [reduced(start, end)[i : i + 2] for i in range(end - start)]:
-                return False
-        signs, kept = reduced(start, end), list[str]()
-        while signs:
-            sign = signs.pop(0)
-            if sign == "THREAD":
-                compares = signs[:1] == ["<"] and signs[1:2] != ["="] or signs[:2] == [">", "="]
-                signs = signs[1 + (signs[:1] == [">"]) :]
-                limit = signs[:1]
-                if not compares or limit not in (["32"], ["64"], ["128"], ["256"], ["512"], ["warpSize"]):
-                    return False
-                if signs[1:2] not in ([], ["&"], ["|"], [")"]):
-                    return False
-                signs, sign = signs[1:], "1"
-            kept.append("1" if sign == "WARP" else sign)
-        allowed = _SAME | names | {"(", ")", "&", "|", "!", "=", "<", ">", "+", "-", "."}
-        return all(sign in allowed or sign.isdigit() for sign in kept) and not any(
-            a in names | _SAME and b == "(" for a, b in pairwise(kept)
-        )
-
-    def _statement(self, at: int) -> tuple[int, int]:
-        return next((part for part in [*self._plain, *self._steps] if part[0] <= at < part[1]), (at, at))
-
-    def _stays_same(self, name: str, names: set[str]) -> bool:
-        for local in self._declared[name]:
-            start, end = local.value, local.declarator[1]
-            if start == end:
-                continue
-            inner = (start + 1, end) if self.sign(start) == "=" else (start + 1, end - 1)
-            if not self._is_same(*inner, names):
-                return False
-        for i in self._changes(name):
-            start, end = self._statement(i)
-            end -= (start, end) in self._plain
-            signs = [self.sign(k) for k in range(start, end)]
-            others = [sign for sign in signs if sign != name]
-            if others in (["+", "+"], ["-", "-"]) and len(signs) == 3:
-                continue
-            if i != start or "=" not in signs:
-                return False
-            value = start + signs.index("=") + 1
-            if value - start > 4 or not self._is_same(value, end, names):
-                return False
-        return True
-
-    # --- the second pass: what is written
     def _block(self, start: int, end: int) -> None:
         visible, places = dict(self._visible), self._places
         for first, after in self.statements(start, end):
@@ -753,7 +209,7 @@ class Loops:
             self._group.before.append(f"const ::emu::local<std::remove_const_t<{kind}>> {local.kept}(emu_threads);")
             self._group.before.append(f"[[maybe_unused]] auto &{local.name} = {local.kept}[0];")
 
-    def _is_of_index(self, local: _Local) -> bool:
+    def _is_of_index(self, local: Local) -> bool:
         """Whether a variable never changes and follows from the thread's index alone."""
         names = {name for name in self._all_same - self._declared.keys() | self._same if not any(self._changes(name))}
         names |= {name for name, other in self._visible.items() if other.again} | {"threadIdx"}
@@ -761,7 +217,7 @@ class Loops:
         is_value = self.sign(local.value) == "=" and not local.is_array and not any(self._changes(local.name))
         return is_value and self._is_same(start, end, names)
 
-    def _by_reference(self, local: _Local) -> bool:
+    def _by_reference(self, local: Local) -> bool:
         """Whether a variable must not be copied: an array, or one whose address is taken."""
         return local.is_array or any(map(self._has_address, self._uses(local.name, self._first, self._end)))
 
@@ -826,13 +282,14 @@ class Loops:
         if any(self.sign(i) == "return" for a, b in group.statements for i in range(a, b)):
             self._emit(f"{label}:;")
         self._emit("}")
+        if self._has_ended and any(self.sign(i) == "return" for a, b in group.statements for i in range(a, b)):
+            self._emit("if (!emu_live) return;")
 
-    # --- operations of warps
-    def _sent(self, one: _Exchange) -> _Exchange:
+    def _sent(self, one: Exchange) -> Exchange:
         """The group ends with this: lanes send, and where that is possible, all results are computed at once."""
         value, *others = one.arguments
         kept = self._visible.get(self.sign(value[0]))
-        is_vote = one.call in _VOTES
+        is_vote = one.call in VOTES
         if not is_vote and value[1] - value[0] == 1 and kept and kept.kept and not self._by_reference(kept):
             one = one._replace(sent=kept.kept)
         else:
@@ -842,33 +299,32 @@ class Loops:
             self._count += 1
             kind = "local<unsigned>" if is_vote else f"same_as<decltype({one.sent})>"
             self._group.after.append(f"const ::emu::{kind} {one.got}(emu_threads);")
-            call = "::emu::vote" if is_vote else f"::emu::exchange<{_SHUFFLES[one.call]}>"
+            call = "::emu::vote" if is_vote else f"::emu::exchange<{SHUFFLES[one.call]}>"
             words = [one.sent, one.got, "emu_threads", self._on, *(self._text(*other) for other in others)]
             self._group.after.append(f"{call}({', '.join(words)});")
         return one
 
-    def _room(self, one: _Exchange) -> str:
+    def _room(self, one: Exchange) -> str:
         """What comes before the loop in which the lanes send."""
-        kind = "bool" if one.call in _VOTES else f"std::decay_t<decltype({self._text(*one.arguments[0])})>"
+        kind = "bool" if one.call in VOTES else f"std::decay_t<decltype({self._text(*one.arguments[0])})>"
         return f"const ::emu::local<{kind}> {one.sent}(emu_threads);"
 
-    def _sending(self, one: _Exchange) -> str:
-        to = _VOTES[one.call][0] if one.call in _VOTES else ""
+    def _sending(self, one: Exchange) -> str:
+        to = VOTES[one.call][0] if one.call in VOTES else ""
         return f"{one.sent}[emu_thread] = ({self._text(*one.arguments[0])}) {to};"
 
-    def _receiving(self, one: _Exchange) -> str:
+    def _receiving(self, one: Exchange) -> str:
         """What takes the place of the call."""
-        if one.call in _VOTES:
+        if one.call in VOTES:
             kind = "unsigned" if one.call == "__ballot_sync" else "int"
-            return f"{kind}({one.got}[emu_thread >> 5] {_VOTES[one.call][1]})"
+            return f"{kind}({one.got}[emu_thread >> 5] {VOTES[one.call][1]})"
         if one.got:
             return f"{one.got}[emu_thread]"
         words = [f"({self._text(*argument)})" for argument in one.arguments[1:]]
         which = f"{one.sent}, emu_thread, emu_threads, {self._on}"
-        return f"::emu::received<{_SHUFFLES[one.call]}>({', '.join([which, *words])})"
+        return f"::emu::received<{SHUFFLES[one.call]}>({', '.join([which, *words])})"
 
-    # --- statements
-    def _written(self, start: int, end: int, received: list[_Exchange], label: str = "") -> str:
+    def _written(self, start: int, end: int, received: list[Exchange], label: str = "") -> str:
         """The C++ of these tokens, in which a thread that returns goes to the label."""
         pieces, begin, i = list[str](), start, start
         calls = {one.start: one for one in received}
@@ -886,13 +342,13 @@ class Loops:
                 continue
             if self.sign(i + 1) != ";" or not label:
                 raise NotUnderstood("return")
-            ended = "emu_ended[emu_thread] = true; " * self._has_ended
+            ended = "emu_ended[emu_thread] = true; --emu_live; " * self._has_ended
             pieces.append(f"{{ {ended}goto {label}; }}")
             begin = i = i + 2
         return "\n".join([*pieces, *([self._text(begin, end)] if begin < end else [])])
 
     def _statement_written(
-        self, start: int, end: int, own: dict[int, _Local], label: str, received: list[_Exchange]
+        self, start: int, end: int, own: dict[int, Local], label: str, received: list[Exchange]
     ) -> None:
         locals_here = self._locals(start, end)
         if not any(local.at in own for local in locals_here):

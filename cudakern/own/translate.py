@@ -37,7 +37,8 @@ from .. import _driver
 from . import ptx
 from .cuda_source import Token, closing, split, tokens
 from .inlined import Inlined
-from .loops import WAITS, Known, Loops, NotUnderstood, ask
+from .loops import Loops, ask
+from .statements import WAITS, Known, NotUnderstood
 from .waits import Waits
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
@@ -68,12 +69,8 @@ STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
-VERSION = hashlib.sha256(
-    b"".join(
-        Path(__file__).with_name(name).read_bytes()
-        for name in ("translate.py", "waits.py", "loops.py", "inlined.py", "ptx.py", "ptx.txt")
-    )
-).hexdigest()
+_FILES = ("translate.py", "waits.py", "statements.py", "uniform.py", "loops.py", "inlined.py", "ptx.py", "ptx.txt")
+VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _FILES)).hexdigest()
 
 
 class Translated(NamedTuple):
