@@ -1,6 +1,7 @@
 """Kernels with the code of the functions in place of their calls, so that loops.py sees the barriers in them.
 
-    v = sum_of_warp(v);    float inlined_r1; { float inlined_a1_0 = v; { float x = inlined_a1_0; ...; inlined_r1 = x; } } v = ...
+    v += sum(v);   -->   float inlined_r1; { float inlined_a1_0 = v; { float x = inlined_a1_0; ... inlined_r1 = x; } }
+                         v += inlined_r1;
 
 Only functions with barriers or shuffles are written so, and only those that return at their end, if at all.
 """

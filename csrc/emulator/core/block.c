@@ -194,6 +194,20 @@ void emu_block_watch_thread(const void *function, const void *arguments) {
     if (is_watched) emu_tool_thread(block, 0);
 }
 
+// A thread that stands for all of its block does so for further blocks, without a switch of stacks.
+static int next_block(emu_block *block) {
+    if (!block->alone || !block->grid->one_after_another) return 0;
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->hooks[i]) return 0;
+    check_shared(block);
+    if (!emu_grid_draw(block, &block->number, &block->index)) return 0;
+    ++block->runs;
+    block->locals_used = 0;
+    emu_blockIdx = block->index;
+    emu_block_show(block->current);
+    return 1;
+}
+
 // The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another
 // fiber.
 static void fiber_main(void) {
@@ -212,6 +226,7 @@ static void fiber_main(void) {
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
             emu_block_fail_as(cudaErrorHardwareStackError, NULL, 0, EMU_STACK_OVERFLOW, fiber->size);
+        if (next_block(block)) continue;
         self->state = EMU_EXITED;
         self->fiber = NULL;
         --block->live;
@@ -370,7 +385,7 @@ void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_block_prepare(block, number, index);
     emu_block_enter(block);
     if (EMU_LIKELY(!block->abandoned)) return;
-    if (block->silent && block->failed) find_thread(block, number, index);
+    if (block->silent && block->failed) find_thread(block, block->number, block->index);
     emu_block_discard(block);
 }
 
@@ -484,6 +499,7 @@ void emu_yield(void) {
 
 int emu_block_alone(int shows) {
     emu_block *block = emu_current;
+    if (block->alone) return 1; // for this block, too
     if (block->tool || block->cluster || block->one_by_one || block->grid->order != EMU_ORDER_FIXED ||
         block->live != block->thread_count)
         return 0;
