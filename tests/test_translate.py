@@ -107,7 +107,7 @@ def test_a_long_kernel_is_called_in_the_loop_over_its_threads():
     assert "::emu::THEY_NEVER_WAIT>" in translated(text)
 
 
-KERNEL = "__device__ int size; template <int N> __global__ void k(int *x, int n) { "
+KERNEL = "__device__ int size; const unsigned FULL = 0xffffffffu; template <int N> __global__ void k(int *x, int n) { "
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,7 @@ KERNEL = "__device__ int size; template <int N> __global__ void k(int *x, int n)
         "if (threadIdx.x >= n) return; __syncthreads(); x[threadIdx.x] = 1;",
         "int v = x[n]; v += __shfl_xor_sync(~0u, v, 1); x[0] = __ballot_sync(0xFFFFFFFF, v > 1);",
         "x += threadIdx.x; __syncwarp(); *x = n;",
+        "const unsigned mask = ~0u, every = mask; x[0] = __shfl_sync(every, n, 0) + __any_sync(FULL, n);",
     ],
 )
 def test_kernels_whose_threads_are_loops_between_barriers(text):
@@ -146,6 +147,8 @@ def test_kernels_whose_threads_are_loops_between_barriers(text):
         "switch (n) { case 1: __syncthreads(); }",
         "int &r = x[threadIdx.x]; __syncthreads(); r = 1;",
         "int v = 1; v += __shfl_xor_sync(0xff, v, 1);",
+        "unsigned mask = ~0u; mask >>= 1; x[0] = __shfl_sync(mask, n, 0);",
+        "unsigned mask = n; x[0] = __shfl_sync(mask, n, 0);",
         "int v = 1; if (n && __any_sync(~0, v)) x[0] = 1;",
         "int v = n ? __shfl_sync(~0, v, 1) : 0;",
         "int v = 1; v = __shfl_sync(~0, v++, 1);",

@@ -21,7 +21,7 @@ SHUFFLES = {f"__shfl_{kind}sync": f"EMU_SHFL{kind.upper()[:-1] and '_' + kind.up
 VOTES = {"__ballot_sync": ("!= 0", ""), "__any_sync": ("!= 0", "!= 0"), "__all_sync": ("== 0", "== 0")}
 #: Words with which threads wait that are understood.
 WAITS = {*BARRIERS, *SHUFFLES, *VOTES, "__shared__"}
-_ALL_LANES = re.compile(r"(0x[fF]{8}|4294967295)[uU]?[lL]*|~0[uU]?|-1")
+ALL_LANES = re.compile(r"(0x[fF]{8}|4294967295)[uU]?[lL]*|~0[uU]?|-1")
 TYPES = {
     "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "char8_t",
     "char16_t", "char32_t", "wchar_t",
@@ -73,14 +73,17 @@ class Known:
     def __init__(self, source: list[Token]) -> None:
         self.source = source
         self.constants, self.changing = set[str](), {"swap", "exchange"}
+        self.full = set[str]()  #: constants that are masks of all lanes
         depth = 0
-        for i, token in enumerate(source[:-2], 1):
+        for i, token in enumerate(source[:-4], 1):
             depth += (token.text == "{") - (token.text == "}")
             if token.text in CONST and not depth:
-                while i < len(source) - 2 and source[i].text.isidentifier() and source[i + 1].text.isidentifier():
+                while i < len(source) - 4 and source[i].text.isidentifier() and source[i + 1].text.isidentifier():
                     i += 1
                 if source[i].text.isidentifier() and source[i + 1].text == "=":
                     self.constants.add(source[i].text)
+                    if ALL_LANES.fullmatch(source[i + 2].text) and source[i + 3].text == ";":
+                        self.full.add(source[i].text)
             elif token.text == "(" and i > 1 and source[i - 2].text.isidentifier():
                 end = closing(source, i - 1)
                 is_function = end < len(source) and source[end].text == "{"
@@ -169,11 +172,18 @@ class Statements:
     def _is_barrier(self, start: int, end: int) -> bool:
         signs = [self.sign(i) for i in range(start, end)]
         is_call = signs[0] in BARRIERS and signs[1] == "(" and signs[-2:] == [")", ";"]
-        return is_call and (len(signs) == 4 or (signs[0] == "__syncwarp" and self._is_full("".join(signs[2:-2]))))
+        return is_call and (len(signs) == 4 or (signs[0] == "__syncwarp" and self._is_full(start + 2, end - 2)))
 
-    @staticmethod
-    def _is_full(mask: str) -> bool:
-        return _ALL_LANES.fullmatch(mask.replace("(unsigned)", "").replace("(", "").replace(")", "")) is not None
+    def _is_full(self, start: int, end: int) -> bool:
+        """Whether a mask has all lanes: a number, or the name of one that never changes."""
+        text = "".join(self.sign(i) for i in range(start, end)).replace("(unsigned)", "")
+        text = text.replace("(", "").replace(")", "")
+        found = self._declared.get(text, ())
+        if any(self._changes(text)) or len(found) > 1:
+            return False
+        if found:
+            return self.sign(found[0].value) == "=" and self._is_full(found[0].value + 1, found[0].declarator[1])
+        return ALL_LANES.fullmatch(text) is not None or (text not in self._parameters and text in self._known.full)
 
     def _has_barrier(self, start: int, end: int) -> bool:
         return any(self.sign(i) in WAITS and self.sign(i) != "__shared__" for i in range(start, end))
@@ -205,7 +215,7 @@ class Statements:
                 raise NotUnderstood(sign)
             if not arguments:
                 raise NotUnderstood(sign)
-            is_full = self._is_full("".join(self.sign(k) for k in range(*arguments[0])))
+            is_full = self._is_full(*arguments[0])
             if not is_full or not (len(arguments) == 2 if sign in VOTES else 3 <= len(arguments) <= 4):
                 raise NotUnderstood(sign)
             self._count += 1
