@@ -121,6 +121,7 @@ KERNEL = "__device__ int size; const unsigned FULL = 0xffffffffu; template <int 
         "if (threadIdx.x >= n) return; __syncthreads(); x[threadIdx.x] = 1;",
         "int v = x[n]; v += __shfl_xor_sync(~0u, v, 1); x[0] = __ballot_sync(0xFFFFFFFF, v > 1);",
         "x += threadIdx.x; __syncwarp(); *x = n;",
+        "for (int i = 0, tile = 0; i < n; i += blockDim.x, tile++) { x[tile] = i; __syncthreads(); }",
         "const unsigned mask = ~0u, every = mask; x[0] = __shfl_sync(every, n, 0) + __any_sync(FULL, n);",
     ],
 )

@@ -258,7 +258,9 @@ class _Translation:
             opening += 1
             if source[opening - 1].text == "<":
                 opening = _after_angle(source, opening - 1)
-            elif source[opening].text == "(" and source[opening - 1].text in _WITH_PARENTHESES:
+            elif (
+                opening < len(source) and source[opening].text == "(" and source[opening - 1].text in _WITH_PARENTHESES
+            ):
                 opening = closing(source, opening)
         if opening >= len(source) or source[opening].text != "(":
             return

@@ -83,9 +83,9 @@ class Uniform(Statements):
             self._declared.setdefault(local.name, []).append(local)
             self._conditions.append((local.at, local.at + 1))  # so it must be the same
         if not begun:
-            self._steps.append(parts[0])
+            self._steps += self.arguments(parts[0][0] - 1, parts[0][1] + 1)
         self._conditions.append(parts[1])
-        self._steps.append(parts[2])
+        self._steps += self.arguments(parts[2][0] - 1, parts[2][1] + 1)
 
     def _no_break(self, start: int, end: int, is_loop: bool) -> None:
         """Refuses a break or continue of a loop with barriers."""
