@@ -322,7 +322,8 @@ class _Translation:
         code = loops.written(shows)
         head = self.piece(*body.head) if body.head[0] < body.head[1] else ""
         parameters = self.piece(body.opening, closing(self.source, body.opening))
-        kind = "static __attribute__((optimize(3))) void"  # g++: with operations of vectors
+        # For operations of vectors by g++, which before version 12 forgets the command's options here.
+        kind = 'static __attribute__((optimize("O3", "fp-contract=off"))) void'
         function = f"{head}\n{kind} emu_loops_{body.name}{parameters} {{\n{code}\n}}\n"
         return function, f"IN_{'' if shows else 'SILENT_'}LOOPS{'_OF_ROWS' * loops.of_rows}"
 
