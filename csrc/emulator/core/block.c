@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_LOCALS = 1 << 28 }; // bytes
+enum { FIRST_LOCAL = 1 << 10, MOST_LOCALS = 1 << 28 }; // bytes
 
 EMU_API __thread emu_dim3 emu_blockIdx STATIC_TLS, emu_blockDim STATIC_TLS = {1, 1, 1},
                                                                 emu_gridDim STATIC_TLS = {1, 1, 1};
@@ -202,7 +202,7 @@ static int next_block(emu_block *block) {
     check_shared(block);
     if (!emu_grid_draw(block, &block->number, &block->index)) return 0;
     ++block->runs;
-    block->locals_used = 0;
+    block->locals_used = FIRST_LOCAL;
     emu_blockIdx = block->index;
     emu_block_show(block->current);
     return 1;
@@ -309,7 +309,7 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->phase = 0;
     block->live = block->thread_count;
     block->alone = block->silent = 0;
-    block->locals_used = 0;
+    block->locals_used = FIRST_LOCAL;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
     block->late = block->next_late = 0;
     ++block->runs;
@@ -512,7 +512,8 @@ int emu_block_alone(int shows) {
     return 1;
 }
 
-// Most blocks need a few kilobytes; pages that are never used take no memory.
+// Most blocks need a few kilobytes; pages that are never used take no memory. (A little before and behind an array can
+// be read: see emu::exchange.)
 void *emu_locals(size_t bytes) {
     emu_block *block = emu_current;
     if (EMU_UNLIKELY(!block->locals)) {
@@ -521,7 +522,7 @@ void *emu_locals(size_t bytes) {
         block->locals = map == MAP_FAILED ? NULL : map;
     }
     const size_t first = (block->locals_used + 63) / 64 * 64;
-    if (EMU_UNLIKELY(!block->locals || bytes > MOST_LOCALS - first))
+    if (EMU_UNLIKELY(!block->locals || bytes > MOST_LOCALS - FIRST_LOCAL - first))
         emu_block_fail_as(cudaErrorMemoryAllocation, NULL, 0,
                           "out of host memory for the variables of a block's threads");
     block->locals_used = first + bytes;

@@ -118,8 +118,8 @@ template <typename Local> using same_as = std::remove_const_t<Local>;
 
 // The same for all lanes at once, whose argument is the same.
 template <emu_warp_kind KIND, typename T, typename Absent, typename By>
-inline void exchange(const local<T> &sent, const local<T> &got, long threads, const Absent &absent, By argument,
-                     int width = 32) {
+__attribute__((optimize("O3"))) inline void exchange(const local<T> &sent, const local<T> &got, long threads,
+                                                     const Absent &absent, By argument, int width = 32) {
     const int by = static_cast<int>(argument) & 31;
     for (long first = 0; first < threads; first += 32) {
         const T *from = &sent[first];
@@ -133,9 +133,13 @@ inline void exchange(const local<T> &sent, const local<T> &got, long threads, co
         } else if (KIND == EMU_SHFL_XOR) {
             for (int i = 0; i < 32; ++i) to[i] = from[i ^ by];
         } else {
-            const int up = KIND == EMU_SHFL_UP ? by : 0, down = by - up, kept = KIND == EMU_SHFL_UP ? 0 : 32 - by;
-            memcpy(to + up, from + down, (32 - by) * sizeof(T));
-            memcpy(to + kept, from + kept, by * sizeof(T));
+            // (Both are read for each lane, also from what is beside the array: then the loop is one of vectors.)
+            const int step = KIND == EMU_SHFL_UP ? -by : by, low = KIND == EMU_SHFL_UP ? by : 0,
+                      high = KIND == EMU_SHFL_UP ? 32 : 32 - by;
+            for (int i = 0; i < 32; ++i) {
+                const T other = from[i + step], own = from[i];
+                to[i] = i >= low && i < high ? other : own;
+            }
         }
     }
 }
