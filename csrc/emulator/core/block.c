@@ -196,11 +196,11 @@ void emu_block_watch_thread(const void *function, const void *arguments) {
 
 // A thread that stands for all of its block does so for further blocks, without a switch of stacks.
 static int next_block(emu_block *block) {
-    if (!block->alone || !block->grid->one_after_another) return 0;
+    if (!block->alone || !block->grid->draw) return 0;
     for (int i = 0; i < EMU_SERVICES; ++i)
         if (block->hooks[i]) return 0;
     check_shared(block);
-    if (!emu_grid_draw(block, &block->number, &block->index)) return 0;
+    if (!block->grid->draw(block, &block->number, &block->index)) return 0;
     ++block->runs;
     block->locals_used = FIRST_LOCAL;
     emu_blockIdx = block->index;

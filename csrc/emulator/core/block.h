@@ -37,6 +37,7 @@
 
 enum { EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
 
+struct emu_block;
 typedef struct emu_grid {
     const emu_grid_launch *launch;
     const atomic_int *cancel;
@@ -61,7 +62,8 @@ typedef struct emu_grid {
     emu_launch_event *event;
     emu_trampoline trampoline;                          // the kernel's own
     void (*begin_another)(const struct emu_grid *grid); // block, on one more OS thread
-    int one_after_another;                              // its blocks are independent: emu_grid_draw
+    // The next block of a grid, unless blocks of it wait for each other: NULL. 0: there is none.
+    int (*draw)(struct emu_block *, uint64_t *number, emu_dim3 *index);
 } emu_grid;
 
 typedef enum emu_state {
@@ -130,7 +132,6 @@ typedef struct emu_shared {
     size_t bytes;
 } emu_shared;
 
-struct emu_block;
 typedef struct emu_hooks {              // of such a file; NULL: nothing to do
     int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
     void (*report)(struct emu_block *); // no thread can continue: fails if a thread waits in that file
@@ -253,8 +254,6 @@ void emu_block_watch_thread(const void *function, const void *arguments); // a t
 void emu_turn_give(emu_block *block, int can_run);
 void emu_turn_all_ready(emu_grid *grid);
 void emu_turn_take(emu_block *block);
-// The next block of a grid; 0: there is none. Of one in clusters, the next cluster, with its index among these.
-int emu_grid_draw(emu_block *block, uint64_t *number, emu_dim3 *index);
 void emu_grid_wait(emu_grid *grid); // for grid->all_here, or a short time
 // The first error wins; all blocks stop. `address`: as in emu_grid_error.
 void emu_grid_fail(emu_grid *grid, int code, const char *message, uintptr_t address);

@@ -98,7 +98,8 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     return position;
 }
 
-int emu_grid_draw(emu_block *block, uint64_t *number, emu_dim3 *index) {
+// The next block; 0: there is none. Of a grid in clusters, the next cluster, with its index among these.
+static int draw(emu_block *block, uint64_t *number, emu_dim3 *index) {
     emu_grid *grid = block->grid;
     const emu_dim3 all = grid->launch->grid, of = grid->launch->cluster;
     const emu_dim3 shape = {all.x / of.x, all.y / of.y, all.z / of.z};
@@ -119,7 +120,7 @@ static void run_each(emu_block *block, emu_grid *grid) {
     void (*const run)(emu_block *, uint64_t, emu_dim3) = grid->tool ? emu_block_run_watched : emu_block_run;
     uint64_t number;
     emu_dim3 index;
-    while (emu_grid_draw(block, &number, &index)) {
+    while (draw(block, &number, &index)) {
         if (clusters) {
             const emu_dim3 first = {index.x * cluster.x, index.y * cluster.y, index.z * cluster.z};
             emu_cluster_run(block, number, first);
@@ -298,7 +299,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
         .stack_bytes = config->stack_bytes ? config->stack_bytes : 128 * 1024,
         .total = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z /
                  (launch->cluster.x * launch->cluster.y * launch->cluster.z),
-        .one_after_another = !launch->cooperative && launch->cluster.x * launch->cluster.y * launch->cluster.z == 1,
+        .draw = launch->cooperative || launch->cluster.x * launch->cluster.y * launch->cluster.z > 1 ? NULL : draw,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .all_here = PTHREAD_COND_INITIALIZER,
         .error = error,
