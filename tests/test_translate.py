@@ -1,5 +1,7 @@
 """CUDA C++ as the translator takes it: what becomes of a text, and which kernels count as ones whose threads wait."""
 
+import re
+
 import pytest
 
 import cudakern as ck
@@ -73,8 +75,8 @@ def test_a_loop_that_may_wait_lets_other_threads_run(text, expected):
         ("__global__ void k(int *x) { for (int i = 0; i < 3; ++i) atomicAdd(x, 1); }", False),
         ("__global__ void k(int *x) { while (atomicAdd(x, 0) == 0) ; }", True),
         ("__global__ void k(int *x) { for (;;) if (atomicMax(x, 1)) break; }", True),
-        ("__global__ void k(int *x) { __syncthreads(); }", True),
-        ("__device__ int g(int v) { return __shfl_sync(-1, v, 1); } __global__ void k(int *x) { *x = g(*x); }", True),
+        ("__global__ void k(int *x) { if (x[0]) __syncthreads(); }", True),
+        ("__device__ int g(int v) { return __shfl_sync(1, v, 1); } __global__ void k(int *x) { *x = g(*x); }", True),
         ("__device__ int g(int v) { return v; } __device__ int h(int v) { __syncwarp(); return v; } "
          "__global__ void k(int *x) { *x = g(*x); }", False),
         ("struct S { __device__ void go() { __syncthreads(); } }; __global__ void k(int *x) { S s; s.go(); }", True),
@@ -85,7 +87,7 @@ def test_a_loop_that_may_wait_lets_other_threads_run(text, expected):
         ("template <class F> __global__ void k(F f) { f(1); } "
          "void run() { k<<<1, 1>>>([=] __device__ (int i) { use(i); }); auto g = [&] { k<<<1, 1>>>(0); }; }", False),
         ("__global__ void k(volatile int *x) { x[0] = 1; }", True),
-        ("__global__ void k(int *x) { extern __shared__ int s[]; s[0] = *x; }", True),
+        ("__global__ void k(int *x) { extern __shared__ int s[]; s[0] = *x; }", False),
         ("__global__ void g(int *x) { *x = 1; } __global__ void k(int *x) { g<<<1, 1>>>(x); }", True),
         ("__global__ void k(int *x) { while (*x > 1) *x /= 2; }", False),
         ("int far(int); __global__ void k(int *x) { *x = far(*x); }", True),
@@ -97,13 +99,107 @@ def test_a_loop_that_may_wait_lets_other_threads_run(text, expected):
     ],
 )  # fmt: skip
 def test_which_kernels_have_threads_that_wait(text, waits):
-    kind = "THEY_WAIT" if waits else "THEY_DO_LITTLE"
-    assert f"(k)), ::emu::{kind}>" in translated(text) or f"(k<F>)), ::emu::{kind}>" in translated(text)
+    assert ("::emu::THEY_WAIT" in translated(text)) == waits
 
 
 def test_a_long_kernel_is_called_in_the_loop_over_its_threads():
     text = "__global__ void k(int *x) { " + "x[0] += 1; " * 100 + "}"
     assert "::emu::THEY_NEVER_WAIT>" in translated(text)
+
+
+KERNEL = "__device__ int size; const unsigned FULL = 0xffffffffu; template <int N> __global__ void k(int *x, int n) { "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int t = threadIdx.x; __syncthreads(); x[t] = n;",
+        "for (int i = N; i > 0; i >>= 1) { if (threadIdx.x < i) x[0] += i; __syncthreads(); }",
+        "int i = (n + blockDim.x - 1) / blockDim.x; while (i-- > 0) x[i] = 1; __syncthreads();",
+        "int i = blockDim.x; do { i /= 2; __syncthreads(); } while (i > 1);",
+        "if (n > 5 && blockIdx.x == 0) { __syncthreads(); } else x[0] = 1;",
+        "if (threadIdx.x >= n) return; __syncthreads(); x[threadIdx.x] = 1;",
+        "int v = x[n]; v += __shfl_xor_sync(~0u, v, 1); x[0] = __ballot_sync(0xFFFFFFFF, v > 1);",
+        "x += threadIdx.x; __syncwarp(); *x = n;",
+        "for (int i = 0, tile = 0; i < n; i += blockDim.x, tile++) { x[tile] = i; __syncthreads(); }",
+        "const unsigned mask = ~0u, every = mask; x[0] = __shfl_sync(every, n, 0) + __any_sync(FULL, n);",
+    ],
+)
+def test_kernels_whose_threads_are_loops_between_barriers(text):
+    assert "IN_SILENT_LOOPS, (static" in translated(KERNEL + text + " }")
+    assert "LOOPS" not in translate.translated(KERNEL + text + " }", "plain", "/", True, loops=False).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (threadIdx.x < 32) __syncthreads();",
+        "if (x[0]) __syncthreads();",
+        "int t = threadIdx.x; while (t > 0) { --t; __syncthreads(); }",
+        "for (int i = threadIdx.x; i < n; i += 32) { __syncthreads(); }",
+        "int i = 5; i += x[0]; while (i > 0) { __syncthreads(); --i; }",
+        "int i = 5; if (x[0]) i = 3; while (i > 0) { __syncthreads(); --i; }",
+        "int i = 5; int *p = &i; *p = x[0]; while (i > 0) { __syncthreads(); --i; }",
+        "n = x[0]; while (n > 0) { __syncthreads(); n /= 2; }",
+        "__shared__ int n2; n2 = x[0]; __syncthreads(); if (n2) __syncthreads();",
+        "if (size > 0) __syncthreads();",
+        "if (*x > 0 || *(int *)x) __syncthreads();",
+        "for (int i = 0; i < n; ++i) { if (x[i]) break; __syncthreads(); }",
+        "switch (n) { case 1: __syncthreads(); }",
+        "int &r = x[threadIdx.x]; __syncthreads(); r = 1;",
+        "int v = 1; v += __shfl_xor_sync(0xff, v, 1);",
+        "unsigned mask = ~0u; mask >>= 1; x[0] = __shfl_sync(mask, n, 0);",
+        "unsigned mask = n; x[0] = __shfl_sync(mask, n, 0);",
+        "int v = 1; if (n && __any_sync(~0, v)) x[0] = 1;",
+        "int v = n ? __shfl_sync(~0, v, 1) : 0;",
+        "int v = 1; v = __shfl_sync(~0, v++, 1);",
+        "auto f = [&] { return 1; }; __syncthreads(); x[0] = f();",
+    ],
+)
+def test_kernels_whose_threads_are_fibers(text):
+    assert "THEY_WAIT" in translated(KERNEL + text + " }")
+
+
+WRONG = r"""
+    #include <cstdio>
+    __global__ void far(int *x) {
+        int i = threadIdx.x;
+        x[i == 37 ? 1 << 30 : i] = 1;
+    }
+    __global__ void divide(int *x) {
+        __shared__ int s[64];
+        s[threadIdx.x] = 37 - threadIdx.x;
+        __syncthreads();
+        x[threadIdx.x] = 5 / s[threadIdx.x];
+    }
+    __global__ void absent(int *x) {
+        int v = threadIdx.x;
+        v += __shfl_down_sync(0xffffffff, v, 8);
+        x[threadIdx.x] = v;
+    }
+    int main() {
+        int *x;
+        cudaMalloc(&x, 4000);
+        KERNEL;
+        printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+    }"""
+
+
+@pytest.mark.parametrize(
+    "launch, message",
+    [
+        ("far<<<1, 64>>>(x)", r"far, \S*wrong\.cu:5, block \(0,0,0\), thread \(37,0,0\): "),
+        ("divide<<<1, 64>>>(x)", r"divide, \S*wrong\.cu:11, block \(0,0,0\), thread \(37,0,0\): an integer was"),
+        ("absent<<<1, 40>>>(x)", r"wrong\.cu:15, block \(0,0,0\), thread \(32,0,0\): .*lane 0 reads from lane 8"),
+    ],
+)  # fmt: skip
+def test_an_error_in_a_loop_names_the_thread(launch, message, tmp_path, monkeypatch):
+    """The block runs once more, thread by thread, because a loop does not tell which one runs."""
+    monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
+    (tmp_path / "wrong.cu").write_text(WRONG.replace("KERNEL", launch))
+    done = ck.run(tmp_path / "wrong.cu")
+    assert re.search(message, done.errors)
+    assert "no error" not in done.output
 
 
 def test_a_wait_behind_a_pointer_is_no_loop(tmp_path):

@@ -240,7 +240,8 @@ class Job(NamedTuple):
             if not text_file.is_file():
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
-            translated = translate.translated(text, self.mode, str(HEADERS), self.launches, self.library)
+            as_told = text, self.mode, str(HEADERS), self.launches, self.library
+            translated = translate.translated(*as_told)
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
             has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
             if not has_textures and (more or not translated.has_ptx):
@@ -248,9 +249,14 @@ class Job(NamedTuple):
             more += for_textures * has_textures
             if translated.has_ptx and for_ptx[1] not in more:
                 more += for_ptx + for_half * translated.has_half
-        text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)
+        if translated.has_loops:
+            with contextlib.suppress(RejectedError):  # a mistake of the source's has better words without them
+                text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
+                return line, log + execute(line, {}, folder, here)
+            translated = translate.translated(*as_told, loops=False)
+        text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
         return line, log + execute(line, {}, folder, here)
 
 

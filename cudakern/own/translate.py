@@ -24,6 +24,8 @@ after it. And as all threads of a block make progress on a GPU, a loop that may 
 from __future__ import annotations
 
 import bisect
+import contextlib
+import functools
 import hashlib
 import re
 from collections.abc import Iterable
@@ -34,6 +36,9 @@ from typing import NamedTuple
 from .. import _driver
 from . import ptx, variables
 from .cuda_source import Token, closing, split, tokens
+from .inlined import Inlined
+from .loops import Loops, ask
+from .statements import WAITS, Known, NotUnderstood
 from .waits import Waits
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
@@ -58,13 +63,18 @@ _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
-_LITTLE = 200  #: A kernel with fewer words and signs does little.
+_LITTLE = 200  #: A kernel with fewer words and signs, whose threads never wait, becomes a loop with its code in it.
+_MOST = 300_000  #: Where there are more words and signs, as in CCCL's headers, nothing becomes loops.
+_LONG = 4000  #: One with more is not written as loops.
 STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
-_OWN = ("translate.py", "variables.py", "cuda_source.py", "waits.py", "ptx.py", "ptx.txt")
+_OWN = (
+    *("translate.py", "variables.py", "cuda_source.py", "waits.py", "statements.py", "uniform.py", "loops.py"),
+    *("inlined.py", "ptx.py", "ptx.txt"),
+)
 VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _OWN)).hexdigest()
 
 
@@ -73,15 +83,19 @@ class Translated(NamedTuple):
     has_ptx: bool  #: it needs device_ptx.h
     has_half: bool  #: and that with 16-bit floating-point numbers
     has_textures: bool  #: declared as CUDA had them until version 12, `texture<float> t`
+    has_loops: bool  #: functions that loops.py has written
 
 
 Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
 
 
-def translated(text: str, mode: str, headers: str, launches: bool | None = None, library: str = "") -> Translated:
+def translated(
+    text: str, mode: str, headers: str, launches: bool | None = None, library: str = "", loops: bool = True
+) -> Translated:
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
     ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
-    ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
+    ``launches``: whether kernels can be called from other files; by default if this one has a launch; ``loops``:
+    whether their threads may be loops."""
     places, own = _places(text, headers, library), ""
     if variables.WORDS.search(text):
         users = [place for place in places if not (library and place[2].startswith(library))]
@@ -91,12 +105,13 @@ def translated(text: str, mode: str, headers: str, launches: bool | None = None,
     source = [token for start, end in parts for token in tokens(text, start, end)]
     if launches is None:
         launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
-    translation = _Translation(text, source, mode, launches)
-    translation.run()
+    translation = _Translation(text, source, mode, launches, loops)
+    has_loops = translation.run()
     if own:
         translation.edits.append((len(text), len(text), f'\n# 1 "{STUB}" 3\n{own}\n'))
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
-    return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_textures)
+    of_ptx = translation.has_ptx, translation.has_half
+    return Translated(_edited(text, translation.edits), *of_ptx, has_textures, has_loops)
 
 
 Place = tuple[int, int, str]  #: where a part of a file is in a text, and which file's it is
@@ -129,6 +144,21 @@ def _edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[done:]])
 
 
+class _Body(NamedTuple):
+    """A kernel that has one: what `read` has found, as numbers of tokens."""
+
+    begin: int  #: of the declaration
+    head: tuple[int, int]  #: `template <...>`
+    name: str
+    arguments: list[str]  #: of the template
+    opening: int  #: of the parameters
+    parameters: list[str]
+    brace: int
+    bounds: str  #: for emu::launch
+    has_cluster: bool
+    is_simple: bool  #: a function of its own, and not one of a class
+
+
 def _is_launch(source: list[Token], i: int) -> bool:
     """Whether `<<<` begins there: three signs, of which a formatter may have parted the last one."""
     if i == 0 or [token.text for token in source[i : i + 3]] != ["<"] * 3:
@@ -138,7 +168,7 @@ def _is_launch(source: list[Token], i: int) -> bool:
 
 
 class _Translation:
-    def __init__(self, text: str, source: list[Token], mode: str, launches: bool) -> None:
+    def __init__(self, text: str, source: list[Token], mode: str, launches: bool, loops: bool) -> None:
         self.text, self.source, self.launches = text, source, launches
         self.marks = [(m.start(), m.end() + 1, int(m[1]), m[2]) for m in _MARKER.finditer(text)]
         self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
@@ -155,9 +185,27 @@ class _Translation:
         for i, token in enumerate(source):
             if token.text == "volatile":
                 self.waiting |= _names_after(source, i)
-        self.waits = Waits(source, self.waiting) if launches else None
+        self.has_loops = loops and mode == "plain" and len(source) < _MOST
+        self.waits = Waits(source, self.waiting) if launches or self.has_loops else None
+        self.bodies: list[_Body] = []
 
-    def run(self) -> None:
+    @functools.cached_property
+    def known(self) -> Known:
+        return Known(self.source)
+
+    @functools.cached_property
+    def inlined(self) -> Inlined:
+        return Inlined(self.source, self.known, self.raw)
+
+    def run(self) -> bool:
+        """Finds all edits: whether any is a function of loops."""
+        self.read()
+        written = [(body, *self.threads(body)) for body in self.bodies]
+        for body, before, threads in written:
+            self.stub(body, before, threads)
+        return any(before for _, before, _ in written)
+
+    def read(self) -> None:
         source = self.source
         scopes: list[bool] = []  # of each open brace: whether it is a function's or a type's
         start = i = 0  # the statement's first token; this one
@@ -169,7 +217,7 @@ class _Translation:
                 i = self.asm(i)
                 continue
             if sign == "__global__":
-                self.kernel(start, i)
+                self.kernel(start, i, any(scopes))
             elif sign == "__shared__":
                 shared = True
             elif sign == "volatile":
@@ -219,9 +267,9 @@ class _Translation:
         ]
 
     # --- kernels
-    def kernel(self, start: int, at: int) -> None:
+    def kernel(self, start: int, at: int, inside: bool) -> None:
         """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
-        source = self.source
+        source, begin = self.source, start
         # Where emu_launching is constant for it, it must look each time.
         inline = ", noinline" * (self.launches and self.mode in _driver.REPORTING)
         self.edits.append((source[at].start, source[at].end, f'__attribute__((visibility("default"){inline}))'))
@@ -230,7 +278,9 @@ class _Translation:
             opening += 1
             if source[opening - 1].text == "<":
                 opening = _after_angle(source, opening - 1)
-            elif source[opening].text == "(" and source[opening - 1].text in _WITH_PARENTHESES:
+            elif (
+                opening < len(source) and source[opening].text == "(" and source[opening - 1].text in _WITH_PARENTHESES
+            ):
                 opening = closing(source, opening)
         if opening >= len(source) or source[opening].text != "(":
             return
@@ -244,27 +294,97 @@ class _Translation:
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
         if source[end].text in ("->", "-"):  # auto k(int *x) -> void
             end = next((i for i in range(end, len(source)) if source[i].text in "{;"), end)
-        if not self.launches or end >= len(source) or source[end].text != "{":
+        if not (self.launches or self.has_loops) or end >= len(source) or source[end].text != "{":
             return
         first = _name_before(source, opening)
         name = self.text[source[first].start : source[opening - 1].end]
         while source[start].text == "extern" and source[start + 1].text.startswith('"'):
             start += 2
-        if source[start].text == "template" and ">" not in name:
+        arguments = []
+        is_template = source[start].text == "template"
+        is_simple = name.isidentifier() and not inside and not cluster
+        if is_template and ">" not in name:
             last = _after_angle(source, start + 1) - 1
             arguments = self.named(source[start + 2 : last], "emu_t")
-            name += f"<{', '.join(arguments)}>" if arguments else ""
         last = closing(source, opening) - 1
         parameters = self.named(source[opening + 1 : last], "emu_p")
-        types = ", ".join(re.sub(r"^(\w+)", r"::emu::declared<decltype(\1)>", parameter) for parameter in parameters)
-        threads = "THEY_WAIT"
-        if self.mode == "plain" and not cluster and self.waits and not self.waits.may_wait(end):
-            threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
-        kernel = f"static_cast<void (*)({types})>({name})"
-        call = f"::emu::launch<({kernel}), ::emu::{threads}{bounds}>({', '.join(parameters)})"
-        line = self.place(source[end].end)
-        code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
-        self.edits.append((source[end].end, source[end].end, code))
+        head = (start, _after_angle(source, start + 1)) if is_template else (start, start)
+        self.bodies.append(
+            _Body(begin, head, name, arguments, opening, parameters, end, bounds, bool(cluster), is_simple)
+        )
+
+    def threads(self, body: _Body) -> tuple[str, str]:
+        """What its threads do, for emu::launch; and a function that runs them in loops, or nothing."""
+        waits, end = self.waits, closing(self.source, body.brace)
+        if self.mode != "plain" or waits is None or body.has_cluster:
+            return "", "THEY_WAIT"
+        never = not waits.may_wait(body.brace)
+        before, threads = "", "THEY_NEVER_WAIT" if never else "THEY_WAIT"
+        can = body.is_simple and end - body.brace < (_LITTLE if never else _LONG)
+        if not self.has_loops or not can:
+            return before, threads
+        with contextlib.suppress(NotUnderstood):
+            source, words = self, waits.inside(body.brace)
+            if not never and waits.may_wait(body.brace, WAITS):
+                names = [name.removesuffix("...") for name in body.parameters]
+                code = self.inlined.body(body.brace, names)
+                if code is not None:
+                    text = f"{self.raw(body.begin, body.brace)} {{\n{code}\n}}"
+                    source = _Translation(text, tokens(text), self.mode, self.launches, True)
+                    source.read()
+                    body = source.bodies[0]
+                    words = {token.text for token in source.source[body.brace :] if token.text.isidentifier()}
+            if never or not waits.may_wait_with(words - WAITS):
+                return source.loops(body, self.known, ask(waits.called(words)))
+        return before, threads
+
+    def loops(self, body: _Body, known: Known, shows: bool) -> tuple[str, str]:
+        """The function that runs a block's threads in loops. NotUnderstood if there is none."""
+        names = [name.removesuffix("...") for name in body.parameters]
+        if shows and not self.launches:  # elsewhere threadIdx is constant
+            raise NotUnderstood("threadIdx")
+        loops = Loops(known.of(self.source), body.brace, names, {*body.arguments}, self.piece)
+        code = loops.written(shows)
+        head = self.piece(*body.head) if body.head[0] < body.head[1] else ""
+        parameters = self.piece(body.opening, closing(self.source, body.opening))
+        # For operations of vectors by g++, which before version 12 forgets the command's options here.
+        kind = 'static __attribute__((optimize("O3", "fp-contract=off"))) void'
+        function = f"{head}\n{kind} emu_loops_{body.name}{parameters} {{\n{code}\n}}\n"
+        return function, f"IN_{'' if shows else 'SILENT_'}LOOPS{'_OF_ROWS' * loops.of_rows}"
+
+    def stub(self, body: _Body, before: str, threads: str) -> None:
+        """What launches the kernel, at the beginning of its body; and what comes before the kernel."""
+        source, name = self.source, body.name
+        types = ", ".join(
+            re.sub(r"^(\w+)", r"::emu::declared<decltype(\1)>", parameter) for parameter in body.parameters
+        )
+        arguments = f"<{', '.join(body.arguments)}>" if body.arguments else ""
+        cast = f"static_cast<void (*)({types})>"
+        how = f"::emu::{threads}" + f", ({cast}(emu_loops_{name}{arguments}))" * bool(before)
+        how += ", nullptr" * (not before and bool(body.bounds)) + body.bounds
+        of_kernel = f"({cast}({name}{arguments})), {how}"
+        if self.launches:
+            call = f"if (::emu_launching) return ::emu::launch<{of_kernel}>({', '.join(body.parameters)});"
+        elif before:
+            call = f"(void)&::emu::of_program<{of_kernel}>::kernel;"
+        else:
+            return
+        code = f'\n# 1 "{STUB}" 3\n{call}\n{self.place(source[body.brace].end)}\n'
+        self.edits.append((source[body.brace].end, source[body.brace].end, code))
+        if before:
+            begin = source[body.begin].start
+            self.edits.append((begin, begin, f"{before}{self.place(begin)}\n"))
+
+    def raw(self, first: int, after: int) -> str:
+        """The text of these tokens, after a line that tells its place."""
+        start = self.source[first].start
+        return f"\n{self.place(start)}\n{self.text[start : self.source[after - 1].end]}\n"
+
+    def piece(self, first: int, after: int) -> str:
+        """The C++ of these tokens, after a line that tells its place."""
+        start, end = self.source[first].start, self.source[after - 1].end
+        edits = [(a - start, b - start, other) for a, b, other in self.edits if start <= a and b <= end]
+        return f"\n{self.place(start)}\n{_edited(self.text[start:end], edits)}\n"
 
     def bound(self, start: int, end: int, word: str) -> list[str]:
         """Takes out ``__cluster_dims__(x, y, z)`` or ``__launch_bounds__(threads, ...)`` between these tokens: three

@@ -34,23 +34,36 @@ class Waits:
         self._words: dict[str, set[str]] = defaultdict(set)
         for i, token in enumerate(source):
             if token.text == "{" and (name := self._name(i)):
-                words = self._inside(i)
+                words = self.inside(i)
                 if not any(_HOST.fullmatch(word) for word in words):
                     self._words[name] |= words
         self._unknown = self._declared() - self._words.keys()
         if self._has_pointers():  # then every kernel may call every function
             self._words[_ANY] |= {word for words in self._words.values() for word in words}
 
-    def may_wait(self, opening: int) -> bool:
-        """Whether that is so of the kernel whose body begins with the brace there."""
-        words, new = set[str](), self._inside(opening) | self._words.get(_ANY, set())
-        while new:
-            words |= new
-            new = {word for name in new if name in self._words for word in self._words[name]} - words
-        words |= words & self._unknown and {"sync"}  # a function of another file may wait
+    def may_wait(self, opening: int, besides: Collection[str] = ()) -> bool:
+        """Whether that is so of the kernel whose body begins with the brace there; ``besides``: not counting these
+        words in it."""
+        return self.may_wait_with(self.inside(opening) - {*besides})
+
+    def may_wait_with(self, own: set[str]) -> bool:
+        """The same of a kernel with these words."""
+        words = self._all_words(own | self._words.get(_ANY, set()))
         if any(word in self._changing or _WAITS.fullmatch(word) for word in words) or "<<<" in words:
             return True
         return bool(words & _LOOPS) and any(_ATOMIC.fullmatch(word) for word in words)
+
+    def called(self, own: set[str]) -> set[str]:
+        """The words of all that a kernel with these words may call, and its own ones but threadIdx."""
+        return self._all_words((own - {"threadIdx"}) | self._words.get(_ANY, set()))
+
+    def _all_words(self, new: set[str]) -> set[str]:
+        """These words and those of all functions and types that they name."""
+        words = set[str]()
+        while new:
+            words |= new
+            new = {word for name in new if name in self._words for word in self._words[name]} - words
+        return words | (words & self._unknown and {"sync"})  # a function of another file may wait
 
     def _has_pointers(self) -> bool:
         """Whether the source declares, or calls, pointers to functions: ``(*f)(int)``."""
@@ -58,7 +71,7 @@ class Waits:
         stars = (i for i, sign in enumerate(signs) if sign == "*" and signs[i - 1] == "(")
         return any([")", "("] in (signs[i + 1 : i + 3], signs[i + 2 : i + 4]) for i in stars)
 
-    def _inside(self, opening: int) -> set[str]:
+    def inside(self, opening: int) -> set[str]:
         """The words in these braces."""
         source, end = self._source, closing(self._source, opening)
         words = {token.text for token in source[opening:end] if token.text[0].isalpha() or token.text[0] == "_"}

@@ -18,8 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { FIRST_LOCAL = 1 << 10, MOST_LOCALS = 1 << 28 }; // bytes
 
 EMU_API __thread emu_dim3 emu_blockIdx STATIC_TLS, emu_blockDim STATIC_TLS = {1, 1, 1},
                                                                 emu_gridDim STATIC_TLS = {1, 1, 1};
@@ -191,6 +194,20 @@ void emu_block_watch_thread(const void *function, const void *arguments) {
     if (is_watched) emu_tool_thread(block, 0);
 }
 
+// A thread that stands for all of its block does so for further blocks, without a switch of stacks.
+static int next_block(emu_block *block) {
+    if (!block->alone || !block->grid->draw) return 0;
+    for (int i = 0; i < EMU_SERVICES; ++i)
+        if (block->hooks[i]) return 0;
+    check_shared(block);
+    if (!block->grid->draw(block, &block->number, &block->index)) return 0;
+    ++block->runs;
+    block->locals_used = FIRST_LOCAL;
+    emu_blockIdx = block->index;
+    emu_block_show(block->current);
+    return 1;
+}
+
 // The endless loop of every fiber: run the current thread, then a thread that has not begun, or switch to another
 // fiber.
 static void fiber_main(void) {
@@ -209,6 +226,7 @@ static void fiber_main(void) {
 
         if (EMU_UNLIKELY(!fiber->guarded && emu_fiber_overflowed(fiber)))
             emu_block_fail_as(cudaErrorHardwareStackError, NULL, 0, EMU_STACK_OVERFLOW, fiber->size);
+        if (next_block(block)) continue;
         self->state = EMU_EXITED;
         self->fiber = NULL;
         --block->live;
@@ -290,7 +308,8 @@ void emu_block_prepare(emu_block *block, uint64_t number, emu_dim3 index) {
     block->index = index;
     block->phase = 0;
     block->live = block->thread_count;
-    block->alone = 0;
+    block->alone = block->silent = 0;
+    block->locals_used = FIRST_LOCAL;
     block->arrived = block->sum = block->sum_not_zero = block->asking = 0;
     block->late = block->next_late = 0;
     ++block->runs;
@@ -341,10 +360,33 @@ void emu_block_enter(emu_block *block) {
     if (!block->live) block->current = NULL;
 }
 
+// Makes an abandoned block ready for the next one.
+static void clear(emu_block *block) {
+    for (int i = 0; i < block->stacks.count; ++i) emu_fiber_prepare(&block->stacks.fibers[i], i, fiber_main);
+    sort_idle(block);
+    for (int id = 0; id < block->thread_count; ++id)
+        block->threads[id].fiber = NULL, block->threads[id].state = EMU_EXITED;
+    memset(block->ready, 0, sizeof block->ready);
+    block->abandoned = 0;
+}
+
+// Which thread has failed is not known if one has run all of them in silence: the block runs once more, each thread by
+// itself. (If none fails this time, because another block has changed the memory meanwhile, the error stays.)
+static void find_thread(emu_block *block, uint64_t number, emu_dim3 index) {
+    clear(block);
+    block->one_by_one = 1;
+    emu_block_prepare(block, number, index);
+    emu_block_enter(block);
+    block->one_by_one = 0;
+    block->failed = 1;
+}
+
 void emu_block_run(emu_block *block, uint64_t number, emu_dim3 index) {
     emu_block_prepare(block, number, index);
     emu_block_enter(block);
-    if (EMU_UNLIKELY(block->abandoned)) emu_block_discard(block);
+    if (EMU_LIKELY(!block->abandoned)) return;
+    if (block->silent && block->failed) find_thread(block, block->number, block->index);
+    emu_block_discard(block);
 }
 
 void emu_block_run_watched(emu_block *block, uint64_t number, emu_dim3 index) {
@@ -360,12 +402,7 @@ void emu_block_run_watched(emu_block *block, uint64_t number, emu_dim3 index) {
 void emu_block_discard(emu_block *block) {
     block->current = NULL;
     if (block->grid->tool) emu_tool_block_end(block, 0);
-    for (int i = 0; i < block->stacks.count; ++i) emu_fiber_prepare(&block->stacks.fibers[i], i, fiber_main);
-    sort_idle(block);
-    for (int id = 0; id < block->thread_count; ++id)
-        block->threads[id].fiber = NULL, block->threads[id].state = EMU_EXITED;
-    memset(block->ready, 0, sizeof block->ready);
-    block->abandoned = 0;
+    clear(block);
     if (!block->failed) return;
     block->failed = 0;
     emu_grid *grid = block->grid;
@@ -460,16 +497,47 @@ void emu_yield(void) {
     if (next != self) emu_block_resume(block, self->fiber, next);
 }
 
-int emu_block_alone(void) {
+int emu_block_alone(int shows) {
     emu_block *block = emu_current;
-    if (block->tool || block->cluster || block->grid->order != EMU_ORDER_FIXED || block->live != block->thread_count)
+    if (block->alone) return 1; // for this block, too
+    if (block->tool || block->cluster || block->one_by_one || block->grid->order != EMU_ORDER_FIXED ||
+        block->live != block->thread_count)
         return 0;
     block->alone = 1;
+    block->silent = !shows;
     block->live = 1; // the thread that is in the kernel stands for all
     memset(block->ready, 0, sizeof block->ready);
     memset(block->live_slots, 0, sizeof block->live_slots);
     block->live_slots[block->slot >> 6] = (uint64_t)1 << (block->slot & 63);
     return 1;
+}
+
+// Most blocks need a few kilobytes; pages that are never used take no memory. (A little before and behind an array can
+// be read: see emu::exchange.)
+void *emu_locals(size_t bytes) {
+    emu_block *block = emu_current;
+    if (EMU_UNLIKELY(!block->locals)) {
+        void *map =
+            mmap(NULL, MOST_LOCALS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        block->locals = map == MAP_FAILED ? NULL : map;
+    }
+    const size_t first = (block->locals_used + 63) / 64 * 64;
+    if (EMU_UNLIKELY(!block->locals || bytes > MOST_LOCALS - FIRST_LOCAL - first))
+        emu_block_fail_as(cudaErrorMemoryAllocation, NULL, 0,
+                          "out of host memory for the variables of a block's threads");
+    block->locals_used = first + bytes;
+    return block->locals + first;
+}
+
+void emu_locals_end(const void *first) {
+    emu_block *block = emu_current;
+    block->locals_used = (size_t)((const char *)first - block->locals);
+}
+
+void emu_one_by_one(void) {
+    emu_block *block = emu_current;
+    block->silent = 1;
+    emu_block_fail(NULL, 0, "a lane of a warp does not take part in its operation");
 }
 
 void emu_block_refuse(const char *file, int line) {
@@ -510,6 +578,7 @@ void emu_block_free(emu_block *block) {
         if (block->services[i].state) block->services[i].release(block->services[i].state);
     emu_stacks_free(&block->stacks);
     emu_shared_free(&block->shared);
+    if (block->locals) munmap(block->locals, MOST_LOCALS);
     for (size_t i = 0; i < sizeof block->own_statics / sizeof *block->own_statics; ++i)
         emu_shared_free(&block->own_statics[i].shared);
     free(block->static_copy);

@@ -37,6 +37,7 @@
 
 enum { EMU_MAX_WARPS = EMU_MAX_THREADS / EMU_WARP };
 
+struct emu_block;
 typedef struct emu_grid {
     const emu_grid_launch *launch;
     const atomic_int *cancel;
@@ -61,6 +62,8 @@ typedef struct emu_grid {
     emu_launch_event *event;
     emu_trampoline trampoline;                          // the kernel's own
     void (*begin_another)(const struct emu_grid *grid); // block, on one more OS thread
+    // The next block of a grid, unless blocks of it wait for each other: NULL. 0: there is none.
+    int (*draw)(struct emu_block *, uint64_t *number, emu_dim3 *index);
 } emu_grid;
 
 typedef enum emu_state {
@@ -129,7 +132,6 @@ typedef struct emu_shared {
     size_t bytes;
 } emu_shared;
 
-struct emu_block;
 typedef struct emu_hooks {              // of such a file; NULL: nothing to do
     int (*deliver)(struct emu_block *); // finishes copies that threads wait for: whether any thread became ready
     void (*report)(struct emu_block *); // no thread can continue: fails if a thread waits in that file
@@ -153,6 +155,7 @@ typedef struct emu_block {
     int late, next_late;   // number of threads in emu_block_be_late, and where to look for the next one
     unsigned spins;
     int alone;                                // one thread stands for all: emu_block_alone
+    int silent, one_by_one;                   // and does not tell for which; again, because one of them has failed
     int tries;                                // number of calls of emu_yield in this round of the threads
     unsigned waits;                           // number of such rounds, in which perhaps all threads only waited
     uint64_t ready[EMU_MAX_THREADS / 64 + 1]; // words that are not in use are 0
@@ -193,6 +196,8 @@ typedef struct emu_block {
     pthread_t thread;                     // the OS thread (in its own block)
     struct emu_block *next_runner;        // grid.c
     emu_shared shared;                    // dynamic shared memory
+    char *locals;                         // what threads keep in emu_locals; NULL: there is none yet
+    size_t locals_used;
     // The OS thread's static shared variables of the libraries whose kernels it has run last.
     struct {
         size_t module;

@@ -98,20 +98,29 @@ static uint64_t permuted(uint64_t position, uint64_t total, uint64_t seed) {
     return position;
 }
 
+// The next block; 0: there is none. Of a grid in clusters, the next cluster, with its index among these.
+static int draw(emu_block *block, uint64_t *number, emu_dim3 *index) {
+    emu_grid *grid = block->grid;
+    const emu_dim3 all = grid->launch->grid, of = grid->launch->cluster;
+    const emu_dim3 shape = {all.x / of.x, all.y / of.y, all.z / of.z};
+    const uint64_t position = atomic_fetch_add_explicit(&grid->next, 1, memory_order_relaxed);
+    if (position >= grid->total || emu_block_stopped(block)) return 0;
+    *number = grid->order == EMU_ORDER_REVERSED ? grid->total - 1 - position
+              : grid->order == EMU_ORDER_SEEDED ? permuted(position, grid->total, grid->seed)
+                                                : position;
+    *index = (emu_dim3){(unsigned)(*number % shape.x), (unsigned)(*number / shape.x % shape.y),
+                        (unsigned)(*number / shape.x / shape.y)};
+    block->position = position;
+    return 1;
+}
+
 static void run_each(emu_block *block, emu_grid *grid) {
     const emu_dim3 cluster = grid->launch->cluster;
     const int clusters = cluster.x * cluster.y * cluster.z > 1;
-    emu_dim3 shape = grid->launch->grid; // in clusters, if there are any
     void (*const run)(emu_block *, uint64_t, emu_dim3) = grid->tool ? emu_block_run_watched : emu_block_run;
-    shape = (emu_dim3){shape.x / cluster.x, shape.y / cluster.y, shape.z / cluster.z};
-    for (;;) {
-        uint64_t position = atomic_fetch_add_explicit(&grid->next, 1, memory_order_relaxed);
-        if (position >= grid->total || emu_block_stopped(block)) return;
-        uint64_t number = grid->order == EMU_ORDER_REVERSED ? grid->total - 1 - position
-                          : grid->order == EMU_ORDER_SEEDED ? permuted(position, grid->total, grid->seed)
-                                                            : position;
-        emu_dim3 index = {(unsigned)(number % shape.x), (unsigned)(number / shape.x % shape.y),
-                          (unsigned)(number / shape.x / shape.y)};
+    uint64_t number;
+    emu_dim3 index;
+    while (draw(block, &number, &index)) {
         if (clusters) {
             const emu_dim3 first = {index.x * cluster.x, index.y * cluster.y, index.z * cluster.z};
             emu_cluster_run(block, number, first);
@@ -121,7 +130,6 @@ static void run_each(emu_block *block, emu_grid *grid) {
             run(block, number, index);
             continue;
         }
-        block->position = position;
         if (grid->can_run) {
             pthread_mutex_lock(&grid->lock);
             emu_turn_take(block);
@@ -291,6 +299,7 @@ int emu_grid_run(const emu_grid_launch *launch, const atomic_int *cancel, double
         .stack_bytes = config->stack_bytes ? config->stack_bytes : 128 * 1024,
         .total = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z /
                  (launch->cluster.x * launch->cluster.y * launch->cluster.z),
+        .draw = launch->cooperative || launch->cluster.x * launch->cluster.y * launch->cluster.z > 1 ? NULL : draw,
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .all_here = PTHREAD_COND_INITIALIZER,
         .error = error,

@@ -202,8 +202,11 @@ EMU_API void *emu_heap_malloc(size_t bytes);
 EMU_API void emu_heap_free(void *pointer);
 EMU_API int emu_in_kernel(void);
 // Whether the first thread of a block is to run all others, too, which never wait for each other: sets emu_threadIdx
-// for each. 0: it runs alone.
-EMU_API int emu_block_alone(void);
+// for each, if it `shows` them. 0: it runs alone. And memory for what threads keep, in the order of a stack.
+EMU_API int emu_block_alone(int shows);
+EMU_API void *emu_locals(size_t bytes) __attribute__((malloc, assume_aligned(64)));
+EMU_API void emu_locals_end(const void *first);
+EMU_API void emu_one_by_one(void) __attribute__((noreturn, cold)); // a thread is wrong: the block's threads say how
 
 // Whether an address belongs to shared memory, or to the thread's stack. The 32-bit address of shared memory, as in
 // PTX.
