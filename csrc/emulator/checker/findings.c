@@ -95,8 +95,10 @@ static int is_hosts(uintptr_t address, interval *array) {
         }
     }
     int contains;
-    const interval *const near = interval_near(array->begin, &contains);
-    return array->parameter >= 0 && !(contains && near) && !interval_freed(array->begin);
+    const interval *near = interval_near(array->begin, &contains);
+    if (array->parameter < 0 || (contains && near) || interval_freed(array->begin)) return 0;
+    near = interval_near(address, &contains); // which is more likely meant if it is nearer: a word may be no pointer
+    return !near || (address < near->begin ? near->begin - address : address - near->end) > address - array->begin;
 }
 
 static checker_finding new_finding(checker_kind kind, const block_state *block, int thread,
