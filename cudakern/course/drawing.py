@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -17,83 +19,153 @@ if TYPE_CHECKING:
 
     from .exercise import Exercise
 
-MOST = 32  #: elements of an array, and threads, that are drawn
-EDGE, FAINT, STRONG = "#444444", "#b0b0b0", "#1f5fa8"
-READ, THREADS, WRITTEN = 2.0, 1.0, 0.0  #: heights of the rows
+MOST = 32  #: elements of a row, and threads, that are drawn
+ROWS = 8  #: of an array that has several
+EDGE, FAINT, STRONG, SHADE = "#444444", "#b0b0b0", "#1f5fa8", "#dddddd"
+GAP = 0.5  #: between the bands of the picture
 
 
-class _Array(NamedTuple):
+@dataclass
+class _Cells:
+    """An array, or the threads, as a part of a band."""
+
     name: str
-    begin: int  #: address
-    before: Any
-    after: Any
+    texts: list[list[str]]  #: of what is drawn, row by row
+    begin: int = 0  #: address
+    itemsize: int = 1
+    columns: int = 1  #: of the array, some of which may not be drawn
+    middles: list[list[float]] = field(default_factory=list)
+    bottoms: list[float] = field(default_factory=list)
+    height: float = 0.5
+    width: float = 0.0
+
+    def at(self, index: int) -> tuple[float, float] | None:
+        """Middle and bottom of an element's cell, if it is drawn."""
+        row, column = divmod(index, self.columns)
+        if 0 <= row < len(self.texts) and 0 <= column < len(self.texts[0]):
+            return self.middles[row][column], self.bottoms[row]
+        return None
 
 
 def draw(exercise: Exercise) -> Picture:
     """Draws the exercise's first launch: the arrays before it, its threads, and the arrays after it. Lines lead from
     the elements that a thread reads to the thread, and from there to those that it writes; those of one thread are
-    strong. Bars part the blocks."""
+    strong, and its elements shaded. Dashed lines are atomic operations. Bars part the blocks. If there is shared
+    memory, that of one block is between: threads write to it above, and read from it below."""
     launch = exercise.launches[0]
     kernel = compile_source(exercise.answer, name=f"{exercise.name}.cu")[exercise.name]
     done, after = record(kernel[launch.grid, launch.block], *launch.arguments()), launch.arguments()
     exercise.numpy(*after)
     names = [declared.split()[-1].lstrip("*") for declared in kernel.parameters]
-    arrays = [_Array(names[i], begin, launch.inputs[i], after[i]) for (_, i), begin in done.arrays.items()]
-    accesses = [one for one in done.accesses if not one.shared]
-    figure = Picture(figsize=(9, 3.2), layout="constrained")
+    blocks, block = int(np.prod(launch.grid)), int(np.prod(launch.block))
+    threads = min(blocks * block, MOST)
+    numbers = {one.block * block + one.thread for one in done.accesses if one.writes and not one.shared}
+    writers = sorted(number for number in numbers if number < threads) or [0]
+    chosen = threads // 2 + 1 if threads // 2 + 1 in writers else writers[len(writers) // 2]
+
+    def arrays(values: Sequence[Any], writes: bool) -> list[_Cells]:
+        return [
+            _array(names[i], values[i], begin)
+            for (_, i), begin in done.arrays.items()
+            if (not writes or not np.array_equal(launch.inputs[i], after[i]))
+            and any(
+                one.writes == writes and 0 <= one.address - begin < values[i].nbytes
+                for one in done.accesses
+                if not one.shared
+            )
+        ]
+
+    shared = [one for one in done.accesses if one.shared and one.block == chosen // block]
+    labels = [[str(i % block) for i in range(threads)]]
+    middle = [[_Cells("threads", labels)]]
+    if shared:
+        middle += [[_tile(shared)], [_Cells("threads", labels)]]
+    bands = [arrays(launch.inputs, False), *middle, arrays(after, True)]
+    heights = [max((len(one.texts) * one.height for one in band), default=0.5) for band in bands]
+    most = max(len(one.texts[0]) for band in bands for one in band)
+    each = MOST / (max(threads, most) if most < 2 * threads else threads)  # beside elements, where they are as many
+
+    total = sum(heights) + GAP * (len(bands) - 1) + 0.8
+    figure = Picture(figsize=(9, 1.1 * total), layout="constrained")
     axes = figure.add_subplot()
     axes.set_axis_off()
     axes.set_xlim(-2.6, MOST + 1)
-    axes.set_ylim(-0.9, 2.9)
-    _draw(axes, arrays, accesses, int(np.prod(launch.grid)), int(np.prod(launch.block)))
+    axes.set_ylim(-0.4, total - 0.4)
+    bottom = total - 0.8
+    for i, (band, height) in enumerate(zip(bands, heights, strict=True)):
+        bottom -= height
+        _place(axes, band, bottom, each, threads, above=i < len(bands) - 1)
+        if band and band[0].name == "threads":
+            for first in range(block, threads, block):
+                axes.plot([first * each] * 2, [bottom - 0.07, bottom + height + 0.07], color=EDGE, linewidth=3)
+        bottom -= GAP
+    for upper, lower in pairwise(bands):
+        to_threads = bool(lower) and lower[0].name == "threads"
+        line, others = (lower, upper) if to_threads else (upper, lower)
+        for one in others:
+            of = shared if one.name == "shared" else [access for access in done.accesses if not access.shared]
+            some = [access for access in of if access.writes != to_threads]
+            _connect(axes, line[0], one, some, block, chosen, to_threads)
     return figure
 
 
-def _draw(axes: Axes, arrays: Sequence[_Array], accesses: Sequence[Access], blocks: int, block: int) -> None:
-    threads = min(blocks * block, MOST)
-    chosen = threads // 2 + 1 if threads > 2 else 0
-    most = max(min(one.before.size, MOST) for one in arrays)
-    each = MOST / (max(threads, most) if most < 2 * threads else threads)  # beside elements, where they are as many
-    middle = _row(axes, THREADS, "threads", [str(i % block) for i in range(threads)], each, FAINT)
-    for first in range(block, threads, block):
-        at = first * each
-        axes.plot([at, at], [THREADS - 0.32, THREADS + 0.32], color=EDGE, linewidth=3)
-    for height, writes in ((READ, False), (WRITTEN, True)):
-        some = [one for one in arrays if not writes or not np.array_equal(one.before, one.after)]
-        some = [one for one in some if any(_inside(one, x) and x.writes == writes for x in accesses)]
-        widths = [min(one.before.size, MOST) for one in some]
-        begin, count = 0.0, max(sum(widths) + len(some) - 1, 1)
-        room = each if threads / 2 < count <= MOST / each else MOST / count
-        for one, width in zip(some, widths, strict=True):
-            values = np.ravel(one.after if writes else one.before)[:width]
-            cells = _row(axes, height, one.name, [f"{x:.4g}" for x in values], room, EDGE, begin)
-            for access in accesses:
-                at = (access.address - one.begin) // one.before.itemsize
-                number = access.block * block + access.thread
-                if not _inside(one, access) or access.writes != writes or at >= width or number >= threads:
-                    continue
-                ends = (THREADS + 0.25, height - 0.25) if height > THREADS else (THREADS - 0.25, height + 0.25)
-                strong = number == chosen
-                color, zorder = (STRONG, 2) if strong else (FAINT, 1)
-                axes.plot([middle[number], cells[at]], ends, color=color, linewidth=2 if strong else 0.7, zorder=zorder)
-            begin += (width + 1) * room
+def _array(name: str, values: Any, begin: int) -> _Cells:
+    rows = values.reshape(-1, values.shape[-1])
+    texts = [[f"{x:.4g}" for x in row[:MOST]] for row in rows[:ROWS]]
+    return _Cells(name, texts, begin, values.itemsize, rows.shape[1], height=0.3 if len(texts) > 1 else 0.5)
 
 
-def _row(
-    axes: Axes, height: float, name: str, cells: Sequence[str], width: float, color: str, begin: float = 0.0
-) -> list[float]:
-    """Draws cells side by side; where their middles are."""
-    for i, text in enumerate(cells):
-        axes.add_patch(Rectangle((begin + i * width, height - 0.25), width, 0.5, facecolor="white", edgecolor=color))
-        size = min(9, 9 * width / (0.42 * max(len(text), 1)))
-        axes.text(begin + (i + 0.5) * width, height, text, ha="center", va="center", fontsize=size)
-    above = 0.36 if height >= THREADS else -0.36
-    if begin or height != THREADS:
-        axes.text(begin, height + above, name, ha="left", va="bottom" if above > 0 else "top", fontweight="bold")
-    else:
-        axes.text(-0.3, height, name, ha="right", va="center")
-    return [begin + (i + 0.5) * width for i in range(len(cells))]
+def _tile(accesses: Sequence[Access]) -> _Cells:
+    """A block's shared memory, whose values are not shown: they change."""
+    begin, size = min(one.address for one in accesses), min(one.bytes for one in accesses)
+    length = (max(one.address for one in accesses) - begin) // size + 1
+    return _Cells("shared", [[""] * min(length, MOST)], begin, size, length)
 
 
-def _inside(array: _Array, access: Access) -> bool:
-    return 0 <= access.address - array.begin < int(array.before.nbytes)
+def _place(axes: Axes, band: Sequence[_Cells], bottom: float, each: float, threads: int, above: bool) -> None:
+    """Draws arrays side by side."""
+    count = sum(len(one.texts[0]) for one in band) + len(band) - 1
+    width = each if threads / 2 < count <= MOST / each else MOST / max(count, 1)
+    left = 0.0
+    if any(len(one.texts) > 1 for one in band):
+        width = min(width, 1.6)
+        left = (MOST - count * width) / 2
+    for one in band:
+        is_threads, rows, one.width = one.name == "threads", len(one.texts), width
+        one.bottoms = [bottom + (rows - 1 - i) * one.height for i in range(rows)]
+        one.middles = [[left + (i + 0.5) * width for i in range(len(row))] for row in one.texts]
+        for row, low in zip(one.texts, one.bottoms, strict=True):
+            for i, text in enumerate(row):
+                edge = FAINT if is_threads else EDGE
+                axes.add_patch(Rectangle((left + i * width, low), width, one.height, facecolor="white", edgecolor=edge))
+                size = min(9 if rows == 1 else 8, 9 * width / (0.42 * max(len(text), 1)))
+                axes.text(left + (i + 0.5) * width, low + one.height / 2, text, ha="center", va="center", fontsize=size)
+        if is_threads or one.name == "shared":
+            axes.text(-0.3, bottom + 0.25, one.name, ha="right", va="center")
+        else:
+            at, align = (bottom + rows * one.height + 0.08, "bottom") if above else (bottom - 0.08, "top")
+            axes.text(left, at, one.name, ha="left", va=align, fontweight="bold")
+        left += (len(one.texts[0]) + 1) * width
+
+
+def _connect(
+    axes: Axes, threads: _Cells, one: _Cells, accesses: Iterable[Access], block: int, chosen: int, to_threads: bool
+) -> None:
+    """Draws a line for each element that a thread accesses."""
+    lines = {}
+    for access in accesses:
+        number = access.block * block + access.thread
+        if number < len(threads.texts[0]):
+            for address in range(access.address, access.address + access.bytes, one.itemsize):
+                lines[number, (address - one.begin) // one.itemsize] = access.atomic
+    for (number, index), atomic in lines.items():
+        if cell := one.at(index):
+            (x, y), (at, low) = (threads.middles[0][number], threads.bottoms[0]), cell
+            ends = (y + threads.height, low) if to_threads else (y, low + one.height)
+            strong = number == chosen
+            color, zorder = (STRONG, 2) if strong else (FAINT, 1.5)
+            style = "--" if atomic else "-"
+            axes.plot([x, at], ends, style, color=color, linewidth=2 if strong else 0.7, zorder=zorder)
+            if strong:
+                left = at - one.width / 2
+                axes.add_patch(Rectangle((left, low), one.width, one.height, facecolor=SHADE, edgecolor=EDGE))
