@@ -26,9 +26,10 @@ __all__ = ["Exercise", "Verdict", "check", "exercises", "goal"]
 
 def exercises() -> dict[str, Exercise]:
     """All exercises, by name."""
-    from . import first_kernels, products, races, sums, threads
+    from . import first_kernels, memory, products, races, sorting, sums, threads, values
 
-    return {one.name: one for some in (first_kernels, threads, sums, products, races) for one in some.EXERCISES}
+    files = (first_kernels, threads, sums, products, memory, sorting, values, races)
+    return {one.name: one for some in files for one in some.EXERCISES}
 
 
 def _exercise(name: str) -> Exercise:

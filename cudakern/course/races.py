@@ -33,6 +33,31 @@ def sum_of_blocks(x: Any, partial: Any, done: Any, result: Any) -> None:
     result[0] = x.sum()
 
 
+def first_index(x: Any, at: Any, key: int, n: int) -> None:
+    at[0] = min([at[0], *np.flatnonzero(x[:n] == key)])
+
+
+def soften(x: Any, y: Any, rounds: int) -> None:
+    y[:] = x
+    for _ in range(rounds):
+        padded = np.pad(y, 1, mode="edge")
+        y[:] = padded[:-2] + padded[2:]
+
+
+def soften_once(x: Any, y: Any, rounds: int) -> None:
+    soften(x, y, 1)
+
+
+def warp_product(x: Any, y: Any) -> None:
+    y[:] = x.reshape(-1, 32).prod(axis=1)
+
+
+def hand_over(x: Any, between: Any, state: Any, y: Any) -> None:
+    between[:] = 2 * x
+    state[:] = 2, 1
+    y[:] = between[::-1]
+
+
 EXERCISES = (
     Exercise(
         "total",
@@ -64,7 +89,10 @@ __global__ void total(const int *x, int *sum, int n) {
             "An atomic addition is whole: additions happen one after another, in any order. For many elements, "
             "let each warp or block add its own first, and send one atomic addition for all of them."
         ),
-        (Wrong("atomicAdd(", "atomicAdd_block(", r"leave _block out"),),
+        (
+            Wrong("atomicAdd(", "atomicAdd_block(", r"leave _block out"),
+            Wrong("if (i < n) ", "", "and no other element"),
+        ),
         about=("atomicAdd",),
     ),
     Exercise(
@@ -99,7 +127,10 @@ __global__ void steps(const int *x, int *y) {
             "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32"
             " reads what thread 31 of another warp writes."
         ),
-        (Wrong("__syncthreads();", "__syncwarp();", r"different warps"),),
+        (
+            Wrong("__syncthreads();", "__syncwarp();", r"different warps"),
+            Wrong("tile[t - 1] : 0", "tile[t - 1] : x[t]", r"y\[0\] is 0"),
+        ),
         about=("__syncthreads()",),
     ),
     Exercise(
@@ -145,7 +176,10 @@ __global__ void distances(const int *x, int *sums, int n) {
             "The first barrier separates writing from reading, the second one reading from the next writing. With"
             " two tiles in turn, one barrier would be enough."
         ),
-        (Wrong("        __syncthreads();\n        for", "        for", r"distances.cu:[67]: .*tile"),),
+        (
+            Wrong("        __syncthreads();\n        for", "        for", r"distances.cu:[67]: .*tile"),
+            Wrong("tile[j])", "tile[t])", "sum of the distances"),
+        ),
         about=("__syncthreads()",),
     ),
     Exercise(
@@ -180,7 +214,10 @@ __global__ void from_first(const int *x, int *y) {
             "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each "
             "other. __syncthreads() is right, too, but makes warps wait that share nothing."
         ),
-        (Wrong("__syncwarp();", "if (lane == 0) __syncwarp();", r"not within the if"),),
+        (
+            Wrong("__syncwarp();", "if (lane == 0) __syncwarp();", r"not within the if"),
+            Wrong("x[t] - first[warp]", "first[warp] - x[t]", "less the first element"),
+        ),
         about=("__syncwarp()", "__syncthreads()"),
     ),
     Exercise(
@@ -217,7 +254,10 @@ __global__ void smooth(const int *x, int *y, int n) {
             "barrier. To smooth again, launch it again with the arrays exchanged: a launch waits for the one "
             "before it."
         ),
-        (Wrong("x[i - 1]", "y[i - 1]", r"Nobody writes to x"),),
+        (
+            Wrong("x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
+            Wrong("x[i + 1] : x[i]", "x[i + 1] : 0", "itself at both ends"),
+        ),
     ),
     Exercise(
         "sum_of_blocks",
@@ -286,7 +326,194 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
                 "before = atomicAdd(done, 1);\n        __threadfence();",
                 r"and then count",
             ),
+            Wrong("b < gridDim.x; ++b", "b < gridDim.x - 1; ++b", "the sum of all"),
         ),
         about=("__threadfence()",),
     ),
-)
+    Exercise(
+        "first_index",
+        """
+__global__ void first_index(const int *x, int *at, int key, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] == key && i < at[0]) at[0] = i;
+}
+""",
+        """
+__global__ void first_index(const int *x, int *at, int key, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && x[i] == key) atomicMin(&at[0], i);
+}
+""",
+        first_index,
+        (
+            Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)),
+            Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120)),
+        ),
+        (
+            Hint("Comparing and writing must be one step, or a larger index may be written last: atomicMin(&at[0], i).", "race"),
+            Hint("A thread whose i is n or more has no element.", "bounds"),
+            Hint("at[0] becomes the smallest i with x[i] == key, if there is one.", "result"),
+        ),
+        "Minima can be taken in any order, so the smallest index stays, whichever thread comes last.",
+        (
+            Wrong("atomicMin(&at[0], i)", "at[0] = min(at[0], i)", "must be one step"),
+            Wrong("atomicMin", "atomicMax", "smallest i"),
+            Wrong("i < n && ", "", "no element"),
+        ),
+        about=("atomicMin",),
+    ),
+    Exercise(
+        "soften",
+        """
+__global__ void soften(const int *x, int *y, int rounds) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, left = max(t - 1, 0), right = min(t + 1, 63);
+    tile[t] = x[t];
+    for (int round = 0; round < rounds; ++round) {
+        __syncthreads();
+        tile[t] = tile[left] + tile[right];
+    }
+    y[t] = tile[t];
+}
+""",
+        """
+__global__ void soften(const int *x, int *y, int rounds) {
+    __shared__ int tile[2][64];
+    int t = threadIdx.x, left = max(t - 1, 0), right = min(t + 1, 63);
+    tile[0][t] = x[t];
+    for (int round = 0; round < rounds; ++round) {
+        const int *old = tile[round % 2];
+        __syncthreads();
+        tile[(round + 1) % 2][t] = old[left] + old[right];
+    }
+    y[t] = tile[rounds % 2][t];
+}
+""",
+        soften,
+        (
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)),
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4)),
+        ),
+        (
+            Hint("A barrier of the block comes between writing a tile and reading it, once in each round.", "race", r"tile\[\d+\]\[\d+\]"),
+            Hint("A thread changes an element that its neighbors may still have to read. Use two tiles: each round reads the one and writes the other, and then they change places.", "race", r"tile\[\d+\]"),
+            Hint("Each round must read the tile that the round before has written.", like=soften_once),
+            Hint("A round reads the tile that nobody has written yet.", "uninitialised"),
+            Hint("In each round, an element becomes the sum of its two neighbors. At the ends, it is its own neighbor.", "result"),
+        ),
+        "With two tiles, one barrier per round is enough: nobody writes what somebody still reads.",
+        (
+            Wrong("        __syncthreads();\n", "", "barrier of the block"),
+            Wrong("tile[(round + 1) % 2][t]", "tile[round % 2][t]", "written yet"),
+            Wrong("tile[rounds % 2][t]", "tile[1][t]", "becomes the sum|before has written"),
+            Wrong("__syncthreads();", "__syncwarp();", "barrier of the block"),
+        ),
+    ),
+    Exercise(
+        "warp_product",
+        """
+__global__ void warp_product(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, lane = t % 32;
+    tile[t] = x[t];
+    for (int half = 16; half > 0; half /= 2)
+        if (lane < half) tile[t] *= tile[t + half];
+    if (lane == 0) y[t / 32] = tile[t];
+}
+""",
+        """
+__global__ void warp_product(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, lane = t % 32;
+    tile[t] = x[t];
+    for (int half = 16; half > 0; half /= 2) {
+        __syncwarp();
+        if (lane < half) tile[t] *= tile[t + half];
+    }
+    if (lane == 0) y[t / 32] = tile[t];
+}
+""",
+        warp_product,
+        (Launch(1, 32, (whole(32, 2, "i4") + 1, untouched(1, "i4"))), Launch(1, 64, (whole(64, 2, "i4") + 1, untouched(2, "i4")))),
+        (
+            Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), outside the if.", "race"),
+            Hint("The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("Only the lanes below half multiply: tile[t + half] must be in the tile.", "bounds"),
+            Hint("All lanes must reach the barrier, also those that do not multiply."),
+        ),
+        "Older programs left the barrier out, because the lanes of a warp ran in step. Since Volta they need not. __syncwarp() costs next to nothing.",
+        (
+            Wrong("        __syncwarp();\n        if (lane < half)", "        if (lane < half) __syncwarp((1u << half) - 1);\n        if (lane < half)", "outside the if"),
+            Wrong("half = 16", "half = 8", "half = 16"),
+            Wrong("if (lane < half) ", "", "Only the lanes|outside the if"),
+        ),
+        about=("__syncwarp()", "__syncthreads()"),
+    ),
+    Exercise(
+        "hand_over",
+        """
+__global__ void hand_over(const int *x, int *between, int *state, int *y) {
+    __shared__ int ticket;
+    int t = threadIdx.x;
+    if (t == 0) {
+        ticket = blockIdx.x;
+        atomicAdd(&state[0], 1);
+    }
+    __syncthreads();
+    if (ticket == 0) {
+        between[t] = 2 * x[t];
+        __threadfence();
+        __syncthreads();
+        if (t == 0) atomicExch(&state[1], 1);
+    } else {
+        if (t == 0) {
+            while (atomicAdd(&state[1], 0) == 0) {}
+            __threadfence();
+        }
+        __syncthreads();
+        y[t] = between[blockDim.x - 1 - t];
+    }
+}
+""",
+        """
+__global__ void hand_over(const int *x, int *between, int *state, int *y) {
+    __shared__ int ticket;
+    int t = threadIdx.x;
+    if (t == 0) ticket = atomicAdd(&state[0], 1);
+    __syncthreads();
+    if (ticket == 0) {
+        between[t] = 2 * x[t];
+        __threadfence();
+        __syncthreads();
+        if (t == 0) atomicExch(&state[1], 1);
+    } else {
+        if (t == 0) {
+            while (atomicAdd(&state[1], 0) == 0) {}
+            __threadfence();
+        }
+        __syncthreads();
+        y[t] = between[blockDim.x - 1 - t];
+    }
+}
+""",
+        hand_over,
+        (
+            Launch(2, 8, (whole(8, dtype="i4"), np.zeros(8, "i4"), np.zeros(2, "i4"), untouched(8, "i4"))),
+            Launch(2, 64, (whole(64, dtype="i4"), np.zeros(64, "i4"), np.zeros(2, "i4"), untouched(64, "i4"))),
+        ),
+        (
+            Hint("Block 1 may run first, and block 0 only when block 1 has ended. The block that comes first must be the one that writes: atomicAdd(&state[0], 1) gives it ticket 0.", "", "for ever"),
+            Hint("Thread 0 draws one ticket for its block, and the others learn it after a barrier.", "race", "ticket"),
+            Hint("The block that writes: all write, each calls __threadfence(), a barrier, and one sets the flag. The block that reads: one sees the flag and calls __threadfence(), a barrier, and all read.", "race"),
+            Hint("state[0] counts the tickets, state[1] is the flag, and y[t] is between[blockDim.x - 1 - t].", "result"),
+        ),
+        "A block may wait only for one that has already begun. Tickets number the blocks in the order in which they begin, whatever their blockIdx.",
+        (
+            Wrong("ticket = atomicAdd(&state[0], 1)", "ticket = blockIdx.x, atomicAdd(&state[0], 1)", "may run first"),
+            Wrong("        __threadfence();\n        __syncthreads();\n        if", "        __syncthreads();\n        if", "The block that writes"),
+            Wrong("        __syncthreads();\n        y[t]", "        y[t]", "The block that reads"),
+            Wrong("    __syncthreads();\n    if (ticket", "    if (ticket", "after a barrier"),
+        ),
+        about=("atomicAdd(&state[0]",),
+    ),
+)  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .exercise import Exercise, Hint, Launch, Wrong, untouched, whole
+from .exercise import Exercise, Hint, Launch, Target, Wrong, untouched, whole
 
 
 def strided_sums(x: Any, sums: Any, n: int) -> None:
@@ -18,6 +18,63 @@ def block_max(x: Any, result: Any) -> None:
 
 def warp_dot(x: Any, y: Any, result: Any, n: int) -> None:
     result[0] = x[:n] @ y[:n]
+
+
+def block_sum(x: Any, sums: Any, n: int) -> None:
+    sums[:] = np.pad(x[:n], (0, 128 * sums.size - n)).reshape(-1, 128).sum(axis=1)
+
+
+def of_first_warp(x: Any, sums: Any, n: int) -> None:
+    sums[:] = np.pad(x[:n], (0, 128 * sums.size - n)).reshape(-1, 128)[:, :32].sum(axis=1)
+
+
+def packed_tree(x: Any, sums: Any) -> None:
+    sums[:] = x.reshape(sums.size, -1).sum(axis=1)
+
+
+def moments(x: Any, result: Any, n: int) -> None:
+    result[0], result[1] = x[:n].sum(), (x[:n] ** 2).sum()
+
+
+def sum_squared(x: Any, result: Any, n: int) -> None:
+    result[0], result[1] = x[:n].sum(), x[:n].sum() ** 2
+
+
+def argmax(x: Any, at: Any) -> None:
+    at[:] = x.reshape(-1, 32).argmax(axis=1)
+
+
+def last_argmax(x: Any, at: Any) -> None:
+    at[:] = 31 - x.reshape(-1, 32)[:, ::-1].argmax(axis=1)
+
+
+def only_max(x: Any, at: Any) -> None:
+    at[:] = x.reshape(-1, 32).max(axis=1)
+
+
+def block_scan(x: Any, y: Any) -> None:
+    y[:] = x.reshape(-1, 64).cumsum(axis=1).ravel()
+
+
+def sweep(x: Any, y: Any) -> None:
+    rows = x.reshape(-1, 64)
+    y[:] = (rows.cumsum(axis=1) - rows).ravel()
+
+
+def segments(x: Any, begins: Any, sums: Any, n: int) -> None:
+    sums[:n] = [x[begins[i] : begins[i + 1]].sum() for i in range(n)]
+
+
+def segments_too_long(x: Any, begins: Any, sums: Any, n: int) -> None:
+    sums[:n] = [x[begins[i] : begins[i + 1] + 1].sum() for i in range(n)]
+
+
+def count_above(x: Any, counts: Any, limit: int) -> None:
+    counts[:] = (x.reshape(counts.size, -1) > limit).sum(axis=1)
+
+
+def one_add(x: Any, result: Any, n: int) -> None:
+    result[0] += x[:n].sum()
 
 
 EXERCISES = (
@@ -37,10 +94,12 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
 """,
         strided_sums,
         (
+            Launch(1, 8, (whole(30, dtype=np.int32), untouched(8, np.int32), 30)),
             Launch(2, 32, (whole(1000, dtype=np.int32), untouched(64, np.int32), 1000)),
             Launch(1, 32, (whole(32, dtype=np.int32), untouched(32, np.int32), 10)),
         ),
         (
+            Hint("The elements end before n: test i < n.", "bounds"),
             Hint(
                 "Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than"
                 " n, and writes its sum even if it is 0."
@@ -50,7 +109,10 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
             "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk "
             "per thread it would be up to 32."
         ),
-        (Wrong("gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),),
+        (
+            Wrong("gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),
+            Wrong("i < n", "i <= n", "test i < n"),
+        ),
     ),
     Exercise(
         "block_max",
@@ -73,6 +135,8 @@ __global__ void block_max(const int *x, int *result) {
         block_max,
         (Launch(4, 256, (whole(1024, 1_000_000, np.int32), untouched(4, np.int32))),),
         (
+            Hint("The first step is half = 128, the last one half = 1, and every element must take part.", "result"),
+            Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
             Hint(
                 "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., "
                 "1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all "
@@ -108,6 +172,7 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
             Launch(1, 32, (whole(32, dtype=np.int32), whole(32, 7, np.int32), untouched(1, np.int32), 9)),
         ),
         (
+            Hint("Only elements with i < n are multiplied.", "bounds"),
             Hint(
                 "Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, "
                 "offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."
@@ -119,4 +184,413 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
             Wrong("if (threadIdx.x == 0) ", "", r"warp_dot.cu:6: .*writes result\[0\].*lane 0 writes the result"),
         ),
     ),
-)
+    Exercise(
+        "packed_tree",
+        """
+__global__ void packed_tree(const int *x, int *sums) {
+    __shared__ int tile[256];
+    int t = threadIdx.x;
+    tile[t] = x[blockIdx.x * blockDim.x + t];
+    for (int offset = 1; offset < blockDim.x; offset *= 2) {
+        __syncthreads();
+        int at = 2 * offset * t;
+        if (at < blockDim.x) tile[at] += tile[at + offset];
+    }
+    if (t == 0) sums[blockIdx.x] = tile[0];
+}
+""",
+        """
+__global__ void packed_tree(const int *x, int *sums) {
+    __shared__ int tile[256];
+    int t = threadIdx.x;
+    tile[t] = x[blockIdx.x * blockDim.x + t];
+    for (int offset = blockDim.x / 2; offset > 0; offset /= 2) {
+        __syncthreads();
+        if (t < offset) tile[t] += tile[t + offset];
+    }
+    if (t == 0) sums[blockIdx.x] = tile[0];
+}
+""",
+        packed_tree,
+        (
+            Launch(1, 16, (whole(16, dtype="i4"), untouched(1, "i4"))),
+            Launch(2, 256, (whole(512, dtype="i4"), untouched(2, "i4"))),
+        ),
+        (
+            Hint("Neighbors access words that are 2 * offset apart, and these share banks. Let thread t add words t and t + offset, with the largest offset first.", "target"),
+            Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "race"),
+            Hint("In a step, only the threads below offset add.", "bounds"),
+            Hint("The offsets are half the block, a quarter, and so on, down to 1.", "result"),
+        ),
+        "Both trees add the same number of times. But neighbors now read neighbors: 32 words in 32 banks.",
+        (
+            Wrong("__syncthreads();", "", "barrier comes before each"),
+            Wrong("if (t < offset) ", "", "only the threads below|barrier comes before"),
+            Wrong("offset > 0", "offset > 1", "down to 1"),
+        ),
+        (
+            Target("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0, "bank conflicts of the loads"),
+            Target("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0, "bank conflicts of the stores"),
+        ),
+    ),
+    Exercise(
+        "block_sum",
+        """
+__global__ void block_sum(const int *x, int *sums, int n) {
+    int i = blockIdx.x * 128 + threadIdx.x;
+    int sum = i < n ? x[i] : 0;
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffff, sum, offset);
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+""",
+        """
+__global__ void block_sum(const int *x, int *sums, int n) {
+    __shared__ int of_warp[4];
+    int i = blockIdx.x * 128 + threadIdx.x;
+    int sum = i < n ? x[i] : 0;
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffff, sum, offset);
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) sums[blockIdx.x] = of_warp[0] + of_warp[1] + of_warp[2] + of_warp[3];
+}
+""",
+        block_sum,
+        (
+            Launch(1, 128, (whole(120, dtype="i4"), untouched(1, "i4"), 120)),
+            Launch(2, 128, (whole(256, dtype="i4"), untouched(2, "i4"), 200)),
+        ),
+        (
+            Hint("This is the sum of the first warp. Lane 0 of each of the four warps should leave its sum in shared memory.", like=of_first_warp),
+            Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "race"),
+            Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", "x"),
+            Hint("Four warps need four words of shared memory, one for each.", "bounds"),
+            Hint("Each warp's sum must be written once, by its lane 0, and all four added.", "result"),
+            Hint("Some warp has not written its sum.", "uninitialised"),
+        ),
+        "Registers first, then shared memory: one barrier and four words per block instead of a tree with a barrier per step.",
+        (
+            Wrong("__syncthreads();", "__syncwarp();", "barrier of the block"),
+            Wrong("threadIdx.x % 32 == 0", "threadIdx.x == 0", "Lane 0 of each of the four"),
+            Wrong("i < n ? x[i] : 0", "x[i]", "with 0"),
+            Wrong(" + of_warp[3]", "", "all four"),
+        ),
+    ),
+    Exercise(
+        "one_add",
+        """
+__global__ void one_add(const int *x, int *result, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&result[0], x[i]);
+}
+""",
+        """
+__global__ void one_add(const int *x, int *result, int n) {
+    __shared__ int of_block;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) of_block = 0;
+    __syncthreads();
+    if (i < n) atomicAdd(&of_block, x[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(&result[0], of_block);
+}
+""",
+        one_add,
+        (
+            Launch(2, 8, (whole(14, dtype="i4"), np.full(1, 3, "i4"), 14)),
+            Launch(4, 64, (whole(256, dtype="i4"), np.zeros(1, "i4"), 250)),
+        ),
+        (
+            Hint("All threads of the grid take turns at one word of global memory. Let those of a block add in shared memory, and one of them send the sum.", "target"),
+            Hint("The blocks of the grid meet at result[0]: there, too, the addition must be atomic.", "race", r"result\[0\]"),
+            Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "race"),
+            Hint("Threads without an element add nothing, but they reach the barriers.", "bounds"),
+            Hint("Shared memory has no values at first: one thread writes 0.", "uninitialised"),
+            Hint("What is added once per block is added once: by one thread. But every x[i] with i < n must be.", "result"),
+        ),
+        "Atomic additions in shared memory stay on the multiprocessor. Only one per block crosses the chip.",
+        (
+            Wrong("    if (threadIdx.x == 0) of_block = 0;\n", "", "one thread writes 0"),
+            Wrong("of_block = 0;\n    __syncthreads();", "of_block = 0;", "all threads of the block wait"),
+            Wrong("if (threadIdx.x == 0) atomicAdd(&result[0], of_block)", "atomicAdd(&result[0], of_block)", "by one thread"),
+            Wrong("if (threadIdx.x == 0) atomicAdd(&result[0], of_block)", "if (threadIdx.x == 0) result[0] += of_block", "must be atomic"),
+        ),
+        (Target("l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", 4, "sectors of atomic additions to global memory"),),
+    ),
+    Exercise(
+        "moments",
+        """
+__global__ void moments(const int *x, int *result, int n) {
+    int sum = 0, squares = 0;
+    for (int i = threadIdx.x; i < n; i += 32) sum += x[i];
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffff, sum, offset);
+    squares = sum * sum;
+    if (threadIdx.x == 0) {
+        result[0] = sum;
+        result[1] = squares;
+    }
+}
+""",
+        """
+__global__ void moments(const int *x, int *result, int n) {
+    int sum = 0, squares = 0;
+    for (int i = threadIdx.x; i < n; i += 32) {
+        int value = x[i];
+        sum += value;
+        squares += value * value;
+    }
+    for (int offset = 16; offset > 0; offset /= 2) {
+        sum += __shfl_down_sync(0xffffffff, sum, offset);
+        squares += __shfl_down_sync(0xffffffff, squares, offset);
+    }
+    if (threadIdx.x == 0) {
+        result[0] = sum;
+        result[1] = squares;
+    }
+}
+""",
+        moments,
+        (
+            Launch(1, 32, (whole(32, dtype="i4"), untouched(2, "i4"), 32)),
+            Launch(1, 32, (whole(200, dtype="i4"), untouched(2, "i4"), 150)),
+        ),
+        (
+            Hint("The square of the sum is not the sum of the squares: square each element.", like=sum_squared),
+            Hint("The array is read twice. Add both sums in one pass.", "target"),
+            Hint("One lane writes the results, after both sums have gone through the shuffles.", "race"),
+            Hint("Both sums take the same way: over the elements of a lane, then over the lanes.", "result"),
+        ),
+        "The variance is squares / n - (sum / n)², so one pass is enough for it: what costs time is fetching the elements, not adding them.",
+        (
+            Wrong("        squares += __shfl_down_sync(0xffffffff, squares, offset);\n", "", "same way"),
+            Wrong("        squares += value * value;\n", "    }\n    for (int i = threadIdx.x; i < n; i += 32) {\n        squares += x[i] * x[i];\n", "in one pass"),
+            Wrong("squares += value * value", "squares += value", "same way"),
+            Wrong("    if (threadIdx.x == 0) {\n        result[0] = sum;\n        result[1] = squares;\n    }", "    result[0] = sum;\n    result[1] = squares;", "One lane writes"),
+        ),
+        (Target("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 5, "requests to load from global memory"),),
+    ),
+    Exercise(
+        "argmax",
+        """
+__global__ void argmax(const int *x, int *at) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int most = x[i];
+    for (int offset = 16; offset > 0; offset /= 2)
+        most = max(most, __shfl_down_sync(0xffffffff, most, offset));
+    if (i % 32 == 0) at[i / 32] = most;
+}
+""",
+        """
+__global__ void argmax(const int *x, int *at) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int most = x[i], where = i % 32;
+    for (int offset = 16; offset > 0; offset /= 2) {
+        int other = __shfl_down_sync(0xffffffff, most, offset);
+        int there = __shfl_down_sync(0xffffffff, where, offset);
+        if (other > most || (other == most && there < where)) {
+            most = other;
+            where = there;
+        }
+    }
+    if (i % 32 == 0) at[i / 32] = where;
+}
+""",
+        argmax,
+        (
+            Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))),
+            Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4"))),
+        ),
+        (
+            Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
+            Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
+            Hint("Where two elements are equal, the one in the lower lane wins: compare the lanes, too.", "result", r"at\[\d\] is \d+, not"),
+            Hint("Both shuffles are for all lanes. Only the exchange is in the if."),
+        ),
+        "A pair travels as two values. The rule for equal elements makes the result independent of the order of comparisons.",
+        (
+            Wrong(" || (other == most && there < where)", "", "lower lane wins"),
+            Wrong("there < where", "there > where", "last one has won"),
+            Wrong("            where = there;\n", "", "lower lane wins"),
+            Wrong("        int there = __shfl_down_sync(0xffffffff, where, offset);\n        if (other > most || (other == most && there < where)) {\n",
+                  "        if (other >= most) {\n            int there = __shfl_down_sync(0xffffffff, where, offset);\n", "for all lanes|lower lane"),
+        ),
+    ),
+    Exercise(
+        "block_scan",
+        """
+__global__ void block_scan(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    tile[t] = x[i];
+    for (int offset = 1; offset < 64; offset *= 2) {
+        __syncthreads();
+        if (t >= offset) tile[t] += tile[t - offset];
+    }
+    y[i] = tile[t];
+}
+""",
+        """
+__global__ void block_scan(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    tile[t] = x[i];
+    for (int offset = 1; offset < 64; offset *= 2) {
+        __syncthreads();
+        int left = t >= offset ? tile[t - offset] : 0;
+        __syncthreads();
+        tile[t] += left;
+    }
+    y[i] = tile[t];
+}
+""",
+        block_scan,
+        (
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))),
+            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
+        ),
+        (
+            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "race"),
+            Hint("tile[t - offset] exists only where t >= offset.", "bounds"),
+            Hint("y[i] is the sum of the block's elements up to x[i]. The offsets are 1, 2, 4, ..., 32.", "result"),
+            Hint("All threads must reach both barriers, also those that add nothing."),
+        ),
+        "Where threads read words that others are about to change, a step has two barriers: one after the writing, one after the reading.",
+        (
+            Wrong("        __syncthreads();\n        tile[t] += left;", "        tile[t] += left;", "Read into a register"),
+            Wrong("t >= offset ? tile[t - offset] : 0", "tile[t - offset]", "only where"),
+            Wrong("offset < 64", "offset < 32", "The offsets are"),
+            Wrong("        __syncthreads();\n        tile[t] += left;", "        if (t >= offset) {\n            __syncthreads();\n            tile[t] += left;\n        }", "All threads must reach|wait, and then add"),
+        ),
+    ),
+    Exercise(
+        "sweep",
+        """
+__global__ void sweep(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    tile[t] = x[i];
+    for (int d = 1; d < 64; d *= 2) {  // up: each pair's sum goes to its right element
+        __syncthreads();
+        int right = 2 * d * (t + 1) - 1;
+        if (right < 64) tile[right] += tile[right - d];
+    }
+    __syncthreads();
+    // down: the last element becomes 0; then, from the widest pairs to the narrowest, ...
+    y[i] = tile[t];
+}
+""",
+        """
+__global__ void sweep(const int *x, int *y) {
+    __shared__ int tile[64];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    tile[t] = x[i];
+    for (int d = 1; d < 64; d *= 2) {
+        __syncthreads();
+        int right = 2 * d * (t + 1) - 1;
+        if (right < 64) tile[right] += tile[right - d];
+    }
+    __syncthreads();
+    if (t == 0) tile[63] = 0;
+    for (int d = 32; d > 0; d /= 2) {
+        __syncthreads();
+        int right = 2 * d * (t + 1) - 1;
+        if (right < 64) {
+            int left = tile[right - d];
+            tile[right - d] = tile[right];
+            tile[right] += left;
+        }
+    }
+    __syncthreads();
+    y[i] = tile[t];
+}
+""",
+        sweep,
+        (
+            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))),
+            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
+        ),
+        (
+            Hint("The sums begin before a thread's own element, so the first one is 0: has tile[63] become 0 after the way up?", "result", r"y\[0\]"),
+            Hint("On the way down, the left element of a pair gets the right one's value, and the right one the sum of both.", "result"),
+            Hint("There must be a barrier before each step, in both directions, and before the tile is read.", "race"),
+            Hint("Pairs exist only where right < 64.", "bounds"),
+            Hint("All threads must reach the barrier of a step, also those without a pair."),
+        ),
+        "Up and down take about 2n additions, where the scan with offsets takes n log n, but twice as many steps.",
+        (
+            Wrong("    if (t == 0) tile[63] = 0;\n", "", r"tile\[63\] become 0"),
+            Wrong("            tile[right] += left;\n", "", "sum of both"),
+            Wrong("    }\n    __syncthreads();\n    y[i]", "    }\n    y[i]", "before the tile is read"),
+            Wrong("tile[right - d] = tile[right];\n            tile[right] += left;", "tile[right] += left;\n            tile[right - d] = tile[right];", "right one's value|become 0"),
+        ),
+    ),
+    Exercise(
+        "segments",
+        """
+__global__ void segments(const int *x, const int *begins, int *sums, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) sums[i] = x[begins[i]];
+}
+""",
+        """
+__global__ void segments(const int *x, const int *begins, int *sums, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int sum = 0;
+    for (int j = begins[i]; j < begins[i + 1]; ++j) sum += x[j];
+    sums[i] = sum;
+}
+""",
+        segments,
+        (
+            Launch(1, 8, (whole(20, dtype="i4") + 1, np.array([0, 3, 3, 8, 12, 13, 20], "i4"), untouched(6, "i4"), 6)),
+            Launch(2, 32, (whole(160, dtype="i4"), np.minimum(np.arange(41, dtype="i4") * 4 + 1, 160).astype("i4"), untouched(40, "i4"), 40)),
+        ),
+        (
+            Hint("A segment ends before the next one begins: j < begins[i + 1].", "bounds", r"reads x\["),
+            Hint("A segment ends before the next one begins: j < begins[i + 1].", like=segments_too_long),
+            Hint("There are n segments, and n + 1 elements of begins.", "bounds"),
+            Hint("Each thread adds its own segment, from begins[i] up to begins[i + 1]. An empty segment has the sum 0.", "result"),
+            Hint("Each thread has a segment of its own.", "race"),
+        ),
+        "One array of begins describes rows of any length, also empty ones. Sparse matrices are stored that way.",
+        (
+            Wrong("j < begins[i + 1]", "j <= begins[i + 1]", "ends before the next"),
+            Wrong("if (i >= n) return;", "", "n segments"),
+            Wrong("int sum = 0;", "int sum = x[begins[i]];", "An empty segment|ends before"),
+            Wrong("begins[i + 1]; ++j", "begins[i]; ++j", "adds its own segment"),
+        ),
+    ),
+    Exercise(
+        "count_above",
+        """
+__global__ void count_above(const int *x, int *counts, int limit) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (x[i] > limit) counts[blockIdx.x] += 1;
+}
+""",
+        """
+__global__ void count_above(const int *x, int *counts, int limit) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int count = __syncthreads_count(x[i] > limit);
+    if (threadIdx.x == 0) counts[blockIdx.x] = count;
+}
+""",
+        count_above,
+        (
+            Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)),
+            Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6)),
+        ),
+        (
+            Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race"),
+            Hint("counts begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),
+            Hint("All threads of the block must call __syncthreads_count, also those whose element is not above the limit."),
+        ),
+        "A barrier can also count, or say whether all threads agree (__syncthreads_and) or any (__syncthreads_or).",
+        (
+            Wrong("int count = __syncthreads_count(x[i] > limit);", "int count = 0;\n    if (x[i] > limit) count = __syncthreads_count(1);", "must call __syncthreads_count|assign the count"),
+            Wrong("counts[blockIdx.x] = count", "counts[blockIdx.x] += count", "instead of adding"),
+            Wrong("if (threadIdx.x == 0) counts[blockIdx.x] = count;", "if (x[i] > limit) counts[blockIdx.x] += 1;", "All threads change"),
+        ),
+        about=("__syncthreads_count",),
+    ),
+)  # fmt: skip

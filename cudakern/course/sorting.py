@@ -1,0 +1,363 @@
+"""Exercises of notebook 07: sorting and scans."""
+
+from typing import Any
+
+import numpy as np
+
+from .exercise import Exercise, Hint, Launch, Wrong, untouched, whole
+
+
+def odd_even(x: Any, n: int) -> None:
+    x[:n] = np.sort(x[:n])
+
+
+def rank_sort(x: Any, y: Any, n: int) -> None:
+    y[:n] = np.sort(x[:n])
+
+
+def taken_from_rank(x: Any, y: Any, n: int) -> None:
+    y[:n] = x[:n][np.argsort(np.argsort(x[:n], kind="stable"))]
+
+
+def merge(a: Any, b: Any, y: Any, n: int) -> None:
+    y[:] = np.sort(np.concatenate([a, b]))
+
+
+def counting_sort(x: Any, y: Any, n: int) -> None:
+    y[:n] = np.sort(x[:n])
+
+
+def bitonic_step(x: Any, distance: int, length: int) -> None:
+    for i in range(x.size):
+        other = i ^ distance
+        if i < other and (x[i] > x[other]) == (i & length == 0):
+            x[i], x[other] = x[other], x[i]
+
+
+def ascending_step(x: Any, distance: int, length: int) -> None:
+    bitonic_step(x, distance, 2 * x.size)
+
+
+def split_by_bit(x: Any, y: Any, bit: int) -> None:
+    for first in range(0, x.size, 64):
+        block = x[first : first + 64]
+        y[first : first + 64] = block[np.argsort(block >> bit & 1, kind="stable")]
+
+
+def split_by_lowest(x: Any, y: Any, bit: int) -> None:
+    split_by_bit(x, y, 0)
+
+
+def bin_begins(x: Any, begins: Any, n: int, bins: int) -> None:
+    begins[: bins + 1] = np.searchsorted(x[:n], np.arange(bins + 1))
+
+
+EXERCISES = (
+    Exercise(
+        "odd_even",
+        """
+__global__ void odd_even(int *x, int n) {
+    for (int round = 0; round < n; ++round) {
+        int i = 2 * threadIdx.x + round % 2;
+        if (i + 1 < n && x[i] > x[i + 1]) {
+            int other = x[i];
+            x[i] = x[i + 1];
+            x[i + 1] = other;
+            __syncthreads();
+        }
+    }
+}
+""",
+        """
+__global__ void odd_even(int *x, int n) {
+    for (int round = 0; round < n; ++round) {
+        int i = 2 * threadIdx.x + round % 2;
+        if (i + 1 < n && x[i] > x[i + 1]) {
+            int other = x[i];
+            x[i] = x[i + 1];
+            x[i + 1] = other;
+        }
+        __syncthreads();
+    }
+}
+""",
+        odd_even,
+        (Launch(1, 4, (whole(8, 90, "i4"), 7)), Launch(1, 40, (whole(80, 1000, "i4"), 77))),
+        (
+            Hint("A pair of this round shares elements with pairs of the next one, so all threads must wait at the end of each round: also those that exchange nothing.", "race"),
+            Hint("The last pair begins at element n - 2: test i + 1 < n.", "bounds"),
+            Hint("After n rounds, in turn with the pairs (0, 1), (2, 3), ... and (1, 2), (3, 4), ..., all n elements are in order, and the others as they were.", "result"),
+            Hint("All threads must reach the barrier, also those that exchange nothing: it belongs behind the if."),
+        ),
+        "The pairs of one round have nothing in common, so they need no order. The rounds do, and a barrier of the block gives it.",
+        (
+            Wrong("        __syncthreads();\n", "", "wait at the end of each round"),
+            Wrong("__syncthreads();", "__syncwarp();", "wait at the end of each round"),
+            Wrong("i + 1 < n", "i < n", "element n - 2|the others as they were"),
+            Wrong("round % 2", "0", "After n rounds"),
+        ),
+    ),
+    Exercise(
+        "rank_sort",
+        """
+__global__ void rank_sort(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, rank = 0;
+    if (i >= n) return;
+    for (int j = 0; j < n; ++j) rank += x[j] < x[i];
+    y[rank] = x[i];
+}
+""",
+        """
+__global__ void rank_sort(const int *x, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, rank = 0;
+    if (i >= n) return;
+    for (int j = 0; j < n; ++j) rank += x[j] < x[i] || (x[j] == x[i] && j < i);
+    y[rank] = x[i];
+}
+""",
+        rank_sort,
+        (
+            Launch(2, 4, (whole(7, 6, "i4"), untouched(7, "i4"), 7)),
+            Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60)),
+        ),
+        (
+            Hint("Equal elements have the same rank, so some places stay empty. Of two equal elements, let the one with the smaller index come first.", "race"),
+            Hint("The rank is the place to which x[i] goes, not the one from which an element comes: y[rank] = x[i].", like=taken_from_rank),
+            Hint("Equal elements have the same rank. Of two, let the one with the smaller index come first.", "result", "not"),
+            Hint("A thread whose i is n or more has no element.", "bounds", "reads"),
+            Hint("There are n elements: the rank is at most n - 1, since none is counted for itself.", "bounds"),
+        ),
+        "Each element finds its place alone: n² comparisons, but no thread waits. For a few elements per block this is fast.",
+        (
+            Wrong(" || (x[j] == x[i] && j < i)", " || x[j] == x[i]", "smaller index|none is counted"),
+            Wrong("j < i)", "j <= i)", "none is counted"),
+            Wrong("y[rank] = x[i];", "y[i] = x[rank];", "place to which"),
+            Wrong("if (i >= n) return;", "", "has no element"),
+        ),
+    ),
+    Exercise(
+        "merge",
+        """
+__global__ void merge(const int *a, const int *b, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int before_a = 0, before_b = 0;  // how many elements of b come before a[i], and of a before b[i]
+    y[i + before_a] = a[i];
+    y[i + before_b] = b[i];
+}
+""",
+        """
+__device__ int count_before(const int *x, int n, int key, bool equal_too) {
+    int first = 0, last = n;
+    while (first < last) {
+        int middle = (first + last) / 2;
+        if (x[middle] < key || (equal_too && x[middle] == key)) first = middle + 1;
+        else last = middle;
+    }
+    return first;
+}
+
+__global__ void merge(const int *a, const int *b, int *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int before_a = count_before(b, n, a[i], false), before_b = count_before(a, n, b[i], true);
+    y[i + before_a] = a[i];
+    y[i + before_b] = b[i];
+}
+""",
+        merge,
+        (
+            Launch(2, 4, (np.sort(whole(7, 20, "i4")), np.sort(whole(8, 20, "i4")[:7]), untouched(14, "i4"), 7)),
+            Launch(2, 32, (np.sort(whole(50, 40, "i4")), np.sort(whole(51, 40, "i4")[:50]), untouched(100, "i4"), 50)),
+        ),
+        (
+            Hint("Two elements come to the same place. Of equal ones, let those of a come first: before a[i] count the elements of b below it, before b[i] also the equal ones of a.", "race"),
+            Hint("A search ends with first == last, which is the number of elements before the key: from 0 up to n.", "bounds"),
+            Hint("The place of a[i] is i, for the elements of a before it, plus the number of elements of b before it, which a binary search finds. Likewise for b[i].", "result"),
+        ),
+        "No thread waits for another one: a merge that is serial on a CPU becomes 2n searches, each of log n steps.",
+        (
+            Wrong("b[i], true", "b[i], false", "Two elements come to the same place"),
+            Wrong("a[i], false", "a[i], true", "Two elements come|The place of"),
+            Wrong("last = n;", "last = n - 1;", "Two elements come|The place of"),
+            Wrong("if (i >= n) return;", "", "from 0 up to n"),
+        ),
+    ),
+    Exercise(
+        "counting_sort",
+        """
+__global__ void counting_sort(const int *x, int *y, int n) {
+    __shared__ int counts[8];
+    int t = threadIdx.x;
+    if (t < 8) counts[t] = 0;
+    __syncthreads();
+    for (int i = t; i < n; i += blockDim.x) atomicAdd(&counts[x[i]], 1);
+    __syncthreads();
+    // counts[k] is how often k occurs. Where does the first k belong in y, and the next one?
+}
+""",
+        """
+__global__ void counting_sort(const int *x, int *y, int n) {
+    __shared__ int counts[8];
+    int t = threadIdx.x;
+    if (t < 8) counts[t] = 0;
+    __syncthreads();
+    for (int i = t; i < n; i += blockDim.x) atomicAdd(&counts[x[i]], 1);
+    __syncthreads();
+    if (t == 0)
+        for (int k = 0, sum = 0; k < 8; ++k) {
+            int count = counts[k];
+            counts[k] = sum;
+            sum += count;
+        }
+    __syncthreads();
+    for (int i = t; i < n; i += blockDim.x) y[atomicAdd(&counts[x[i]], 1)] = x[i];
+}
+""",
+        counting_sort,
+        (
+            Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)),
+            Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150)),
+        ),
+        (
+            Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
+            Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
+            Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "race"),
+            Hint("Turn each count into the sum of the counts before it. Then key x[i] goes to place atomicAdd(&counts[x[i]], 1).", "result"),
+        ),
+        "No two keys were compared. The exclusive sums of the counts say where each bin begins, and an atomic addition gives the places out.",
+        (
+            Wrong("            counts[k] = sum;\n            sum += count;", "            sum += count;\n            counts[k] = sum;", "not among them"),
+            Wrong("        }\n    __syncthreads();", "        }", "follow one another|given to one key"),
+            Wrong("y[atomicAdd(&counts[x[i]], 1)]", "y[counts[x[i]]++]", "given to one key"),
+            Wrong("if (t < 8) counts[t] = 0;\n    __syncthreads();", "if (t < 8) counts[t] = 0;", "follow one another"),
+        ),
+    ),
+    Exercise(
+        "bitonic_step",
+        """
+__global__ void bitonic_step(int *x, int distance, int length) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int other = i + distance;
+    if (x[i] > x[other]) {
+        int value = x[i];
+        x[i] = x[other];
+        x[other] = value;
+    }
+}
+""",
+        """
+__global__ void bitonic_step(int *x, int distance, int length) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int other = i ^ distance;
+    bool ascending = (i & length) == 0;
+    if (i < other && (x[i] > x[other]) == ascending) {
+        int value = x[i];
+        x[i] = x[other];
+        x[other] = value;
+    }
+}
+""",
+        bitonic_step,
+        (
+            Launch(2, 8, (np.random.default_rng(3).permutation(16).astype("i4"), 2, 4)),
+            Launch(2, 32, (np.random.default_rng(4).permutation(64).astype("i4"), 8, 16)),
+        ),
+        (
+            Hint("The other element of a pair is at i ^ distance, which is always in the array.", "bounds"),
+            Hint("Both threads of a pair work on it. Only the one with i < other should.", "race"),
+            Hint("Groups of `length` elements are ordered upwards and downwards in turn: upwards where (i & length) == 0.", like=ascending_step),
+            Hint("The other element of a pair is at i ^ distance. A pair with (i & length) == 0 becomes ascending, another one descending.", "result"),
+        ),
+        "Each pair has two threads, of which the lower one does the work. With lengths that double and distances that halve, such launches sort an array.",
+        (
+            Wrong("i < other && ", "", "Only the one"),
+            Wrong("i ^ distance", "i + distance", "Only the one"),
+            Wrong("(i & length) == 0", "true", "upwards and downwards in turn"),
+            Wrong("(i & length) == 0", "(i & length) != 0", "becomes ascending"),
+        ),
+    ),
+    Exercise(
+        "split_by_bit",
+        """
+__global__ void split_by_bit(const int *x, int *y, int bit) {
+    int t = threadIdx.x, lane = t % 32, i = blockIdx.x * 64 + t;
+    bool one = x[i] >> bit & 1;
+    unsigned ones = __ballot_sync(0xffffffff, one);
+    int ones_before = __popc(ones & ((1u << lane) - 1));
+    int zeros_before = lane - ones_before, zeros = 32 - __popc(ones);
+    y[i - lane + (one ? zeros + ones_before : zeros_before)] = x[i];
+}
+""",
+        """
+__global__ void split_by_bit(const int *x, int *y, int bit) {
+    __shared__ int of_warp[2];
+    int t = threadIdx.x, lane = t % 32, i = blockIdx.x * 64 + t;
+    bool one = x[i] >> bit & 1;
+    unsigned ones = __ballot_sync(0xffffffff, one);
+    int ones_before = __popc(ones & ((1u << lane) - 1));
+    if (lane == 0) of_warp[t / 32] = __popc(ones);
+    __syncthreads();
+    if (t >= 32) ones_before += of_warp[0];
+    int zeros_before = t - ones_before, zeros = 64 - of_warp[0] - of_warp[1];
+    y[i - t + (one ? zeros + ones_before : zeros_before)] = x[i];
+}
+""",
+        split_by_bit,
+        (
+            Launch(1, 64, (whole(64, 8, "i4"), untouched(64, "i4"), 0)),
+            Launch(2, 64, (whole(128, 8, "i4"), untouched(128, "i4"), 2)),
+        ),
+        (
+            Hint("The digit to look at is bit `bit`: shift the key first.", like=split_by_lowest),
+            Hint("A warp must know how many ones the other warp has. Lane 0 of each leaves the number in shared memory, with a barrier before others read it.", "race", "of_|shared|barrier|sync"),
+            Hint("Two keys come to the same place: count all ones of the block before a key, and all its zeros.", "race"),
+            Hint("Each warp must leave its number of ones in shared memory.", "uninitialised"),
+            Hint("Each warp is split by itself. In the block, the zeros of both warps come first: count the ones of the first warp before those of the second.", "result"),
+            Hint("The places of a block are those of its own 64 elements.", "bounds"),
+        ),
+        "The keys with a 0 come first, and those with equal bits keep their order. One such pass for each bit, from the lowest on, sorts the keys.",
+        (
+            Wrong("    if (t >= 32) ones_before += of_warp[0];\n", "", "Two keys come"),
+            Wrong("    __syncthreads();\n", "", "with a barrier before"),
+            Wrong("x[i] >> bit & 1", "x[i] & 1", "shift the key"),
+            Wrong("zeros + ones_before : zeros_before", "ones_before : 64 - zeros + zeros_before", "zeros of both warps"),
+        ),
+    ),
+    Exercise(
+        "bin_begins",
+        """
+__global__ void bin_begins(const int *x, int *begins, int n, int bins) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    if (x[i] != x[i - 1]) begins[x[i]] = i;
+}
+""",
+        """
+__global__ void bin_begins(const int *x, int *begins, int n, int bins) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > n) return;
+    int before = i > 0 ? x[i - 1] : -1, own = i < n ? x[i] : bins;
+    for (int k = before + 1; k <= own; ++k) begins[k] = i;
+}
+""",
+        bin_begins,
+        (
+            Launch(2, 8, (np.array([0, 0, 1, 1, 1, 3, 3, 4, 6, 6, 6], "i4"), untouched(9, "i4"), 11, 8)),
+            Launch(2, 64, (np.sort(whole(100, 40, "i4")), untouched(45, "i4"), 100, 42)),
+        ),
+        (
+            Hint("Element 0 has no element before it: its bin, and empty ones before it, begin at 0.", "bounds", r"x\[-1\]"),
+            Hint("There are n elements, and bins + 1 begins: the last one is the end of the last bin.", "bounds"),
+            Hint("Each bin's begin is written by one thread: the one whose element is the first that is not below it.", "race"),
+            Hint("An empty bin begins where the next one does. Where x goes from 4 to 7, begins[5], begins[6] and begins[7] are the same. The last begins are n.", "result"),
+        ),
+        "In a sorted array, a bin begins where the key changes. Each thread looks at two keys, and the whole takes one pass.",
+        (
+            Wrong("int k = before + 1", "int k = own", "written by one thread"),
+            Wrong("if (i > n) return;", "if (i >= n) return;", "The last begins are n"),
+            Wrong("i > 0 ? x[i - 1] : -1", "x[i - 1]", "no element before it"),
+            Wrong("int k = before + 1", "int k = before", "written by one thread|not below it|bins . 1 begins"),
+        ),
+    ),
+)  # fmt: skip
