@@ -37,6 +37,7 @@ class _Cells:
     middles: list[list[float]] = field(default_factory=list)
     bottoms: list[float] = field(default_factory=list)
     height: float = 0.5
+    width: float = 0.0
 
     def at(self, index: int) -> tuple[float, float] | None:
         """Middle and bottom of an element's cell, if it is drawn."""
@@ -130,7 +131,7 @@ def _place(axes: Axes, band: Sequence[_Cells], bottom: float, each: float, threa
         width = min(width, 1.6)
         left = (MOST - count * width) / 2
     for one in band:
-        is_threads, rows = one.name == "threads", len(one.texts)
+        is_threads, rows, one.width = one.name == "threads", len(one.texts), width
         one.bottoms = [bottom + (rows - 1 - i) * one.height for i in range(rows)]
         one.middles = [[left + (i + 0.5) * width for i in range(len(row))] for row in one.texts]
         for row, low in zip(one.texts, one.bottoms, strict=True):
@@ -166,5 +167,5 @@ def _connect(
             style = "--" if atomic else "-"
             axes.plot([x, at], ends, style, color=color, linewidth=2 if strong else 0.7, zorder=zorder)
             if strong:
-                half = (one.middles[0][1] - one.middles[0][0]) / 2 if len(one.middles[0]) > 1 else one.middles[0][0]
-                axes.add_patch(Rectangle((at - half, low), 2 * half, one.height, facecolor=SHADE, edgecolor=EDGE))
+                left = at - one.width / 2
+                axes.add_patch(Rectangle((left, low), one.width, one.height, facecolor=SHADE, edgecolor=EDGE))

@@ -300,6 +300,7 @@ __global__ void histogram(const int *x, int *counts, int n) {
         (
             Hint("Every element sends an atomic operation across the chip. Count in shared memory, and let each block add its 8 counts in the end.", "target"),
             Hint("The blocks share `counts`: they must add atomically there, too.", "race", r"counts\["),
+            Hint("Several threads of a block find the same number at once: they must count atomically in shared memory, too.", "race", "instead of"),
             Hint("Clear the counts, wait, count, wait, and add them to those of the grid.", "race"),
             Hint("Shared memory has no values at first: 8 threads write a 0 each.", "uninitialised"),
             Hint("Each of the n elements is counted once, in the bin that it names.", "result"),
@@ -308,7 +309,7 @@ __global__ void histogram(const int *x, int *counts, int n) {
         "The block's own counts absorb all collisions. Global memory sees as many atomic operations as there are bins, not elements.",
         (
             Wrong("    if (threadIdx.x < 8) of_block[threadIdx.x] = 0;\n", "", "write a 0 each"),
-            Wrong("atomicAdd(&of_block[x[i]], 1)", "of_block[x[i]] += 1", "Clear the counts|once"),
+            Wrong("atomicAdd(&of_block[x[i]], 1)", "of_block[x[i]] += 1", "count atomically"),
             Wrong("    __syncthreads();\n    if (threadIdx.x < 8) atomicAdd", "    if (threadIdx.x < 8) atomicAdd", "Clear the counts, wait"),
             Wrong("atomicAdd(&counts[threadIdx.x], of_block[threadIdx.x])", "counts[threadIdx.x] += of_block[threadIdx.x]", "atomically there, too"),
         ),

@@ -8,15 +8,15 @@ from .exercise import Exercise, Hint, Launch, Target, Wrong, untouched, whole
 
 
 def transpose(a: Any, b: Any, rows: int, columns: int) -> None:
-    b[: rows * columns] = a[: rows * columns].reshape(rows, columns).T.ravel()
+    b.reshape(-1)[: rows * columns] = a.ravel()[: rows * columns].reshape(rows, columns).T.ravel()
 
 
 def times_transposed(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> None:
-    c[: m * n] = (a[: m * k].reshape(m, k) @ b[: n * k].reshape(n, k).T).ravel()
+    c.reshape(-1)[: m * n] = (a.ravel()[: m * k].reshape(m, k) @ b.ravel()[: n * k].reshape(n, k).T).ravel()
 
 
 def tiled(a: Any, b: Any, c: Any, n: int) -> None:
-    c[: n * n] = (a[: n * n].reshape(n, n) @ b[: n * n].reshape(n, n)).ravel()
+    c.reshape(-1)[: n * n] = (a.ravel()[: n * n].reshape(n, n) @ b.ravel()[: n * n].reshape(n, n)).ravel()
 
 
 def matrix_vector(a: Any, x: Any, y: Any, rows: int, columns: int) -> None:
@@ -71,8 +71,13 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
 }
 """,
         transpose,
-        (Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37)),),
         (
+            Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)),
+            Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37)),
+        ),
+        (
+            Hint("Threads beyond the last row or column do nothing: test row < rows and column < columns.", "bounds"),
+            Hint("Beyond the last column, the next row begins: test row < rows and column < columns.", "race"),
             Hint(
                 "Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it "
                 "goes to b[column * rows + row]. Test both coordinates."
@@ -83,7 +88,7 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
             "would make both contiguous."
         ),
         (
-            Wrong("row < rows && ", "", r"transpose.cu:5: .* b\[20\].*Test both coordinates"),
+            Wrong("row < rows && ", "", r"transpose.cu:5: .* b\[20\].*test row < rows"),
             Wrong("column * rows + row", "column * columns + row", r"b\["),
         ),
     ),
@@ -104,8 +109,13 @@ __global__ void times_transposed(const float *a, const float *b, float *c, int m
 }
 """,
         times_transposed,
-        (Launch((3, 2), (8, 8), (whole(24 * 16), whole(24 * 24), untouched(24 * 16), 13, 21, 10)),),
         (
+            Launch(1, (4, 4), (whole(6).reshape(3, 2), whole(8).reshape(4, 2), untouched(12).reshape(3, 4), 3, 4, 2)),
+            Launch((3, 2), (8, 8), (whole(24 * 16), whole(24 * 24), untouched(24 * 16), 13, 21, 10)),
+        ),
+        (
+            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n.", "bounds"),
+            Hint("Beyond the last column, the next row begins: test row < m and column < n.", "race"),
             Hint(
                 "c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because"
                 " row `column` of b is a column of its transpose. Test row < m and column < n."
@@ -116,7 +126,7 @@ __global__ void times_transposed(const float *a, const float *b, float *c, int m
             " are k words apart, so this form needs tiles even more than the ordinary product."
         ),
         (
-            Wrong("if (row >= m || column >= n) return;", "", r"c\["),
+            Wrong("if (row >= m || column >= n) return;", "", "test row < m"),
             Wrong("b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
         ),
     ),
@@ -154,10 +164,12 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
 """,
         tiled,
         (
+            Launch(1, (8, 8), (whole(36).reshape(6, 6), whole(37)[1:].reshape(6, 6), untouched(36).reshape(6, 6), 6)),
             Launch((3, 3), (8, 8), (whole(20 * 20), whole(20 * 20 + 1)[:-1], untouched(24 * 24), 20)),
             Launch((2, 2), (8, 8), (whole(16 * 16), whole(16 * 16 + 1)[:-1], untouched(16 * 16), 16)),
         ),
         (
+            Hint("The sums were right: nothing but the two barriers is missing.", "result"),
             Hint(
                 "When may a thread read a tile: when all threads have written to it. When may it write to a tile "
                 "again: when all threads have read it. Each of the two needs a barrier, within the loop over the "
@@ -308,7 +320,7 @@ __global__ void rectangles(const float *a, const float *b, float *c, int m, int 
             Wrong("row < m && first + tx < k ? a[row * k + first + tx] : 0", "row < m ? a[row * k + first + tx] : 0", "must be 0|must contain 0"),
             Wrong("if (row < m && column < n) c", "c", "belong to c"),
             Wrong("    float sum = 0;\n", "    float sum = 0;\n    if (row >= m || column >= n) return;\n", "All threads load|must contain 0"),
-            Wrong("first + ty < k && column < n ? ", "first + ty < k ? ", "must be 0|must contain 0|^"),
+            Wrong("first + ty < k && column < n ? ", "first + ty < k ? ", "must be 0"),
         ),
     ),
     Exercise(

@@ -89,7 +89,10 @@ __global__ void total(const int *x, int *sum, int n) {
             "An atomic addition is whole: additions happen one after another, in any order. For many elements, "
             "let each warp or block add its own first, and send one atomic addition for all of them."
         ),
-        (Wrong("atomicAdd(", "atomicAdd_block(", r"leave _block out"),),
+        (
+            Wrong("atomicAdd(", "atomicAdd_block(", r"leave _block out"),
+            Wrong("if (i < n) ", "", "and no other element"),
+        ),
         about=("atomicAdd",),
     ),
     Exercise(
@@ -124,7 +127,10 @@ __global__ void steps(const int *x, int *y) {
             "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32"
             " reads what thread 31 of another warp writes."
         ),
-        (Wrong("__syncthreads();", "__syncwarp();", r"different warps"),),
+        (
+            Wrong("__syncthreads();", "__syncwarp();", r"different warps"),
+            Wrong("tile[t - 1] : 0", "tile[t - 1] : x[t]", r"y\[0\] is 0"),
+        ),
         about=("__syncthreads()",),
     ),
     Exercise(
@@ -170,7 +176,10 @@ __global__ void distances(const int *x, int *sums, int n) {
             "The first barrier separates writing from reading, the second one reading from the next writing. With"
             " two tiles in turn, one barrier would be enough."
         ),
-        (Wrong("        __syncthreads();\n        for", "        for", r"distances.cu:[67]: .*tile"),),
+        (
+            Wrong("        __syncthreads();\n        for", "        for", r"distances.cu:[67]: .*tile"),
+            Wrong("tile[j])", "tile[t])", "sum of the distances"),
+        ),
         about=("__syncthreads()",),
     ),
     Exercise(
@@ -205,7 +214,10 @@ __global__ void from_first(const int *x, int *y) {
             "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each "
             "other. __syncthreads() is right, too, but makes warps wait that share nothing."
         ),
-        (Wrong("__syncwarp();", "if (lane == 0) __syncwarp();", r"not within the if"),),
+        (
+            Wrong("__syncwarp();", "if (lane == 0) __syncwarp();", r"not within the if"),
+            Wrong("x[t] - first[warp]", "first[warp] - x[t]", "less the first element"),
+        ),
         about=("__syncwarp()", "__syncthreads()"),
     ),
     Exercise(
@@ -242,7 +254,10 @@ __global__ void smooth(const int *x, int *y, int n) {
             "barrier. To smooth again, launch it again with the arrays exchanged: a launch waits for the one "
             "before it."
         ),
-        (Wrong("x[i - 1]", "y[i - 1]", r"Nobody writes to x"),),
+        (
+            Wrong("x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
+            Wrong("x[i + 1] : x[i]", "x[i + 1] : 0", "itself at both ends"),
+        ),
     ),
     Exercise(
         "sum_of_blocks",
@@ -311,6 +326,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
                 "before = atomicAdd(done, 1);\n        __threadfence();",
                 r"and then count",
             ),
+            Wrong("b < gridDim.x; ++b", "b < gridDim.x - 1; ++b", "the sum of all"),
         ),
         about=("__threadfence()",),
     ),
@@ -338,7 +354,7 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
             Hint("A thread whose i is n or more has no element.", "bounds"),
             Hint("at[0] becomes the smallest i with x[i] == key, if there is one.", "result"),
         ),
-        "Whatever the order of the threads, the smallest index stays. A search for any index would have a race that does no harm here, and a checker reports it all the same.",
+        "Minima can be taken in any order, so the smallest index stays, whichever thread comes last.",
         (
             Wrong("atomicMin(&at[0], i)", "at[0] = min(at[0], i)", "must be one step"),
             Wrong("atomicMin", "atomicMax", "smallest i"),
@@ -379,18 +395,18 @@ __global__ void soften(const int *x, int *y, int rounds) {
             Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4)),
         ),
         (
+            Hint("A barrier of the block comes between writing a tile and reading it, once in each round.", "race", r"tile\[\d+\]\[\d+\]"),
             Hint("A thread changes an element that its neighbors may still have to read. Use two tiles: each round reads the one and writes the other, and then they change places.", "race", r"tile\[\d+\]"),
             Hint("Each round must read the tile that the round before has written.", like=soften_once),
-            Hint("A barrier comes between writing a tile and reading it.", "race"),
             Hint("A round reads the tile that nobody has written yet.", "uninitialised"),
             Hint("In each round, an element becomes the sum of its two neighbors. At the ends, it is its own neighbor.", "result"),
         ),
         "With two tiles, one barrier per round is enough: nobody writes what somebody still reads.",
         (
-            Wrong("        __syncthreads();\n", "", "barrier comes between|two tiles"),
-            Wrong("tile[(round + 1) % 2][t]", "tile[round % 2][t]", "two tiles|barrier comes|written yet"),
+            Wrong("        __syncthreads();\n", "", "barrier of the block"),
+            Wrong("tile[(round + 1) % 2][t]", "tile[round % 2][t]", "written yet"),
             Wrong("tile[rounds % 2][t]", "tile[1][t]", "becomes the sum|before has written"),
-            Wrong("__syncthreads();", "__syncwarp();", "barrier comes between|two tiles"),
+            Wrong("__syncthreads();", "__syncwarp();", "barrier of the block"),
         ),
     ),
     Exercise(

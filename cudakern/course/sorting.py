@@ -15,6 +15,10 @@ def rank_sort(x: Any, y: Any, n: int) -> None:
     y[:n] = np.sort(x[:n])
 
 
+def taken_from_rank(x: Any, y: Any, n: int) -> None:
+    y[:n] = x[:n][np.argsort(np.argsort(x[:n], kind="stable"))]
+
+
 def merge(a: Any, b: Any, y: Any, n: int) -> None:
     y[:] = np.sort(np.concatenate([a, b]))
 
@@ -118,15 +122,17 @@ __global__ void rank_sort(const int *x, int *y, int n) {
         ),
         (
             Hint("Equal elements have the same rank, so some places stay empty. Of two equal elements, let the one with the smaller index come first.", "race"),
+            Hint("The rank is the place to which x[i] goes, not the one from which an element comes: y[rank] = x[i].", like=taken_from_rank),
             Hint("Equal elements have the same rank. Of two, let the one with the smaller index come first.", "result", "not"),
+            Hint("A thread whose i is n or more has no element.", "bounds", "reads"),
             Hint("There are n elements: the rank is at most n - 1, since none is counted for itself.", "bounds"),
         ),
         "Each element finds its place alone: n² comparisons, but no thread waits. For a few elements per block this is fast.",
         (
             Wrong(" || (x[j] == x[i] && j < i)", " || x[j] == x[i]", "smaller index|none is counted"),
             Wrong("j < i)", "j <= i)", "none is counted"),
-            Wrong("y[rank] = x[i];", "y[i] = x[rank];", "smaller index"),
-            Wrong("if (i >= n) return;", "", "n elements"),
+            Wrong("y[rank] = x[i];", "y[i] = x[rank];", "place to which"),
+            Wrong("if (i >= n) return;", "", "has no element"),
         ),
     ),
     Exercise(
@@ -215,7 +221,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
         ),
         (
             Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
-            Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\["),
+            Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
             Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "race"),
             Hint("Turn each count into the sum of the counts before it. Then key x[i] goes to place atomicAdd(&counts[x[i]], 1).", "result"),
         ),
@@ -223,7 +229,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
         (
             Wrong("            counts[k] = sum;\n            sum += count;", "            sum += count;\n            counts[k] = sum;", "not among them"),
             Wrong("        }\n    __syncthreads();", "        }", "follow one another|given to one key"),
-            Wrong("y[atomicAdd(&counts[x[i]], 1)]", "y[counts[x[i]]++]", "given to one key|follow"),
+            Wrong("y[atomicAdd(&counts[x[i]], 1)]", "y[counts[x[i]]++]", "given to one key"),
             Wrong("if (t < 8) counts[t] = 0;\n    __syncthreads();", "if (t < 8) counts[t] = 0;", "follow one another"),
         ),
     ),
@@ -263,7 +269,7 @@ __global__ void bitonic_step(int *x, int distance, int length) {
             Hint("Groups of `length` elements are ordered upwards and downwards in turn: upwards where (i & length) == 0.", like=ascending_step),
             Hint("The other element of a pair is at i ^ distance. A pair with (i & length) == 0 becomes ascending, another one descending.", "result"),
         ),
-        "x.size threads would be enough for half as many pairs, but an xor finds them without a division. log² n such launches sort any array.",
+        "Each pair has two threads, of which the lower one does the work. With lengths that double and distances that halve, such launches sort an array.",
         (
             Wrong("i < other && ", "", "Only the one"),
             Wrong("i ^ distance", "i + distance", "Only the one"),

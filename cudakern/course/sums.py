@@ -94,10 +94,12 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
 """,
         strided_sums,
         (
+            Launch(1, 8, (whole(30, dtype=np.int32), untouched(8, np.int32), 30)),
             Launch(2, 32, (whole(1000, dtype=np.int32), untouched(64, np.int32), 1000)),
             Launch(1, 32, (whole(32, dtype=np.int32), untouched(32, np.int32), 10)),
         ),
         (
+            Hint("The elements end before n: test i < n.", "bounds"),
             Hint(
                 "Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than"
                 " n, and writes its sum even if it is 0."
@@ -107,7 +109,10 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
             "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk "
             "per thread it would be up to 32."
         ),
-        (Wrong("gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),),
+        (
+            Wrong("gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),
+            Wrong("i < n", "i <= n", "test i < n"),
+        ),
     ),
     Exercise(
         "block_max",
@@ -130,6 +135,8 @@ __global__ void block_max(const int *x, int *result) {
         block_max,
         (Launch(4, 256, (whole(1024, 1_000_000, np.int32), untouched(4, np.int32))),),
         (
+            Hint("The first step is half = 128, the last one half = 1, and every element must take part.", "result"),
+            Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
             Hint(
                 "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., "
                 "1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all "
@@ -165,6 +172,7 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
             Launch(1, 32, (whole(32, dtype=np.int32), whole(32, 7, np.int32), untouched(1, np.int32), 9)),
         ),
         (
+            Hint("Only elements with i < n are multiplied.", "bounds"),
             Hint(
                 "Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, "
                 "offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."

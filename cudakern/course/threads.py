@@ -18,8 +18,8 @@ def add_to_all(x: Any, by: int, n: int) -> None:
 
 
 def mirror(image: Any, out: Any, width: int, height: int) -> None:
-    rows = image[: width * height].reshape(height, width)
-    out[: width * height] = rows[:, ::-1].ravel()
+    rows = image.ravel()[: width * height].reshape(height, width)
+    out.reshape(-1)[: width * height] = rows[:, ::-1].ravel()
 
 
 def reverse_blocks(x: Any) -> None:
@@ -134,6 +134,7 @@ __global__ void squares(const float *x, float *y, int n) {
             Launch(4, 256, (whole(1024), untouched(1024), 1000)),
         ),
         (
+            Hint("A thread whose element is n or more must not write: test i < n.", "result", r"not -1\.0"),
             Hint(
                 "The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or "
                 "more must not write: test i < n."
@@ -174,10 +175,13 @@ __global__ void add_to_all(int *x, int by, int n) {
 """,
         add_to_all,
         (
+            Launch(1, 8, (whole(32, dtype=np.int32), 3, 29)),
             Launch(2, 32, (whole(1024, dtype=np.int32), 3, 1000)),
             Launch(4, 256, (whole(1024, dtype=np.int32), -1, 100)),
         ),
         (
+            Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds"),
+            Hint("Two threads add to one element. Go on by the number of threads in the whole grid, gridDim.x * blockDim.x.", "race"),
             Hint(
                 "A thread begins with its own element, and each turn of the loop goes on by the number of threads in "
                 "the whole grid, gridDim.x * blockDim.x, while the element is less than n."
@@ -188,8 +192,8 @@ __global__ void add_to_all(int *x, int by, int n) {
             "threads, it is the test i < n."
         ),
         (
-            Wrong("; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[2, 32\], x\[64\]"),
-            Wrong("gridDim.x * ", "", r"x\[32\], which .* nothing orders the two.*goes on by the number of threads"),
+            Wrong("; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[1, 8\], x\[8\]"),
+            Wrong("gridDim.x * ", "", r"x\[32\], which .* nothing orders the two.*Go on by the number of threads"),
         ),
     ),
     Exercise(
@@ -206,8 +210,13 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
 }
 """,
         mirror,
-        (Launch((5, 4), (16, 16), (whole(80 * 64, 250, np.uint8), np.full(80 * 64, 255, np.uint8), 76, 62)),),
         (
+            Launch(1, (8, 4), (whole(24, 99, np.uint8).reshape(4, 6), np.full((4, 6), 255, np.uint8), 6, 4)),
+            Launch((5, 4), (16, 16), (whole(80 * 64, 250, np.uint8), np.full(80 * 64, 255, np.uint8), 76, 62)),
+        ),
+        (
+            Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds"),
+            Hint("Beyond the end of a row, the next one begins: test both x < width and y < height.", "race"),
             Hint(
                 "x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror "
                 "image is element y * width + width - 1 - x. Test both x < width and y < height."
@@ -240,6 +249,8 @@ __global__ void reverse_blocks(int *x) {
         reverse_blocks,
         (Launch(4, 64, (whole(256, 1000, np.int32),)),),
         (
+            Hint("The last element of a tile of 64 is tile[63]: thread t takes tile[63 - t].", "bounds", "tile"),
+            Hint("The first thread takes the last element of the tile: thread t takes tile[63 - t].", "result"),
             Hint(
                 "Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. "
                 "Between the two, all threads must wait: __syncthreads()."
@@ -249,7 +260,10 @@ __global__ void reverse_blocks(int *x) {
             "After the barrier, the whole tile has been written. (Without shared memory, a thread could overwrite"
             " an element that another one has not read yet.)"
         ),
-        (Wrong("__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),),
+        (
+            Wrong("__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),
+            Wrong("63 - threadIdx.x", "64 - threadIdx.x", r"tile\[63\]: thread t"),
+        ),
     ),
     Exercise(
         "saxpy",
@@ -343,7 +357,8 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
             Launch((2, 2, 1), (4, 4, 4), (untouched(8 * 5 * 3, "i4"), 8, 5, 3)),
         ),
         (
-            Hint("Threads that differ only in z write the same element: z belongs in the index, too.", "race"),
+            Hint("Threads that differ only in z write the same element: z belongs in the index, too.", "race", r"thread \((\d+), (\d+), \d+\) of block .* thread \(\1, \2, \d+\)"),
+            Hint("Beyond the end of a row, the next one begins. Each of the three coordinates has a limit of its own.", "race"),
             Hint("Each of the three coordinates has a limit of its own: nx, ny and nz.", "bounds"),
             Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row.", "result"),
         ),
@@ -352,7 +367,7 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
             Wrong("(z * ny + y) * nx + x", "y * nx + x", "z belongs in the index"),
             Wrong("(z * ny + y) * nx + x", "(x * ny + y) * nz + z", "so z \\* ny \\+ y rows"),
             Wrong(" && z < nz", "", "limit of its own"),
-            Wrong("x < nx && ", "", "layer has ny rows|z belongs|limit of its own"),
+            Wrong("x < nx && ", "", "limit of its own"),
         ),
     ),
     Exercise(
