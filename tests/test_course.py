@@ -80,6 +80,10 @@ def test_displays():
     html = course.check("add_one", "__global__ void add_one(float *x, int n) {}")._repr_html_()
     assert "border-left" in html
     assert "<details><summary>An answer</summary>" in html
+    assert "<details><summary>What it should do</summary><img" in html
+    unanswered = course.check("add_one", EXERCISES["add_one"].stub)._repr_html_()
+    assert "<details open><summary>What it should do</summary><img" in unanswered
+    assert unanswered.index("What it should do") < unanswered.index("An answer")
     broken = course.check("add_one", "__global__ void add_one(float *x, int n) { x[0] }")
     assert "does not accept it" in repr(broken)
     assert "add_one.cu:1:" in broken.output

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ..insight.counters import trace
 from ..own.compile import compile as compile_source
 from ..own.compilers import CompileError
 from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from ..measure.plots import Picture
 
 #: What a wrong kernel does may depend on the order in which its threads run.
 ORDERS = ("fixed", "reversed", "seed:1")
@@ -103,7 +106,13 @@ class Exercise:
     def check(self, text: str) -> Verdict:
         """What a notebook shows below the kernel."""
         verdict = self._judged(text)
-        return replace(verdict, answer=self.answer.strip())
+        return replace(verdict, answer=self.answer.strip(), goal=self.goal)
+
+    def goal(self) -> Picture:
+        """A picture of what the kernel should do: which elements each thread reads, and which ones it writes."""
+        from .drawing import draw  # which needs matplotlib
+
+        return draw(self)
 
     def _judged(self, text: str) -> Verdict:
         if code_of(text) == code_of(self.stub):

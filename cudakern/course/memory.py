@@ -1,4 +1,4 @@
-"""Exercises of notebook 05: what a warp asks of memory."""
+"""Exercises of notebook 03: what a warp asks of memory."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 04: matrices."""
+"""Exercises of notebook 05: matrices."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 10: kernels with a race, to be mended."""
+"""Exercises of notebook 07: kernels with a race, to be mended."""
 
 from typing import Any
 

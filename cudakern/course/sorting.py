@@ -1,4 +1,4 @@
-"""Exercises of notebook 07: sorting and scans."""
+"""Exercises of notebook 09: sorting and scans."""
 
 from typing import Any
 

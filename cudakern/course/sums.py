@@ -1,4 +1,4 @@
-"""Exercises of notebook 03: sums."""
+"""Exercises of notebook 04: sums."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Exercises of notebook 08: where values live."""
+"""Exercises of notebook 10: where values live."""
 
 from typing import Any
 

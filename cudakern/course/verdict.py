@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import html
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..measure.plots import Picture
 
 _COLORS = {True: "#3a9a3a", False: "#d08020", None: "#808080"}
 _WORDS = {True: "Right", False: "Not yet", None: "Not answered"}
@@ -15,6 +21,7 @@ class Verdict:
     text: str
     output: str = ""  #: a compiler's
     answer: str = ""  #: a right kernel, which is folded
+    goal: Callable[[], Picture] | None = field(default=None, repr=False, compare=False)  #: draws what it should do
 
     def __repr__(self) -> str:
         return "\n".join(filter(None, (f"{_WORDS[self.right]}: {self.text}", self.output)))
@@ -24,8 +31,21 @@ class Verdict:
         text = html.escape(self.text).replace("\n", "<br>")
         output = f"<pre>{html.escape(self.output)}</pre>" if self.output else ""
         code = f"<pre>{html.escape(self.answer)}</pre>"
+        picture = self._picture()
         folded = f"<details><summary>An answer</summary>{code}</details>" if self.answer else ""
         return (
             f'<div style="border-left: 4px solid {color}; padding: 4px 10px">'
-            f'<b style="color: {color}">{_WORDS[self.right]}.</b> {text}{output}{folded}</div>'
+            f'<b style="color: {color}">{_WORDS[self.right]}.</b> {text}{output}{picture}{folded}</div>'
         )
+
+    def _picture(self) -> str:
+        """What the kernel should do; folded when the reader has seen it."""
+        if self.goal is None:
+            return ""
+        try:
+            data = base64.b64encode(self.goal()._repr_png_()).decode()
+        except ImportError:  # without matplotlib
+            return ""
+        is_open = " open" * (self.right is None)
+        image = f'<img style="max-width: 100%; width: 760px" src="data:image/png;base64,{data}">'
+        return f"<details{is_open}><summary>What it should do</summary>{image}</details>"
