@@ -150,7 +150,7 @@ __global__ void squares(const float *x, float *y, int n) {
             Wrong(
                 "blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"
             ),
-            Wrong("int n", "int count", r"does not accept it.*squares.cu:4:13: error: .*n"),
+            Wrong("int n", "int count", r"does not accept it.*squares.cu:4:.* error: .*n"),
             Wrong("squares(", "square(", r"name must be squares: unknown kernel 'squares'"),
             Wrong("float", "double", r"must be a float64 array, not float32"),
             Wrong("i < n", "i < n && __ballot_sync(1, 1)", r"the mask must contain the calling lane"),

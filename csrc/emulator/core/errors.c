@@ -55,7 +55,8 @@ int emu_note_error(int code, const char *detail) {
 //   a kernel of a whole program fails --> staying --a call that waits--> is_told: now every call returns it
 //
 // So it is on a GPU, until the process ends. (There, other calls may notice it, too; here, a program does the same
-// each time.) For others, a device works again once it has told of the error.
+// each time.) cudaDeviceReset succeeds, as on an H200, and later calls return another error. For others, a device works
+// again once it has told of the error.
 static atomic_int do_stay, is_first, staying, is_told;
 static char staying_words[EMU_MESSAGE]; // of the first one, complete once `staying` is its code
 
@@ -76,6 +77,14 @@ void emu_error_stays(int code, const char *message) {
 
 int emu_error_is_there(void) {
     return atomic_load(&staying) != cudaSuccess;
+}
+
+int emu_error_after_reset(void) {
+    if (!emu_error_is_there()) return 0;
+    snprintf(staying_words, sizeof staying_words, "the device was reset after an error: it is lost to this process");
+    atomic_store(&staying, cudaErrorDevicesUnavailable);
+    atomic_store(&is_told, 1);
+    return 1;
 }
 
 int emu_error_told(void) {

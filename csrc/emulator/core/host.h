@@ -28,6 +28,7 @@ int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2
 int emu_error_would_stay(void);
 void emu_error_stays(int code, const char *message); // of a kernel; without effect for others than programs
 int emu_error_is_there(void);
+int emu_error_after_reset(void);  // 1: for cudaDeviceReset, the device is lost
 int emu_error_told(void);         // after a wait
 int emu_error_of_all_calls(void); // 0: there is none
 

@@ -12,6 +12,7 @@ int emu_configure(const char *key, const char *value) {
 }
 
 int emu_device_reset(void) {
+    if (emu_error_after_reset()) return cudaSuccess;
     int device, code = emu_enter(&device);
     if (code) return code;
     code = emu_device_wait(NULL, NULL);

@@ -257,7 +257,7 @@ inline cublasStatus_t cublasLtMatmul(cublasLtHandle_t light, cublasLtMatmulDesc_
     const uint64_t m = d_layout->rows, n = d_layout->columns, k = desc->a ? a_layout->rows : a_layout->columns;
     if ((desc->a ? a_layout->columns : a_layout->rows) != m || (desc->b ? b_layout->columns : b_layout->rows) != k ||
         (desc->b ? b_layout->rows : b_layout->columns) != n || c_layout->rows != m || c_layout->columns != n ||
-        (desc->epilogue & CUBLASLT_EPILOGUE_BIAS && !desc->bias))
+        !(desc->epilogue & CUBLASLT_EPILOGUE_BIAS) != !desc->bias)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (desc->c || desc->pointers > CUBLASLT_POINTER_MODE_DEVICE || c_layout->order != d_layout->order ||
         c_layout->type != d_layout->type || a_layout->order > 1 || b_layout->order > 1 || d_layout->order > 1 ||

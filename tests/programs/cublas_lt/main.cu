@@ -27,7 +27,8 @@ void multiply(const char *name, bool transposed, bool in_rows, cublasLtEpilogue_
     const float *bias = x + 96;
     cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &operation, sizeof operation);
     cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
-    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+    if (epilogue & CUBLASLT_EPILOGUE_BIAS)
+        cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
     cublasLtMatrixLayout_t all = layout(4, 4, in_rows, batches);
     cublasLtMatmulPreference_t preference;
     cublasLtMatmulHeuristicResult_t result;
