@@ -370,8 +370,8 @@ static void clear(emu_block *block) {
     block->abandoned = 0;
 }
 
-// Which thread has failed is not known if one has run all of them in silence: the block runs once more, each thread by
-// itself. (If none fails this time, because another block has changed the memory meanwhile, the error stays.)
+// Which thread has failed is not known if one has run all of them in silence: the block runs once more, each thread
+// by itself. (If none fails this time, because another block has changed the memory meanwhile, the error stays.)
 static void find_thread(emu_block *block, uint64_t number, emu_dim3 index) {
     clear(block);
     block->one_by_one = 1;
@@ -512,8 +512,8 @@ int emu_block_alone(int shows) {
     return 1;
 }
 
-// Most blocks need a few kilobytes; pages that are never used take no memory. (A little before and behind an array can
-// be read: see emu::exchange.)
+// Most blocks need a few kilobytes; pages that are never used take no memory. (A little before and behind an array
+// can be read: see emu::exchange.)
 void *emu_locals(size_t bytes) {
     emu_block *block = emu_current;
     if (EMU_UNLIKELY(!block->locals)) {

@@ -55,8 +55,8 @@ int emu_note_error(int code, const char *detail) {
 //   a kernel of a whole program fails --> staying --a call that waits--> is_told: now every call returns it
 //
 // So it is on a GPU, until the process ends. (There, other calls may notice it, too; here, a program does the same
-// each time.) cudaDeviceReset succeeds, as on an H200, and later calls return another error. For others, a device works
-// again once it has told of the error.
+// each time.) cudaDeviceReset succeeds, as on an H200, and later calls return another error. For others, a device
+// works again once it has told of the error.
 static atomic_int do_stay, is_first, staying, is_told;
 static char staying_words[EMU_MESSAGE]; // of the first one, complete once `staying` is its code
 

@@ -1,4 +1,5 @@
-// The host touches device memory: on a GPU, this is a segmentation fault. So the program ends by one, and is told where.
+// The host touches device memory: on a GPU, this is a segmentation fault. So the program ends by one, and is told
+// where.
 //
 //   closed.c --> on_touched: who? --> the tool, or standard error; SIGSEGV
 //

@@ -251,7 +251,8 @@ static void count_group(row *in, group of) {
     }
 }
 
-// The launch has shown of which sites nvcc cannot know that they are neighbors: s[i] + s[i + d], and d was 1 at first.
+// The launch has shown of which sites nvcc cannot know that they are neighbors: s[i] + s[i + d], and d was 1 at
+// first.
 static void part_joined(void) {
     for (int goes_on = 1; goes_on;) {
         goes_on = 0;

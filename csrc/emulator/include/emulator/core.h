@@ -114,9 +114,9 @@ EMU_API int emu_versions(int *driver, int *runtime);
 EMU_API int emu_malloc(void **pointer, size_t bytes);
 EMU_API void emu_new_memory(int byte); // what new device memory holds: 0xFF, unless this says otherwise
 EMU_API int emu_malloc_managed(void **pointer, size_t bytes, unsigned flags);
-// Of a whole program: from now on, the host must not touch device memory, unless it stands in for the device: from a call
-// with 1, which waits for the device, to one with 0. `image`: where the caller's code begins. If it is a library, nothing
-// changes, because the program may not be in CUDA. NULL: whatever it is.
+// Of a whole program: from now on, the host must not touch device memory, unless it stands in for the device: from a
+// call with 1, which waits for the device, to one with 0. `image`: where the caller's code begins. If it is a
+// library, nothing changes, because the program may not be in CUDA. NULL: whatever it is.
 EMU_API void emu_keep_host_out(const void *image);
 EMU_API void emu_host_stands_in(int begins);
 EMU_API int emu_malloc_pitch(void **pointer, size_t *pitch, size_t width, size_t height);

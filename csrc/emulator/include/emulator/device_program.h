@@ -86,8 +86,8 @@ template <typename T> class local {
     T &operator[](long thread) const { return of_first[thread]; }
 };
 
-// What a lane gets from the values that all lanes have sent; `absent`: by thread. (warp.c says what each kind does. An
-// error is found again by that file, with its words.)
+// What a lane gets from the values that all lanes have sent; `absent`: by thread. (warp.c says what each kind does.
+// An error is found again by that file, with its words.)
 struct none_absent {
     constexpr bool operator[](long) const { return false; }
 };
