@@ -31,6 +31,43 @@ def test_errors_have_the_sources_lines():
     assert failure.value.log.count("error") >= 2
 
 
+WRONG_NAMES = """
+#define CHECK(call) do { cudaError_t code = call; if (code) return 1; } while (0)
+#define SIZE (1 << 2)
+__device__ __forceinline__ float twice(float   x) { return   2 * x + no1; }
+__global__ void k(float *x, int n) { x[0] = no2; }
+template <typename T, int N = SIZE> __global__ void t(T *x)
+{
+\textern __shared__ T s[];   __shared__ int c; /* é */ c = no3;
+}
+int main() {
+\tfloat *d = NULL, h[SIZE]; int e = SIZE + no4;
+    CHECK(cudaMemcpy(d, h,
+                     sizeof h * no5, cudaMemcpyHostToDevice));
+    k<<<1, no6>>>(d, 1); t<float>  <<<no7, 1, SIZE>>>(d + no8); k<<<1, 1>>>(no9, 1); int f = no10;
+    k
+      <<<dim3(1, no11),
+         32>>>(d,
+               no12);
+    printf("%s é", "é", no13);
+}
+"""
+
+
+@on_the_emulator
+def test_errors_point_at_the_words_as_they_are_written(tmp_path):
+    """In spite of macros, tabs and what the translation inserts; g++ counts a tab as up to 8 columns."""
+    (tmp_path / "wrong.cu").write_text("#include <cstdio>" + WRONG_NAMES)
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.run(tmp_path / "wrong.cu")
+    found = re.findall(r"wrong\.cu:(\d+):(\d+): error: .(no\d+). was not declared", failure.value.log)
+    lines = [line.expandtabs(8) for line in WRONG_NAMES.split("\n")]
+    places = {name: (i, line.index(name)) for i, line in enumerate(lines, 1) for name in re.findall(r"\bno\d+", line)}
+    assert {name: (int(line), int(column) - 1) for line, column, name in found} == places
+    assert "    k<<<1, no6>>>(d, 1); t<float>" in failure.value.log
+    assert "emu" not in failure.value.log.replace(str(tmp_path), "")
+
+
 @pytest.mark.parametrize(
     "source, words",
     [

@@ -237,7 +237,9 @@ class Job(NamedTuple):
             if not text_file.is_file():
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
-            translated = translate.translated(text, self.mode, str(HEADERS), self.launches, self.library)
+            translated = translate.translated(
+                text, self.mode, str(HEADERS), self.launches, self.library, here or folder
+            )
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
             has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
             if not has_textures and (more or not translated.has_ptx):

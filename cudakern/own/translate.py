@@ -23,21 +23,19 @@ after it. And as all threads of a block make progress on a GPU, a loop that may 
 
 from __future__ import annotations
 
-import bisect
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
 from . import ptx
+from .columns import Columns, Edit, Mark, edited, marks_of
 from .cuda_source import Token, closing, split, tokens
 from .waits import Waits
 
-#: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
-_MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
 _WORDS = re.compile(
     r"__global__|\btexture\s*<|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b"
@@ -62,9 +60,8 @@ STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
-VERSION = hashlib.sha256(
-    b"".join(Path(__file__).with_name(name).read_bytes() for name in ("translate.py", "waits.py", "ptx.py", "ptx.txt"))
-).hexdigest()
+_FILES = "translate.py", "columns.py", "waits.py", "ptx.py", "ptx.txt"
+VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _FILES)).hexdigest()
 
 
 class Translated(NamedTuple):
@@ -74,44 +71,39 @@ class Translated(NamedTuple):
     has_textures: bool  #: declared as CUDA had them until version 12, `texture<float> t`
 
 
-Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
-
-
-def translated(text: str, mode: str, headers: str, launches: bool | None = None, library: str = "") -> Translated:
+def translated(
+    text: str, mode: str, headers: str, launches: bool | None = None, library: str = "", folder: Path = Path()
+) -> Translated:
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
     ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
-    ``launches``: whether kernels can be called from other files; by default if this one has a launch."""
-    parts = list(_parts(text, headers, library))
+    ``launches``: whether kernels can be called from other files; by default if this one has a launch; ``folder``: to
+    which names of files are relative."""
+    marks = marks_of(text)
+    written = list(_written(text, marks, headers, library))
+    read = {file for start, end, file in written if _WORDS.search(text, start, end)}
+    parts = [(start, end) for start, end, file in written if file in read]
     source = [token for start, end in parts for token in tokens(text, start, end)]
     if launches is None:
         launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
     translation = _Translation(text, source, mode, launches)
     translation.run()
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
-    return Translated(_edited(text, translation.edits), translation.has_ptx, translation.has_half, has_textures)
+    columns = Columns(text, marks, [(start, end) for start, end, _ in written], folder, library)
+    cxx = edited(text, translation.edits, columns)
+    return Translated(cxx, translation.has_ptx, translation.has_half, has_textures)
 
 
-def _parts(text: str, headers: str, library: str) -> Iterator[tuple[int, int]]:
-    """Where in a text the parts of files are that must be read as a whole."""
-    marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
+def _written(text: str, marks: list[Mark], headers: str, library: str) -> Iterator[tuple[int, int, str]]:
+    """Where in a text the parts of files are that are not the system's or the emulator's, and these files."""
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
     others = {
-        file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))
+        mark.file
+        for mark in marks
+        if {"1", "3"} <= {*mark.flags.split()} and not (library and mark.file.startswith(library))
     }
-    marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
-    places = [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
-              if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
-    read = {file for start, end, file in places if _WORDS.search(text, start, end)}
-    yield from ((start, end) for start, end, file in places if file in read)
-
-
-def _edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with these edits. Lines keep their numbers."""
-    pieces, done = [], 0
-    for start, end, other in sorted(edits, key=lambda edit: edit[:2]):
-        pieces += [text[done:start], other, "\n" * (text.count("\n", start, end) - other.count("\n"))]
-        done = end
-    return "".join([*pieces, text[done:]])
+    for mark, after in pairwise([Mark(0, 0, 1, "", ""), *marks, Mark(len(text), 0, 1, "", "")]):
+        if mark.file not in others and not mark.file.startswith((headers, "<")):
+            yield mark.end, after.start, mark.file
 
 
 def _is_launch(source: list[Token], i: int) -> bool:
@@ -125,7 +117,6 @@ def _is_launch(source: list[Token], i: int) -> bool:
 class _Translation:
     def __init__(self, text: str, source: list[Token], mode: str, launches: bool) -> None:
         self.text, self.source, self.launches = text, source, launches
-        self.marks = [(m.start(), m.end() + 1, int(m[1]), m[2]) for m in _MARKER.finditer(text)]
         self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
         #: A lambda that copies cannot copy an array without a length.
         copies = any(token.text == "[" and source[i + 1].text == "=" for i, token in enumerate(source[:-1]))
@@ -195,11 +186,10 @@ class _Translation:
         else:
             return
         first = _callee(source, at)
-        callee = self.text[source[first].start : source[at - 1].end]
         last = source[closing(source, end + 3) - 1]
         self.edits += [
             (source[first].start, source[at + 2].end, "(::emu::configure("),
-            (source[end].start, source[end + 2].end, "), " + " ".join(callee.split())),
+            (source[end].start, source[end + 2].end, ("), ", (source[first].start, source[at - 1].end))),
             (last.end, last.end, ")"),
         ]
 
@@ -244,8 +234,7 @@ class _Translation:
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
         call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
-        line = self.place(source[end].end)
-        code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};\n{line}\n'
+        code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};'
         self.edits.append((source[end].end, source[end].end, code))
 
     def cluster(self, start: int, end: int) -> str:
@@ -259,12 +248,6 @@ class _Translation:
                 words = [f"unsigned({self.text[size[0].start : size[-1].end]})" for size in sizes]
                 return ", " + ", ".join([*words, "1u", "1u"][:3])
         return ""
-
-    def place(self, at: int) -> str:
-        """What tells the compiler that the next line is the one there."""
-        i = bisect.bisect(self.marks, at, key=lambda mark: mark[0]) - 1
-        _, end, line, file = self.marks[i] if i >= 0 else (0, 0, 1, "")
-        return f'# {line + self.text.count(chr(10), end, at)} "{file}"'
 
     def named(self, section: list[Token], prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""
