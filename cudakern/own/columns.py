@@ -27,8 +27,10 @@ from .cuda_source import Token, tokens
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$\n?', re.M)
+#: Words of files that the text does not have.
+LEFT_OUT = {"__device__", "__host__"}
 #: There may be a space before these, unless it is in a word: `x.f`, `"%d"_format`, 1e-5.
-_SEPARATE = re.compile(r"[A-Za-z_(){}\[\];,]")
+_SEPARATE = re.compile(r"""[^"'][A-Za-z_(){}\[\];,]|[(,<=]["'\d]""")
 _MOST = 1_000_000  #: the product of two lengths, in words, up to which lines are compared
 
 #: Where it starts and ends, and what takes the place of the text between: new text, and other parts of the source.
@@ -105,7 +107,7 @@ class Columns:
                     found[last - len(indented)] = Place(line.number, len(written) - len(indented))
                     continue
             words = [token for section in line.sections for token in tokens(self._text, *section)]
-            theirs = tokens(line.written)
+            theirs = _of_file(line.written)
             if [token.text for token in words] == [token.text for token in theirs]:
                 found.update(_matched(self._text, changed))
                 found.update(_places(self._text, line, zip(words, theirs, strict=True)))
@@ -114,10 +116,20 @@ class Columns:
                 changed.append((line, words))
         return found | _matched(self._text, changed)
 
-    def place(self, token: Token) -> Place:
-        """Of a word, also if its line is as in the file."""
-        plain = Place(self.line(token.start), token.start - self._text.rfind("\n", 0, token.start) - 1)
-        return self.places([(token.start, token.end, "")]).get(token.start, plain)
+    def has(self, word: str) -> bool:
+        """Whether one of the files has that word."""
+        return any(word in text for file in {line.file for line in self._lines} for text in self._read(file))
+
+    def message(self, token: Token, words: str) -> str:
+        """An error, as compilers write it, with the line of the file and a caret below that word."""
+        line, column = self.places([(token.start, token.end, "")]).get(token.start, (self.line(token.start), -1))
+        file = self.mark(token.start).file
+        text = "".join(self._read(file)[line - 1 : line])
+        if column < 0:  # a macro's, or the line is as in the file
+            column = len(text[: max(0, text.find(token.text))].encode(errors="surrogateescape"))
+        before = len(text.encode(errors="surrogateescape")[:column].decode(errors="replace").expandtabs(8))
+        caret = " " * before + "^" + "~" * (len(token.text) - 1)
+        return f"{file}:{line}:{before + 1}: error: {words}\n{line:5} | {text.expandtabs(8)}\n      | {caret}\n"
 
     def _of_parts(self, parts: Iterable[tuple[int, int]]) -> Iterator[Line]:
         """The lines that have words, of files that can be read."""
@@ -141,12 +153,16 @@ class Columns:
             yield Line(file, line, "\n".join(self._read(file)[line - 1 : line]), sections)
 
 
+def _of_file(text: str) -> list[Token]:
+    return [token for token in tokens(text) if token.text not in LEFT_OUT]
+
+
 def _matched(text: str, lines: Sequence[tuple[Line, list[Token]]]) -> dict[int, Place]:
     """The places of the words on lines that follow each other, as far as the file has them."""
     if not lines:
         return {}
     whole = lines[0][0]._replace(written="\n".join(line.written for line, _ in lines))
-    ours, theirs = [word for _, words in lines for word in words], tokens(whole.written)
+    ours, theirs = [word for _, words in lines for word in words], _of_file(whole.written)
     if len(ours) * len(theirs) > _MOST:
         return {}
     a, b = ([token.text for token in some] for some in (ours, theirs))
@@ -161,7 +177,7 @@ def _places(text: str, line: Line, pairs: Iterable[tuple[Token, Token]]) -> dict
     places = {}
     for our, their in pairs:
         before = text[our.start - 1 : our.start]
-        if before.isspace() or (not before.isalnum() and before not in ('"', "'") and _SEPARATE.match(our.text)):
+        if before.isspace() or (not before.isalnum() and _SEPARATE.match(before + our.text)):
             begin = line.written.rfind("\n", 0, their.start) + 1
             column = len(line.written[begin : their.start].encode(errors="surrogateescape"))
             places[our.start] = Place(line.number + line.written.count("\n", 0, their.start), column)

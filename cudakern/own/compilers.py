@@ -228,7 +228,8 @@ class Job(NamedTuple):
         for_ptx, for_half, for_textures = (
             ["-include", "emulator/device_ptx.h"], ["-DEMULATOR_PTX_HALF"], ["-DEMULATOR_TEXTURE_REFERENCES"]
         )  # fmt: skip
-        more = [*for_ptx, *for_half] if self.library else []  # a library of PTX needs no second pass
+        # A library of PTX needs no second pass.
+        more = [*for_ptx, *for_half, "-DEMULATOR_LIBRARY"] if self.library else []
         text_file, log = folder / TEXT, ""
         while True:
             line = [*self.cxx, *self.before, *more, "-DEMULATOR_TRANSLATED", "-E", "-x", "c++", self.source]
@@ -240,6 +241,8 @@ class Job(NamedTuple):
             translated = translate.translated(
                 text, self.mode, str(HEADERS), self.launches, self.library, here or folder
             )
+            if translated.errors:
+                raise RejectedError(log + translated.errors)
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
             has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
             if not has_textures and (more or not translated.has_ptx):
@@ -250,6 +253,9 @@ class Job(NamedTuple):
         text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)
+        if translated.doubts:
+            execute([*line, "-fsyntax-only"], {}, folder, here)
+            raise RejectedError(translated.doubts)
         return line, log + execute(line, {}, folder, here)
 
 
@@ -402,9 +408,19 @@ def _run_nvrtc(
     return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 
 
+#: Of a note in the emulator's headers: how the compiler came there, the note, and the lines that it quotes.
+_NOTE = re.compile(
+    rf"^(?:In file included from {re.escape(str(HEADERS))}.*\n(?: +from .*\n)*)?"
+    rf"{re.escape(str(HEADERS))}/\S+: note: +(.*\n)(?: +\d* \|.*\n)*",
+    re.M,
+)
+
+
 def readable(log: str) -> str:
-    """A compiler's messages, without the functions that stand for what the emulator lacks (ptx.py)."""
-    return re.sub(r"call to \S+ declared with attribute error: ", "", log)
+    """A compiler's messages, without the functions that stand for what the emulator lacks (ptx.py), and without the
+    code of the emulator's headers."""
+    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
+    return _NOTE.sub(lambda note: "" if note[1] == "declared here\n" else f"      note: {note[1]}", log)
 
 
 def _message(unit: Unit, log: str) -> str:

@@ -23,7 +23,10 @@ after it. And as all threads of a block make progress on a GPU, a loop that may 
 
 from __future__ import annotations
 
+import bisect
+import functools
 import hashlib
+import itertools
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -31,14 +34,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
-from . import ptx
-from .columns import Columns, Edit, Mark, edited, marks_of
+from . import ptx, rules
+from .columns import LEFT_OUT, Columns, Edit, Mark, edited, marks_of
 from .cuda_source import Token, closing, split, tokens
+from .rules import Problem
 from .waits import Waits
 
 #: What the translation looks for: a file without these words stays as it is.
 _WORDS = re.compile(
-    r"__global__|\btexture\s*<|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b"
+    r"__global__|\btexture\s*<|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__|__host__)\b"
+    r"|\b(?:threadIdx|blockIdx|__sync\w+|__shfl\w+|atomic[A-Z]\w+)\b"
 )
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
@@ -54,13 +59,16 @@ _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
+#: What CUDA's own headers write for `__global__` and the like.
+_SPELT_OUT = re.compile(r"__attribute__\s?\(\((global|device|host|shared)\)\)")
+_SIDES = re.compile(r"__(?:device|host)__\b")
 _LITTLE = 200  #: A kernel with fewer words and signs does little.
 STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
 #: This file and those that it follows: what was made by others is not used again.
-_FILES = "translate.py", "columns.py", "waits.py", "ptx.py", "ptx.txt"
+_FILES = "translate.py", "columns.py", "rules.py", "waits.py", "ptx.py", "ptx.txt"
 VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _FILES)).hexdigest()
 
 
@@ -69,6 +77,8 @@ class Translated(NamedTuple):
     has_ptx: bool  #: it needs device_ptx.h
     has_half: bool  #: and that with 16-bit floating-point numbers
     has_textures: bool  #: declared as CUDA had them until version 12, `texture<float> t`
+    errors: str  #: of rules that the C++ compiler does not know
+    doubts: str  #: the same, to be believed only if the C++ compiler finds no other errors
 
 
 def translated(
@@ -78,11 +88,14 @@ def translated(
     ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
     ``launches``: whether kernels can be called from other files; by default if this one has a launch; ``folder``: to
     which names of files are relative."""
+    text = _SPELT_OUT.sub(lambda match: f"__{match[1]}__".ljust(len(match[0])), text)
     marks = marks_of(text)
     written = list(_written(text, marks, headers, library))
     read = {file for start, end, file in written if _WORDS.search(text, start, end)}
     parts = [(start, end) for start, end, file in written if file in read]
-    source = [token for start, end in parts for token in tokens(text, start, end)]
+    words = [token for start, end in parts for token in tokens(text, start, end)]
+    text = _without_sides(text, words, parts)
+    source = [token for token in words if token.text not in LEFT_OUT]
     if launches is None:
         launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
     translation = _Translation(text, source, mode, launches)
@@ -90,7 +103,39 @@ def translated(
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
     columns = Columns(text, marks, [(start, end) for start, end, _ in written], folder, library)
     cxx = edited(text, translation.edits, columns)
-    return Translated(cxx, translation.has_ptx, translation.has_half, has_textures)
+    certain, doubts = translation.problems, list[Problem]()
+    if not library:
+        is_of_system = functools.partial(_is_of_system, text, written)
+        kernels, doubts = rules.problems(words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
+        certain += kernels
+    messages = ("".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts))
+    return Translated(cxx, translation.has_ptx, translation.has_half, has_textures, *messages)
+
+
+def _without_sides(text: str, words: list[Token], parts: list[tuple[int, int]]) -> str:
+    """The text with spaces in the place of ``__device__`` and ``__host__``, whose words these are in some parts."""
+    starts, known = [start for start, _ in parts], {token.start for token in words}
+    pieces, done = [], 0
+    for match in _SIDES.finditer(text):
+        at = match.start()
+        part = bisect.bisect(starts, at) - 1
+        if part < 0 or at >= parts[part][1]:  # in a header of the system
+            line = text.rfind("\n", 0, at) + 1
+            known.update(token.start for token in tokens(text, line, match.end()))
+        if at in known:
+            pieces += [text[done:at], " " * len(match[0])]
+            done = match.end()
+    return "".join([*pieces, text[done:]])
+
+
+def _is_of_system(text: str, written: list[tuple[int, int, str]], name: str) -> bool:
+    """Whether the text has a function of that name in parts that are not the source's."""
+    starts = [start for start, *_ in written]
+    for match in re.finditer(rf"\b{name}\s*\(", text):
+        part = bisect.bisect(starts, match.start()) - 1
+        if part < 0 or match.start() >= written[part][1]:
+            return True
+    return False
 
 
 def _written(text: str, marks: list[Mark], headers: str, library: str) -> Iterator[tuple[int, int, str]]:
@@ -124,6 +169,7 @@ class _Translation:
             "auto *const {name} = emu_dynamic<{type}>()" if copies else "auto &{name} = emu_dynamic<{type}>()"
         )
         self.edits: list[Edit] = []
+        self.problems: list[Problem] = []
         self.has_ptx = self.has_half = False
         #: The names that are volatile: of the file, and of each open brace's scope.
         self.mode = mode
@@ -175,15 +221,26 @@ class _Translation:
     def launch(self, at: int) -> None:
         """``callee<<<configuration>>>(arguments)``, of which ``at`` is the first ``<``."""
         source, depth, end = self.source, 0, at + 3
-        while end < len(source):  # to the `>>>(` outside of parentheses
+        while end < len(source):  # to the `>>>` outside of parentheses
             sign = source[end].text
-            if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
+            if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 3]] == [">", ">"]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
             if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
-                return  # no launch: the C++ compiler has its own words
+                end = len(source)
             end += 1
-        else:
+        inside = source[at + 3 : end]
+        counts = {len(split(inside, ",")), len(split(inside, ",", opening="([{<", closing=")]}>"))}
+        message = ""
+        if end >= len(source):
+            message = "a launch is written kernel<<<grid, block>>>(arguments): `>>>` is missing"
+        elif end + 3 >= len(source) or source[end + 3].text != "(":
+            message = "a launch is written kernel<<<grid, block>>>(arguments): `(` is missing after `>>>`"
+        elif not counts & {2, 3, 4} and all(token.text != "." for token in inside[-3:]):
+            message = "a launch has two to four values in <<<grid, block, bytes of shared memory, stream>>>"
+            message += f", not {min(counts)}"
+        if message:
+            self.problems.append(Problem(source[at]._replace(text="<<<"), message))
             return
         first = _callee(source, at)
         last = source[closing(source, end + 3) - 1]
@@ -213,6 +270,9 @@ class _Translation:
         for token in source[start:opening]:
             if token.text == '"hidden"':  # visibility
                 self.edits.append((token.start, token.end, '"default"'))
+        if message := self.unlike_a_kernel(start, opening):
+            self.problems.append(Problem(source[opening - 1], message))
+            return
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
@@ -237,6 +297,15 @@ class _Translation:
         code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};'
         self.edits.append((source[end].end, source[end].end, code))
 
+    def unlike_a_kernel(self, start: int, opening: int) -> str:
+        """Why that is no declaration of a kernel, of whose parameters ``opening`` is the parenthesis."""
+        source = self.source
+        begin = _after_angle(source, start + 1) if source[start].text == "template" else start
+        words = [token.text for token in source[begin : _name_before(source, opening)]]
+        if words[-1:] == ["*"] or {*words} & (_TYPE_WORDS - {"void", "auto", "typename", "class"}):
+            return "a __global__ function must have a void return type"
+        return ""
+
     def cluster(self, start: int, end: int) -> str:
         """Takes out ``__cluster_dims__(x, y, z)`` between these tokens: what it says, as further arguments."""
         source = self.source
@@ -252,6 +321,8 @@ class _Translation:
     def named(self, section: list[Token], prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""
         names = []
+        shifts = {i + j for i in range(len(section)) if _is_shift(section, i) for j in (0, 1)}
+        section = [token for i, token in enumerate(section) if i not in shifts]
         parts = split(section, ",", opening="([{<", closing=")]}>")
         for number, part in enumerate(parts):
             declared = split(part, "=", opening="([{<", closing=")]}>")[0]
@@ -280,6 +351,10 @@ class _Translation:
             self.edits.append((statement[first].start, statement[-1].end, form.format(**parts)))
             return
         at = words.index("__shared__")
+        if len(split(statement[at:], "=", opening="([{<", closing=")]}>")) > 1:
+            message = "initializer not allowed for __shared__ variable: let a thread assign to it, then __syncthreads()"
+            self.problems.append(Problem(statement[words.index("=") - 1], message))
+            return
         for token in statement:
             if token.text == "static":
                 self.edits.append((token.start, token.end, ""))
@@ -405,6 +480,9 @@ def _after_angle(source: list[Token], at: int) -> int:
         if sign in "([{":
             at = closing(source, at)
             continue
+        if _is_shift(source, at):
+            at += 2
+            continue
         depth += (sign == "<") - (sign == ">" and source[at - 1].text != "-")
         at += 1
         if not depth:
@@ -420,11 +498,19 @@ def _before_angle(source: list[Token], at: int) -> int:
         if sign in ")]":
             i = _before_parenthesis(source, i) - 1
             continue
+        if i and _is_shift(source, i - 1):
+            i -= 2
+            continue
         depth += (sign == ">" and source[i - 1].text != "-") - (sign == "<")
         if not depth:
             return i
         i -= 1
     return at
+
+
+def _is_shift(source: list[Token], at: int) -> bool:
+    """Whether ``<<`` is there, which is never the begin of a template's arguments."""
+    return [token.text for token in source[at : at + 2]] == ["<"] * 2 and source[at].end == source[at + 1].start
 
 
 def _before_parenthesis(source: list[Token], at: int) -> int:
@@ -450,6 +536,14 @@ def _name_before(source: list[Token], at: int) -> int:
     return i - (i > 0 and source[i - 1].text == "::")
 
 
+def _lambda(source: list[Token], at: int) -> int:
+    """The first token of the lambda whose body is closed there; -1 if that closes something else."""
+    i = _before_parenthesis(source, at) - 1
+    if source[i].text == ")":
+        i = _before_parenthesis(source, i) - 1
+    return _before_parenthesis(source, i) if source[i].text == "]" else -1
+
+
 def _callee(source: list[Token], at: int) -> int:
     """The first token of the expression before a launch: a name, ``(*kernel)``, ``table[i]``, ``a.b<T>``."""
     i = at
@@ -459,6 +553,10 @@ def _callee(source: list[Token], at: int) -> int:
             i = _before_parenthesis(source, i - 1)
             if before == "]" or source[i - 1].text.isidentifier() or source[i - 1].text in "])":
                 continue  # an index, or a call, of what stands before
+            if source[i - 1].text == ">" and source[_before_angle(source, i - 1) - 1].text.isidentifier():
+                continue  # a call of a template, or a cast: get<0>(table), static_cast<T>(kernel)
+            if source[i - 1].text == "}" and (first := _lambda(source, i - 1)) >= 0:
+                return first
         elif before == ">":
             i = _before_angle(source, i - 1)
             continue
