@@ -403,6 +403,44 @@ def test_features_that_the_emulator_lacks(tmp_path):
         cudakern.compile("\n__global__ void __cluster_dims__(2) f() {}")
 
 
+@on_the_emulator
+@pytest.mark.parametrize(
+    "source, error",
+    [
+        ("struct S { ~S(); }; __global__ void «f»(S s) {} int main() { f<<<1, 1>>>(S()); }",
+         "a kernel's parameters must have no copy constructor or destructor of their own: bytes are copied"),
+        ("struct P { int a[3]; }; __global__ void f(P *p) { p[0] = __shfl_sync«(»-1, p[0], 0); }",
+         "lanes can exchange only numbers of at most 8 bytes"),
+        ("__global__ void f(int *x) { «asm»(\"bogus.u32 %0, 1;\" : \"=r\"(x[0])); } int main() { f<<<1, 1>>>(0); }",
+         "the emulator does not have the PTX instruction bogus.u32"),
+        ("«#»include <cufft.h>", "the emulator has no cuFFT (cufft.h): run this program on a GPU"),
+        ("#include «<»helper_cuda.h>", "helper_cuda.h: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_messages_do_not_show_the_emulators_code(tmp_path, source, error):
+    before, word, after = re.split("[«»]", source)
+    (tmp_path / "wrong.cu").write_text(before + word + after)
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.run(tmp_path / "wrong.cu")
+    log = failure.value.log
+    assert f"wrong.cu:1:{len(before) + 1}: " in log
+    assert f"error: {error}\n" in log
+    assert not re.search(r"emu(_|::)|<launch>|csrc|include/emulator", log)
+    assert ("note: it belongs to NVIDIA's samples: clone" in log) == ("helper_cuda" in source)
+
+
+@on_the_emulator
+def test_messages_of_the_linker(tmp_path):
+    for text, error in (
+        ("__global__ void f() {}", "^no source defines the function main, with which a program begins\n$"),
+        ("int g();\nint main() { return g(); }", r"^\S*wrong\.cu:2: undefined reference to `g\(\)'\n$"),
+    ):
+        (tmp_path / "wrong.cu").write_text(text)
+        with pytest.raises(cudakern.CompileError) as failure:
+            cudakern.run(tmp_path / "wrong.cu")
+        assert re.search(error, failure.value.log)
+
+
 # --- errors of launches ----------------------------------------------------------------------------------------------
 @pytest.fixture
 def add_one():

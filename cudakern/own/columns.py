@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .cuda_source import Token, tokens
+from .messages import lines_of, quoted
 
 #: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
 _MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$\n?', re.M)
@@ -74,7 +75,7 @@ class Columns:
         folder of headers that are left out, because nobody edits them."""
         self._text, self._marks, self._library = text, marks, library
         self._starts = [mark.start for mark in marks]
-        self._read = functools.cache(lambda file: _lines(folder / file))
+        self._read = functools.cache(lambda file: lines_of(folder / file))
         self._lines = list(self._of_parts(parts))
 
     def mark(self, at: int) -> Mark:
@@ -127,9 +128,7 @@ class Columns:
         text = "".join(self._read(file)[line - 1 : line])
         if column < 0:  # a macro's, or the line is as in the file
             column = len(text[: max(0, text.find(token.text))].encode(errors="surrogateescape"))
-        before = len(text.encode(errors="surrogateescape")[:column].decode(errors="replace").expandtabs(8))
-        caret = " " * before + "^" + "~" * (len(token.text) - 1)
-        return f"{file}:{line}:{before + 1}: error: {words}\n{line:5} | {text.expandtabs(8)}\n      | {caret}\n"
+        return quoted(file, line, column, words, len(token.text), text)
 
     def _of_parts(self, parts: Iterable[tuple[int, int]]) -> Iterator[Line]:
         """The lines that have words, of files that can be read."""
@@ -182,13 +181,6 @@ def _places(text: str, line: Line, pairs: Iterable[tuple[Token, Token]]) -> dict
             column = len(line.written[begin : their.start].encode(errors="surrogateescape"))
             places[our.start] = Place(line.number + line.written.count("\n", 0, their.start), column)
     return places
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
-    except OSError:
-        return []
 
 
 def edited(text: str, edits: Iterable[Edit], columns: Columns) -> str:

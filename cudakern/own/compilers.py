@@ -17,7 +17,7 @@ from typing import NamedTuple
 from .. import _display, _driver
 from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, nvrtc, translate
+from . import cache, dependencies, messages, nvrtc, translate
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
@@ -408,21 +408,6 @@ def _run_nvrtc(
     return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 
 
-#: Of a note in the emulator's headers: how the compiler came there, the note, and the lines that it quotes.
-_NOTE = re.compile(
-    rf"^(?:In file included from {re.escape(str(HEADERS))}.*\n(?: +from .*\n)*)?"
-    rf"{re.escape(str(HEADERS))}/\S+: note: +(.*\n)(?: +\d* \|.*\n)*",
-    re.M,
-)
-
-
-def readable(log: str) -> str:
-    """A compiler's messages, without the functions that stand for what the emulator lacks (ptx.py), and without the
-    code of the emulator's headers."""
-    log = re.sub(r"call to \S+ declared with attribute error: ", "", log)
-    return _NOTE.sub(lambda note: "" if note[1] == "declared here\n" else f"      note: {note[1]}", log)
-
-
 def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
     if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
@@ -431,7 +416,7 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
-    log = readable(log)
+    log = messages.readable(log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

@@ -37,6 +37,7 @@ from .. import _driver
 from . import ptx, rules
 from .columns import LEFT_OUT, Columns, Edit, Mark, edited, marks_of
 from .cuda_source import Token, closing, split, tokens
+from .messages import STUB
 from .rules import Problem
 from .waits import Waits
 
@@ -63,7 +64,6 @@ _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__l
 _SPELT_OUT = re.compile(r"__attribute__\s?\(\((global|device|host|shared)\)\)")
 _SIDES = re.compile(r"__(?:device|host)__\b")
 _LITTLE = 200  #: A kernel with fewer words and signs does little.
-STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
@@ -98,10 +98,10 @@ def translated(
     source = [token for token in words if token.text not in LEFT_OUT]
     if launches is None:
         launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
-    translation = _Translation(text, source, mode, launches)
+    columns = Columns(text, marks, [(start, end) for start, end, _ in written], folder, library)
+    translation = _Translation(text, source, columns, mode, launches)
     translation.run()
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
-    columns = Columns(text, marks, [(start, end) for start, end, _ in written], folder, library)
     cxx = edited(text, translation.edits, columns)
     certain, doubts = translation.problems, list[Problem]()
     if not library:
@@ -160,8 +160,8 @@ def _is_launch(source: list[Token], i: int) -> bool:
 
 
 class _Translation:
-    def __init__(self, text: str, source: list[Token], mode: str, launches: bool) -> None:
-        self.text, self.source, self.launches = text, source, launches
+    def __init__(self, text: str, source: list[Token], columns: Columns, mode: str, launches: bool) -> None:
+        self.text, self.source, self.columns, self.launches = text, source, columns, launches
         self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
         #: A lambda that copies cannot copy an array without a length.
         copies = any(token.text == "[" and source[i + 1].text == "=" for i, token in enumerate(source[:-1]))
@@ -294,7 +294,10 @@ class _Translation:
             threads = "THEY_DO_LITTLE" if closing(source, end) - end < _LITTLE else "THEY_NEVER_WAIT"
         kernel = f"static_cast<void (*)({types})>({name})"
         call = f"::emu::launch<({kernel}), ::emu::{threads}{cluster}>({', '.join(parameters)})"
-        code = f'\n# 1 "{STUB}" 3\nif (::emu_launching) return {call};'
+        at = source[first].start
+        code = (
+            f'\n# {self.columns.line(at)} "{self.columns.mark(at).file}{STUB}" 3\nif (::emu_launching) return {call};'
+        )
         self.edits.append((source[end].end, source[end].end, code))
 
     def unlike_a_kernel(self, start: int, opening: int) -> str:
