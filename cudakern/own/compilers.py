@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from .. import _display, _driver
 from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, messages, nvrtc, translate
+from . import cache, dependencies, messages, nvrtc
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
@@ -53,6 +54,10 @@ _SHOWN_ERRORS = 5
 _SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message and in the log
 
 
+#: The files that make C++ of CUDA C++: what was made by others is not used again. (They are imported when something is
+#: compiled: a program in the cache starts faster.)
+_TRANSLATOR = "translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "waits.py", "ptx.py", "ptx.txt"
+TRANSLATOR = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _TRANSLATOR)).hexdigest()
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
 _FOR_HEADERS = re.compile("_|NDEBUG$")
 
@@ -189,7 +194,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
     while True:
         files[unit.name] = names.listed(unit.text, kernels, variables, "CK_SET_TABLE")
         job = Job(cxx, mode, unit.name, before, options)
-        key = cache.key(job, files, identity(cxx), dependencies.environment(), translate.VERSION)
+        key = cache.key(job, files, identity(cxx), dependencies.environment(), TRANSLATOR)
         try:
             path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, job, dict(files)))
         except RejectedError as rejected:
@@ -225,6 +230,8 @@ class Job(NamedTuple):
 
     def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
         """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
+        from .translate import translated
+
         for_ptx, for_half, for_textures = (
             ["-include", "emulator/device_ptx.h"], ["-DEMULATOR_PTX_HALF"], ["-DEMULATOR_TEXTURE_REFERENCES"]
         )  # fmt: skip
@@ -238,24 +245,22 @@ class Job(NamedTuple):
             if not text_file.is_file():
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
-            translated = translate.translated(
-                text, self.mode, str(HEADERS), self.launches, self.library, here or folder
-            )
-            if translated.errors:
-                raise RejectedError(log + translated.errors)
+            made = translated(text, self.mode, str(HEADERS), self.launches, self.library, here or folder)
+            if made.errors:
+                raise RejectedError(log + made.errors)
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
-            has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
-            if not has_textures and (more or not translated.has_ptx):
+            has_textures = bool(self.launches) and made.has_textures and for_textures[0] not in more
+            if not has_textures and (more or not made.has_ptx):
                 break
             more += for_textures * has_textures
-            if translated.has_ptx and for_ptx[1] not in more:
-                more += for_ptx + for_half * translated.has_half
-        text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
+            if made.has_ptx and for_ptx[1] not in more:
+                more += for_ptx + for_half * made.has_half
+        text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)
-        if translated.doubts:
+        if made.doubts:
             execute([*line, "-fsyntax-only"], {}, folder, here)
-            raise RejectedError(translated.doubts)
+            raise RejectedError(made.doubts)
         return line, log + execute(line, {}, folder, here)
 
 

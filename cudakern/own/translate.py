@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import bisect
 import functools
-import hashlib
 import itertools
 import re
 from collections.abc import Iterator
@@ -67,9 +66,6 @@ _LITTLE = 200  #: A kernel with fewer words and signs does little.
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
-#: This file and those that it follows: what was made by others is not used again.
-_FILES = "translate.py", "columns.py", "rules.py", "waits.py", "ptx.py", "ptx.txt"
-VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _FILES)).hexdigest()
 
 
 class Translated(NamedTuple):

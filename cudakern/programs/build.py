@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import _driver
 from .._installed import HEADERS, LIBRARY, SOURCES
-from ..own import cache, compilers, dependencies, messages, reports, translate
+from ..own import cache, compilers, dependencies, messages, reports
 from ..own.compilers import CompileError, Job, RejectedError
 from ..own.cuda_source import read
 from . import cccl
@@ -45,7 +45,7 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
     text = read(file)
     job = _job(cxx, request, file, mode)
     of_compiler = compilers.identity(cxx), dependencies.environment()
-    seen = [str(here), str(file), text, *of_compiler, translate.VERSION, job, cccl.OPTIONS]
+    seen = [str(here), str(file), text, *of_compiler, compilers.TRANSLATOR, job, cccl.OPTIONS]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
