@@ -246,8 +246,6 @@ class Job(NamedTuple):
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
             made = translated(text, self.mode, str(HEADERS), self.launches, self.library, here or folder)
-            if made.errors:
-                raise RejectedError(log + made.errors)
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
             has_textures = bool(self.launches) and made.has_textures and for_textures[0] not in more
             if not has_textures and (more or not made.has_ptx):
@@ -258,9 +256,12 @@ class Job(NamedTuple):
         text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)
-        if made.doubts:
-            execute([*line, "-fsyntax-only"], {}, folder, here)
-            raise RejectedError(made.doubts)
+        if made.errors or made.doubts:
+            try:
+                execute([*line, "-fsyntax-only"], {}, folder, here)
+            except RejectedError as rejected:
+                raise RejectedError(made.errors + str(rejected)) from None
+            raise RejectedError(made.errors or made.doubts)
         return line, log + execute(line, {}, folder, here)
 
 

@@ -26,6 +26,10 @@ _INCLUDES = re.compile(r"^(?:In file included| +) from (\S+?):(\d+)()[:,]", re.M
 _NOTE = re.compile(rf"^{_INCLUDED}{_OURS}: note: +(.*)\n{_LINES}", re.M)
 #: A function that stands for what the emulator lacks (ptx.py).
 _LACKING = re.compile(rf"^(\S+?):(\d+):\d+: error: call to \S+ declared with attribute error: (.*)\n{_LINES}", re.M)
+#: A message of clang, which quotes the line of the translated source.
+_OF_CLANG = re.compile(
+    r"^((\S+?):(\d+):\d+: (?:fatal )?(?:error|warning|note): .*\n)(?! *\d* \|)(.*)(?=\n *[~^])", re.M
+)
 _MISSING = re.compile(rf"^(\S+: fatal error: (\S+): No such file or directory\n{_LINES})", re.M)
 #: Headers that programs include and neither CUDA nor the emulator has.
 _HINTS = {
@@ -70,7 +74,9 @@ def readable(log: str) -> str:
     log = _ERROR.sub(_of_header, log)
     log = _NOTE.sub(_note, log)
     log = _LACKING.sub(lambda m: _of_word(m[1], int(m[2]), m[3], r"\b(?:asm|__asm__|__asm)\b"), log)
-    return _MISSING.sub(lambda m: m[1] + _hint(m[2]), log).replace(f"{STUB}:", ":")
+    log = _OF_CLANG.sub(_as_written, log)
+    log = _MISSING.sub(lambda m: m[1] + _hint(m[2]), log)
+    return log.replace(f"{STUB}:", ":").replace("emu_print(int, ", "printf(")
 
 
 def _of_header(match: re.Match[str]) -> str:
@@ -95,6 +101,11 @@ def _of_word(file: str, line: int, words: str, pattern: str) -> str:
     found = re.search(pattern, text)
     column = len(text[: found.start()].encode(errors="surrogateescape")) if found else -1
     return quoted(file, line, column, words, len(found[0]) if found else 1)
+
+
+def _as_written(match: re.Match[str]) -> str:
+    line = "".join(lines_of(Path(match[2]))[int(match[3]) - 1 : int(match[3])]).replace("\t", " ")
+    return match[1] + (line or match[4])
 
 
 def _note(match: re.Match[str]) -> str:

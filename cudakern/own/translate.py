@@ -111,13 +111,15 @@ def translated(
 def _without_sides(text: str, words: list[Token], parts: list[tuple[int, int]]) -> str:
     """The text with spaces in the place of ``__device__`` and ``__host__``, whose words these are in some parts."""
     starts, known = [start for start, _ in parts], {token.start for token in words}
-    pieces, done = [], 0
+    pieces, done, read = [], 0, -1
     for match in _SIDES.finditer(text):
         at = match.start()
         part = bisect.bisect(starts, at) - 1
         if part < 0 or at >= parts[part][1]:  # in a header of the system
             line = text.rfind("\n", 0, at) + 1
-            known.update(token.start for token in tokens(text, line, match.end()))
+            if line != read:
+                known.update(token.start for token in tokens(text, line, text.find("\n", at)))
+            read = line
         if at in known:
             pieces += [text[done:at], " " * len(match[0])]
             done = match.end()
@@ -187,7 +189,7 @@ class _Translation:
                 i = self.asm(i)
                 continue
             if sign == "__global__":
-                self.kernel(start, i)
+                self.kernel(start, i, any(scopes))
             elif sign == "__shared__":
                 shared = True
             elif sign == "volatile":
@@ -235,11 +237,16 @@ class _Translation:
         elif not counts & {2, 3, 4} and all(token.text != "." for token in inside[-3:]):
             message = "a launch has two to four values in <<<grid, block, bytes of shared memory, stream>>>"
             message += f", not {min(counts)}"
+        arguments = source[end + 3 : closing(source, end + 3)]
         if message:
             self.problems.append(Problem(source[at]._replace(text="<<<"), message))
+        if message or any(token.text == ";" for token in _outside_of_braces(arguments)):  # without a `)`
+            after = next((token.start for token in source[at:] if token.text in ";{}"), source[at].start)
+            after = source[end + 2].end if end < len(source) else after
+            self.edits.append((source[at].start, after, ""))  # the C++ compiler is to find the other errors
             return
         first = _callee(source, at)
-        last = source[closing(source, end + 3) - 1]
+        last = arguments[-1]
         self.edits += [
             (source[first].start, source[at + 2].end, "(::emu::configure("),
             (source[end].start, source[end + 2].end, ("), ", (source[first].start, source[at - 1].end))),
@@ -247,7 +254,7 @@ class _Translation:
         ]
 
     # --- kernels
-    def kernel(self, start: int, at: int) -> None:
+    def kernel(self, start: int, at: int, inside: bool) -> None:
         """A declaration with ``__global__`` at that token: it is exported and, if it has a body, launches itself."""
         source = self.source
         # Where emu_launching is constant for it, it must look each time.
@@ -274,6 +281,8 @@ class _Translation:
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
         if not self.launches or end >= len(source) or source[end].text != "{":
             return
+        if inside and all(token.text != "friend" for token in source[start:at]):
+            return  # a member, which rules.py refuses
         first = _name_before(source, opening)
         name = self.text[source[first].start : source[opening - 1].end]
         while source[start].text == "extern" and source[start + 1].text.startswith('"'):
@@ -353,7 +362,6 @@ class _Translation:
         if len(split(statement[at:], "=", opening="([{<", closing=")]}>")) > 1:
             message = "initializer not allowed for __shared__ variable: let a thread assign to it, then __syncthreads()"
             self.problems.append(Problem(statement[words.index("=") - 1], message))
-            return
         for token in statement:
             if token.text == "static":
                 self.edits.append((token.start, token.end, ""))
@@ -505,6 +513,14 @@ def _before_angle(source: list[Token], at: int) -> int:
             return i
         i -= 1
     return at
+
+
+def _outside_of_braces(section: list[Token]) -> Iterator[Token]:
+    depth = 0
+    for token in section:
+        depth += (token.text == "{") - (token.text == "}")
+        if not depth:
+            yield token
 
 
 def _is_shift(source: list[Token], at: int) -> bool:
