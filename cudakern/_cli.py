@@ -5,7 +5,6 @@ invalid argument, 1 for a failed ladder, verify or check."""
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import platform
@@ -18,8 +17,9 @@ import numpy as np
 
 from . import __version__, _display
 from ._arguments import keywords
-from ._backend import backend, use_backend
-from ._errors import CudaError, nearest, unknown
+from ._backend import backend
+from ._command import PROGRAMS, guarded
+from ._errors import nearest, unknown
 from .calls import table
 from .chips.device_query import device_query
 from .course import copies
@@ -30,13 +30,8 @@ from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
 from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
-from .own.compilers import CompileError
 from .programs import run as programs
-from .programs import toolkit
 from .sources.source import source
-
-#: Commands whose words are those of other programs.
-_PROGRAMS = {"run": programs.command_run, "cc": programs.command_cc, "toolkit": toolkit.command}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser, common, commands = _parsers()
     if arguments and arguments[0] in ("check", "trace") and any(programs.is_source(word) for word in arguments[1:]):
         arguments[:1] = ["run", f"--{arguments[0]}"]
-    if arguments and arguments[0] in _PROGRAMS and not {"-h", "--help"} & {*arguments[1:2]}:  # words of other programs
-        return _guarded(parser, arguments[0], None, lambda: _PROGRAMS[arguments[0]](arguments[1:]))
+    if arguments and arguments[0] in PROGRAMS and not {"-h", "--help"} & {*arguments[1:2]}:  # words of other programs
+        return _guarded(parser, arguments[0], None, lambda: PROGRAMS[arguments[0]](arguments[1:]))
     options, words = common.parse_known_args(arguments, argparse.Namespace(json=False, backend=None))
     command = next((word for word in words if not word.startswith("-")), None)
     if command is None:
@@ -76,26 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(parser: _Parser, command: str, backend: str | None, run: Callable[[], Any]) -> int:
-    """Runs a command: the exit status. Errors are printed."""
     try:
-        with use_backend(backend) if backend else contextlib.nullcontext():
-            return int(run() or 0)
+        return guarded(backend, run)
     except argparse.ArgumentTypeError as error:
         parser.error(f"{command}: {error}")
-    except CompileError as error:
-        first = str(error).partition(":\n")[0]
-        print(f"{error.log}cudakern: {first}" if error.log else f"cudakern: {error}", file=sys.stderr)
-        return 1
-    except (ValueError, TypeError, NotImplementedError, CudaError, ImportError, OSError, MemoryError) as error:
-        if isinstance(error, BrokenPipeError):  # `cudakern variants matmul | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
-        message = " ".join(str(error).split()).replace("requested by use_backend", "requested by --backend")
-        print(f"cudakern: {message}", file=sys.stderr)
-        return 2 if isinstance(error, (ValueError, TypeError)) else 1
-    except KeyboardInterrupt:
-        print("cudakern: stopped", file=sys.stderr)
-        return 130
 
 
 def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
@@ -118,12 +97,12 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
         """Adds a command, with its ``words`` and the options of several commands that it ``has``."""
         name, text = run.__name__.removeprefix("_"), run.__doc__
         usage = f"cudakern {name} {words} [options]" if words else None
-        usage = usage.removesuffix(" [options]") if usage and name in _PROGRAMS else usage
-        parents = [] if name in _PROGRAMS else [common]
+        usage = usage.removesuffix(" [options]") if usage and name in PROGRAMS else usage
+        parents = [] if name in PROGRAMS else [common]
         commands[name] = options = sub.add_parser(name, usage=usage, help=text, description=text, parents=parents)
         options.set_defaults(command=name, run=run, usage=words)
         if words:
-            parameter = "" if name in _PROGRAMS else "; n=1000: a parameter"
+            parameter = "" if name in PROGRAMS else "; n=1000: a parameter"
             options.add_argument("words", nargs="*", metavar=words, help=f"{what or known}{parameter}")
         for option in has.split():
             options.add_argument(option, **several[option])

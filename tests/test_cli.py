@@ -435,7 +435,7 @@ def test_the_command_is_installed():
 
     output = [entry for entry in entry_points(group="console_scripts") if entry.name == "cudakern"]
     assert output
-    assert output[0].value == "cudakern._cli:main"
+    assert output[0].value == "cudakern._command:main"
 
 
 def test_notebooks(tmp_path):

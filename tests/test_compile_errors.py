@@ -31,6 +31,122 @@ def test_errors_have_the_sources_lines():
     assert failure.value.log.count("error") >= 2
 
 
+WRONG_NAMES = """
+#define CHECK(call) do { cudaError_t code = call; if (code) return 1; } while (0)
+#define SIZE (1 << 2)
+__device__ __forceinline__ float twice(float   x) { return   2 * x + no1; }
+__global__ void k(float *x, int n) { x[0] = no2; }
+template <typename T, int N = SIZE> __global__ void t(T *x)
+{
+\textern __shared__ T s[];   __shared__ int c; /* é */ c = no3;
+}
+int main() {
+\tfloat *d = NULL, h[SIZE]; int e = SIZE + no4;
+    CHECK(cudaMemcpy(d, h,
+                     sizeof h * no5, cudaMemcpyHostToDevice));
+    k<<<1, no6>>>(d, 1); t<float>  <<<no7, 1, SIZE>>>(d + no8); k<<<1, 1>>>(no9, 1); int f = no10;
+    k
+      <<<dim3(1, no11),
+         32>>>(d,
+               no12);
+    printf("%s é", "é", no13);
+}
+"""
+
+
+@on_the_emulator
+def test_errors_point_at_the_words_as_they_are_written(tmp_path):
+    """In spite of macros, tabs and what the translation inserts; g++ counts a tab as up to 8 columns."""
+    (tmp_path / "wrong.cu").write_text("#include <cstdio>" + WRONG_NAMES)
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.run(tmp_path / "wrong.cu")
+    found = re.findall(r"wrong\.cu:(\d+):(\d+): error: .(no\d+). was not declared", failure.value.log)
+    lines = [line.expandtabs(8) for line in WRONG_NAMES.split("\n")]
+    places = {name: (i, line.index(name)) for i, line in enumerate(lines, 1) for name in re.findall(r"\bno\d+", line)}
+    assert {name: (int(line), int(column) - 1) for line, column, name in found} == places
+    assert "    k<<<1, no6>>>(d, 1); t<float>" in failure.value.log
+    assert "emu" not in failure.value.log.replace(str(tmp_path), "")
+
+
+KERNEL = "__global__ void k(int *x, int n) { x[0] = n; }\n"
+DEVICE = "__device__ int twice(int x) { return 2 * x; }\n"
+HOST = "int half(int x) { return x / 2; }\n"
+
+
+@on_the_emulator
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        ("{KERNEL} int main() { k«<<<»1>>>(0, 1); }", "a launch has two to four values in .*, not 1"),
+        ("{KERNEL} int main() { k«<<<»1, 2, 0, 0, 0>>>(0, 1); }", "a launch has two to four values in .*, not 5"),
+        ("{KERNEL} int main() { k«<<<»1, 2>>(0, 1); }", "a launch is written kernel<<<.*: `>>>` is missing"),
+        ("{KERNEL} int main() { k«<<<»1, 2>>>; }", r"a launch is written kernel<<<.*: `\(` is missing"),
+        ("__global__ int *«f»(int x) {}", "a __global__ function must have a void return type"),
+        ("struct S { __global__ void «f»() {} };", "a __global__ function cannot be a member function"),
+        ("__global__ void f() { __shared__ int «s» = 3; }", "initializer not allowed for __shared__ variable"),
+        ("{KERNEL} int main() { if (true) «k»(0, 1); }", "a __global__ function call must be configured: k<<<"),
+        ("{HOST} int main() { «half»<<<1, 1>>>(2); }", "a __host__ function call cannot be configured"),
+        ("{DEVICE} int main() { «twice»<<<1, 1>>>(2); }", "a __device__ function call cannot be configured"),
+        ("{DEVICE} int main() { return «twice»(2); }", r'calling a __device__ function \("twice"\) from a __host__ f'),
+        ("{HOST} __global__ void f(int *x) { x[0] = «half»(2); }", r"calling a __host__ .* from a __global__ function"),
+        ("{HOST} __device__ int f(int x) { return «half»(x); }", r"calling a __host__ .* from a __device__ function"),
+        ("int main() { return «threadIdx».x; }", 'identifier "threadIdx" is undefined in a __host__ function'),
+        ("int main() { «__syncthreads»(); }", "calling a __device__ function .* from a __host__ function"),
+        ("int main() { «__shared__» int s[4]; }", "a __shared__ variable cannot be declared in a __host__ function"),
+        (
+            "#include <iostream>\n__global__ void f() { std::«cout» << 1; }",
+            "identifier .std::cout. is undefined in device code.*: use printf",
+        ),
+    ],
+)
+def test_what_nvcc_refuses(tmp_path, source, words):
+    for name in ("KERNEL", "DEVICE", "HOST"):
+        source = source.replace(f"{{{name}}}", globals()[name])
+    before, word, _ = re.split("[«»]", source)
+    (tmp_path / "wrong.cu").write_text(re.sub("[«»]", "", source))
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.run(tmp_path / "wrong.cu")
+    line, column = before.count("\n") + 1, len(before.split("\n")[-1])
+    (error,) = [text for text in failure.value.log.split("\n") if "error" in text]
+    assert re.search(rf"wrong\.cu:{line}:{column + 1}: error: {words}", error)
+    assert failure.value.log.endswith(f"      | {' ' * column}^{'~' * (len(word) - 1)}\n")
+
+
+@on_the_emulator
+def test_what_only_looks_like_a_call_that_nvcc_refuses(tmp_path):
+    """Names that stand for other things as well, lambdas and functors of the device, and functions of both sides."""
+    (tmp_path / "right.cu").write_text(r"""
+    #include <algorithm>
+    using namespace std;
+    #define BOTH __host__ __device__
+    BOTH int twice(int x) { return 2 * x; }
+    constexpr int half(int x) { return x / 2; }
+    __device__ int min(int a) { return a; }
+    __global__ void fill(int *x, int n) { x[0] = twice(half(n)) + min(n); }
+    __global__ void run(int *x) { fill<<<1, 1>>>(x, 6); }
+    struct Solver {
+        int *x;
+        void run() { ::run<<<1, 1>>>(x); }
+        void go() { run(); }
+    };
+    template <class F> __global__ void call(F f, int *x) { x[0] += f(1); }
+    __device__ int square(int x) { return x * x; }
+    struct Squared { __device__ int operator()(int x) const { return square(x + 1); } };
+    int main() {
+        int h[4], *x;
+        dim3 blockDim(1), threadIdx(1);
+        auto cube = [](int x) { return x * x * x; };
+        fill(h, h + 4, min(1, 2));
+        cudaMallocManaged(&x, 4);
+        Solver{x}.go();
+        call<<<threadIdx.x, blockDim>>>([=] __device__ (int i) { return square(i); }, x);
+        call<<<1, 1>>>(Squared{}, x);
+        cudaDeviceSynchronize();
+        return *x == 6 + 6 + 1 + 4 && cube(h[0]) == 1 && twice(2) == 4 ? 0 : 1;
+    }""")
+    assert cudakern.run(tmp_path / "right.cu").exit_code == 0
+
+
 @pytest.mark.parametrize(
     "source, words",
     [
@@ -285,6 +401,44 @@ def test_features_that_the_emulator_lacks(tmp_path):
         cudakern.CompileError, match=r"kernels\.cu:2:.*has no __cluster_dims__: .* from Python has no clusters"
     ):
         cudakern.compile("\n__global__ void __cluster_dims__(2) f() {}")
+
+
+@on_the_emulator
+@pytest.mark.parametrize(
+    "source, error",
+    [
+        ("struct S { ~S(); }; __global__ void «f»(S s) {} int main() { f<<<1, 1>>>(S()); }",
+         "a kernel's parameters must have no copy constructor or destructor of their own: bytes are copied"),
+        ("struct P { int a[3]; }; __global__ void f(P *p) { p[0] = __shfl_sync«(»-1, p[0], 0); }",
+         "lanes can exchange only numbers of at most 8 bytes"),
+        ("__global__ void f(int *x) { «asm»(\"bogus.u32 %0, 1;\" : \"=r\"(x[0])); } int main() { f<<<1, 1>>>(0); }",
+         "the emulator does not have the PTX instruction bogus.u32"),
+        ("«#»include <cufft.h>", "the emulator has no cuFFT (cufft.h): run this program on a GPU"),
+        ("#include «<»helper_cuda.h>", "helper_cuda.h: No such file or directory"),
+    ],
+)  # fmt: skip
+def test_messages_do_not_show_the_emulators_code(tmp_path, source, error):
+    before, word, after = re.split("[«»]", source)
+    (tmp_path / "wrong.cu").write_text(before + word + after)
+    with pytest.raises(cudakern.CompileError) as failure:
+        cudakern.run(tmp_path / "wrong.cu")
+    log = failure.value.log
+    assert f"wrong.cu:1:{len(before) + 1}: " in log
+    assert f"error: {error}\n" in log
+    assert not re.search(r"emu(_|::)|<launch>|csrc|include/emulator", log)
+    assert ("note: it belongs to NVIDIA's samples: clone" in log) == ("helper_cuda" in source)
+
+
+@on_the_emulator
+def test_messages_of_the_linker(tmp_path):
+    for text, error in (
+        ("__global__ void f() {}", "^no source defines the function main, with which a program begins\n$"),
+        ("int g();\nint main() { return g(); }", r"^\S*wrong\.cu:2: undefined reference to `g\(\)'\n$"),
+    ):
+        (tmp_path / "wrong.cu").write_text(text)
+        with pytest.raises(cudakern.CompileError) as failure:
+            cudakern.run(tmp_path / "wrong.cu")
+        assert re.search(error, failure.value.log)
 
 
 # --- errors of launches ----------------------------------------------------------------------------------------------

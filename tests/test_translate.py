@@ -219,3 +219,69 @@ def test_a_wait_behind_a_pointer_is_no_loop(tmp_path):
     }"""
     (tmp_path / "pointer.cu").write_text(source)
     assert ck.run(tmp_path / "pointer.cu").output == "32 32\n"
+
+
+FORMS = {
+    "(c ? add : sub)": 1,
+    "table[1]": -1,
+    "grid[0][i - 1]": 1,
+    "(*pointer)": 1,
+    "(**pointer)": 1,
+    "object.kernel": 1,
+    "(*that).kernels[i]": -1,
+    "that->get(1)": 1,
+    "Object::pick(c)": 1,
+    "list.at(0)": 1,
+    "std::get<0>(pair)": 1,
+    "static_cast<kernel>(add)": 1,
+    "reinterpret_cast<void (*)(int *, int)>((void *)add)": 1,
+    "((kernel)add)": 1,
+    "[] { return &add; }()": 1,
+    "[&](bool c) { return c ? add : sub; }(false)": -1,
+    "{ int z; } (add)": 1,
+    "::deep::er::add<int>": 1,
+    "times<(1 < 2)>": 1,
+    "times<(3 > 2) + 1>": 2,
+    "times<1 << 2>": 4,
+    "times<sizeof(int) * 2, std::conditional_t<(1 < 2), int, float>>": 8,
+    "shifted<>": 8,
+    "std::move(constant)": 1,
+}
+
+
+def test_forms_of_launches(tmp_path):
+    source = r"""
+    #include <cstdio>
+    #include <tuple>
+    #include <type_traits>
+    #include <vector>
+    __global__ void add(int *x, int n) { *x += n; }
+    __global__ void sub(int *x, int n) { *x -= n; }
+    template <int N, typename T = int> __global__ void times(T *x, T n) { *x += N * n; }
+    template <int N = 1 << 2, typename S = int, int M = (8 >> 1)>
+    __global__ void shifted(S *x, S n) { *x += (N + M) * n; }
+    namespace deep { namespace er { template <class T> __global__ void add(T *x, T n) { *x += n; } } }
+    typedef void (*kernel)(int *, int);
+    struct Object {
+        ::kernel kernel, kernels[2];
+        ::kernel get(int) const { return kernel; }
+        static ::kernel pick(bool c) { return c ? add : sub; }
+        void run(int *x) { this->kernel<<<1, 1>>>(x, 1); kernel<<<1, 1>>>(x, 1); get(0)<<<1, 1>>>(x, 1); }
+    };
+    int main() {
+        bool c = true;
+        int i = 1, *x, number = 0;
+        kernel table[2] = {add, sub}, grid[2][2] = {{add, sub}, {sub, add}}, *pointer = table;
+        const kernel constant = add;
+        Object object{add, {add, sub}}, *that = &object;
+        std::vector<kernel> list(table, table + 2);
+        std::tuple<kernel, int> pair(add, 1);
+        cudaMallocManaged(&x, 4);
+        RUNS
+        object.run(x), cudaDeviceSynchronize(), printf("%d\n", *x);
+    }"""
+    run = "*x = 0; {}<<<c && 1 < 2 ? 1 : i >> 1, {{1}}>>>(x, (1 < 2) >> 0); cudaDeviceSynchronize(); printf({}, *x);"
+    form = '"%d "'
+    runs = "\n".join(run.format(callee, form) for callee in FORMS) + "*x = 0;"
+    (tmp_path / "forms.cu").write_text(source.replace("RUNS", runs))
+    assert ck.run(tmp_path / "forms.cu").output == " ".join([*map(str, FORMS.values()), "3\n"])

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .._installed import SOURCES
 from ..own import compilers
-from ..own.translate import STUB
+from ..own.messages import STUB
 
 _NOTED = re.compile(r"\b(?:callq?|bl)\s.*<__sanitizer_cov_trace_pc")
 _INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *([^#]*)")

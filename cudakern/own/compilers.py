@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from .. import _display, _driver
 from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, nvrtc, shared, translate
+from . import cache, dependencies, messages, nvrtc, shared
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
@@ -53,6 +54,13 @@ _SHOWN_ERRORS = 5
 _SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message and in the log
 
 
+#: The files that make C++ of CUDA C++: what was made by others is not used again. (They are imported when something is
+#: compiled: a program in the cache starts faster.)
+_TRANSLATOR = (
+    *("translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "variables.py", "waits.py"),
+    *("loops.py", "uniform.py", "statements.py", "inlined.py", "ptx.py", "ptx.txt"),
+)
+TRANSLATOR = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _TRANSLATOR)).hexdigest()
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
 _FOR_HEADERS = re.compile("_|NDEBUG$")
 
@@ -189,7 +197,7 @@ def for_emulator(native: Native, unit: Unit, names: Names, device: int, mode: st
     while True:
         files[unit.name] = names.listed(unit.text, kernels, variables, "CK_SET_TABLE")
         job = Job(cxx, mode, unit.name, before, options)
-        key = cache.key(job, files, identity(cxx), dependencies.environment(), translate.VERSION)
+        key = cache.key(job, files, identity(cxx), dependencies.environment(), TRANSLATOR)
         try:
             path, _ = kept(key, ".so", may_read, functools.partial(_run_shown, job, dict(files)))
         except RejectedError as rejected:
@@ -228,6 +236,8 @@ class Job(NamedTuple):
 
     def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
         """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
+        from .translate import translated
+
         for_ptx, for_half, for_textures = (
             ["-include", "emulator/device_ptx.h"], ["-DEMULATOR_PTX_HALF"], ["-DEMULATOR_TEXTURE_REFERENCES"]
         )  # fmt: skip
@@ -240,23 +250,31 @@ class Job(NamedTuple):
             if not text_file.is_file():
                 return line, log
             text = text_file.read_text(encoding="utf-8", errors="surrogateescape")
-            as_told = text, self.mode, str(HEADERS), self.launches, self.library
-            translated = translate.translated(*as_told)
+            as_told = text, self.mode, str(HEADERS), self.launches, self.library, here or folder
+            made = translated(*as_told)
             # Only whole programs may be so old: newer sources may use the name `texture` for something else.
-            has_textures = bool(self.launches) and translated.has_textures and for_textures[0] not in more
-            if not has_textures and (more or not translated.has_ptx):
+            has_textures = bool(self.launches) and made.has_textures and for_textures[0] not in more
+            if not has_textures and (more or not made.has_ptx):
                 break
             more += for_textures * has_textures
-            if translated.has_ptx and for_ptx[1] not in more:
-                more += for_ptx + for_half * translated.has_half
+            if made.has_ptx and for_ptx[1] not in more:
+                more += for_ptx + for_half * made.has_half
         line = [*self.cxx, "-x", "c++-cpp-output", str(text_file), "-o", str(folder / RESULT)]
         line += _without_includes(self.options)
-        if translated.has_loops:
-            with contextlib.suppress(RejectedError):  # a mistake of the source's has better words without them
-                text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
-                return line, log + execute(line, {}, folder, here)
-            translated = translate.translated(*as_told, loops=False)
-        text_file.write_text(translated.text, encoding="utf-8", errors="surrogateescape")
+        if made.has_loops:
+            # A mistake of the source's has better words without loops.
+            with contextlib.suppress(RejectedError):
+                if not made.errors and not made.doubts:
+                    text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
+                    return line, log + execute(line, {}, folder, here)
+            made = translated(*as_told, loops=False)
+        text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
+        if made.errors or made.doubts:
+            try:
+                execute([*line, "-fsyntax-only"], {}, folder, here)
+            except RejectedError as rejected:
+                raise RejectedError(made.errors + str(rejected)) from None
+            raise RejectedError(made.errors or made.doubts)
         return line, log + execute(line, {}, folder, here)
 
 
@@ -409,11 +427,6 @@ def _run_nvrtc(
     return json.dumps(linkers).encode() + b"\n" + content, None if may_read.computed else ()
 
 
-def readable(log: str) -> str:
-    """A compiler's messages, without the functions that stand for what the emulator lacks (ptx.py)."""
-    return re.sub(r"call to \S+ declared with attribute error: ", "", log)
-
-
 def _message(unit: Unit, log: str) -> str:
     """The compiler's first errors, with the lines of the source."""
     if symbol := re.search(r"Unresolved extern function '(\S+)'", log):
@@ -422,7 +435,7 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
-    log = readable(log)
+    log = messages.readable(log)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

@@ -26,26 +26,28 @@ from __future__ import annotations
 import bisect
 import contextlib
 import functools
-import hashlib
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
-from . import ptx, variables
+from . import ptx, rules, variables
+from .columns import LEFT_OUT, Columns, Edit, Mark, edited, marks_of, plain
 from .cuda_source import Token, closing, split, tokens
 from .inlined import Inlined
 from .loops import Loops, ask
+from .messages import STUB
+from .rules import Problem
 from .statements import WAITS, Known, NotUnderstood
 from .waits import Waits
 
-#: Of the preprocessor: what follows is of that line of that file; 3: a header of the system.
-_MARKER = re.compile(r'^# (\d+) "((?:\\.|[^"\\])*)"([\d ]*)$', re.M)
 #: What the translation looks for: a file without these words stays as it is.
 _WORDS = re.compile(
-    r"__global__|\btexture\s*<|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*|__device__)\b"
+    r"__global__|\btexture\s*<|__shared__|<<\s?<|\b(?:asm|__asm__|__asm|volatile|__threadfence\w*)\b"
+    r"|\b(?:__device__|__host__|__constant__|threadIdx|blockIdx|__sync\w+|__shfl\w+|atomic[A-Z]\w+)\b"
 )
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
@@ -63,19 +65,15 @@ _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
+#: What CUDA's own headers write for `__global__` and the like.
+_SPELT_OUT = re.compile(r"__attribute__\s?\(\((global|device|host|shared)\)\)")
+_SIDES = re.compile(r"__(?:device|host|constant)__\b")
 _LITTLE = 200  #: A kernel with fewer words and signs, whose threads never wait, becomes a loop with its code in it.
 _MOST = 300_000  #: Where there are more words and signs, as in CCCL's headers, nothing becomes loops.
 _LONG = 4000  #: One with more is not written as loops.
-STUB = "<launch>"  #: the file to which the code that launches a kernel belongs
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
-#: This file and those that it follows: what was made by others is not used again.
-_OWN = (
-    *("translate.py", "variables.py", "cuda_source.py", "waits.py", "statements.py", "uniform.py", "loops.py"),
-    *("inlined.py", "ptx.py", "ptx.txt"),
-)
-VERSION = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _OWN)).hexdigest()
 
 
 class Translated(NamedTuple):
@@ -84,64 +82,91 @@ class Translated(NamedTuple):
     has_half: bool  #: and that with 16-bit floating-point numbers
     has_textures: bool  #: declared as CUDA had them until version 12, `texture<float> t`
     has_loops: bool  #: functions that loops.py has written
-
-
-Edit = tuple[int, int, str]  #: start, end, and what takes the place of the text between
+    errors: str  #: of rules that the C++ compiler does not know
+    doubts: str  #: the same, to be believed only if the C++ compiler finds no other errors
 
 
 def translated(
-    text: str, mode: str, headers: str, launches: bool | None = None, library: str = "", loops: bool = True
-) -> Translated:
+    text: str, mode: str, headers: str, launches: bool | None = None, library: str = "", folder: Path = Path(),
+    loops: bool = True,
+) -> Translated:  # fmt: skip
     """The C++ of a preprocessed source. ``headers``: the folder of the emulator's own, which are C++ already;
     ``library``: the folder of headers in CUDA C++ that are marked like those of the system, such as Thrust's;
-    ``launches``: whether kernels can be called from other files; by default if this one has a launch; ``loops``:
-    whether their threads may be loops."""
-    places, own = _places(text, headers, library), ""
-    if variables.WORDS.search(text):
-        users = [place for place in places if not (library and place[2].startswith(library))]
-        own = variables.registered(text[start:end] for start, end in _parts(text, users, variables.WORDS))
-        text = variables.without_words(text)
-    parts = _parts(text, places, _WORDS)
-    source = [token for start, end in parts for token in tokens(text, start, end)]
+    ``launches``: whether kernels can be called from other files; by default if this one has a launch; ``folder``: to
+    which names of files are relative; ``loops``: whether threads may be loops."""
+    text = _SPELT_OUT.sub(lambda match: f"__{match[1]}__".ljust(len(match[0])), text)
+    marks = marks_of(text)
+    written = list(_written(text, marks, headers, library))
+    read = {file for start, end, file in written if _WORDS.search(text, start, end)}
+    parts = [(start, end) for start, end, file in written if file in read]
+    own = variables.registered(_with_variables(text, written, library)) if launches else ""
+    words = [token for start, end in parts for token in tokens(text, start, end)]
+    text = _without_sides(text, words, parts)
+    source = [token for token in words if token.text not in LEFT_OUT]
     if launches is None:
         launches = any(_is_launch(source, i) for i, token in enumerate(source) if token.text == "<")
-    translation = _Translation(text, source, mode, launches, loops)
+    columns = Columns(text, marks, [(start, end) for start, end, _ in written], folder, library)
+    translation = _Translation(text, source, columns, mode, launches, loops)
     has_loops = translation.run()
     if own:
         translation.edits.append((len(text), len(text), f'\n# 1 "{STUB}" 3\n{own}\n'))
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
+    cxx = edited(text, translation.edits, columns)
+    certain, doubts = translation.problems, list[Problem]()
+    if not library:
+        is_of_system = functools.partial(_is_of_system, text, written)
+        kernels, doubts = rules.problems(words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
+        certain += kernels
+    messages = ("".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts))
     of_ptx = translation.has_ptx, translation.has_half
-    return Translated(_edited(text, translation.edits), *of_ptx, has_textures, has_loops)
+    return Translated(cxx, *of_ptx, has_textures, has_loops, *messages)
 
 
-Place = tuple[int, int, str]  #: where a part of a file is in a text, and which file's it is
+def _without_sides(text: str, words: list[Token], parts: list[tuple[int, int]]) -> str:
+    """The text with spaces in the place of ``__device__`` and the like, whose words these are in some parts."""
+    starts, known = [start for start, _ in parts], {token.start for token in words}
+    pieces, done, read = [], 0, -1
+    for match in _SIDES.finditer(text):
+        at = match.start()
+        part = bisect.bisect(starts, at) - 1
+        if part < 0 or at >= parts[part][1]:  # in a header of the system
+            line = text.rfind("\n", 0, at) + 1
+            if line != read:
+                known.update(token.start for token in tokens(text, line, text.find("\n", at)))
+            read = line
+        if at in known:
+            pieces += [text[done:at], " " * len(match[0])]
+            done = match.end()
+    return "".join([*pieces, text[done:]])
 
 
-def _places(text: str, headers: str, library: str) -> list[Place]:
-    """All but those of the system's headers, and of the emulator's."""
-    marks = [(m.start(), m.end(), m[2], m[3].split()) for m in _MARKER.finditer(text)]
+def _with_variables(text: str, written: list[tuple[int, int, str]], library: str) -> Iterator[str]:
+    """The parts of files that may have variables, without those of a library."""
+    files = {file for start, end, file in written if variables.WORDS.search(text, start, end)}
+    return (text[a:b] for a, b, file in written if file in files and not (library and file.startswith(library)))
+
+
+def _is_of_system(text: str, written: list[tuple[int, int, str]], name: str) -> bool:
+    """Whether the text has a function of that name in parts that are not the source's."""
+    starts = [start for start, *_ in written]
+    for match in re.finditer(rf"\b{name}\s*\(", text):
+        part = bisect.bisect(starts, match.start()) - 1
+        if part < 0 or match.start() >= written[part][1]:
+            return True
+    return False
+
+
+def _written(text: str, marks: list[Mark], headers: str, library: str) -> Iterator[tuple[int, int, str]]:
+    """Where in a text the parts of files are that are not the system's or the emulator's, and these files."""
     # A word that a macro of the system stands for is marked like a header of it: 3; but no file begins there: 1.
     others = {
-        file for *_, file, flags in marks if {"1", "3"} <= {*flags} and not (library and file.startswith(library))
+        mark.file
+        for mark in marks
+        if {"1", "3"} <= {*mark.flags.split()} and not (library and mark.file.startswith(library))
     }
-    marks = [(0, 0, "", []), *marks, (len(text), 0, "", [])]
-    return [(start, end, file) for (_, start, file, _), (end, *_) in pairwise(marks)
-            if file not in others and not file.startswith((headers, "<"))]  # fmt: skip
-
-
-def _parts(text: str, places: list[Place], words: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Those of files that must be read as a whole, because they have such words."""
-    read = {file for start, end, file in places if words.search(text, start, end)}
-    return [(start, end) for start, end, file in places if file in read]
-
-
-def _edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with these edits. Lines keep their numbers."""
-    pieces, done = [], 0
-    for start, end, other in sorted(edits, key=lambda edit: edit[:2]):
-        pieces += [text[done:start], other, "\n" * (text.count("\n", start, end) - other.count("\n"))]
-        done = end
-    return "".join([*pieces, text[done:]])
+    for mark, after in pairwise([Mark(0, 0, 1, "", ""), *marks, Mark(len(text), 0, 1, "", "")]):
+        if mark.file not in others and not mark.file.startswith((headers, "<")):
+            yield mark.end, after.start, mark.file
 
 
 class _Body(NamedTuple):
@@ -168,9 +193,10 @@ def _is_launch(source: list[Token], i: int) -> bool:
 
 
 class _Translation:
-    def __init__(self, text: str, source: list[Token], mode: str, launches: bool, loops: bool) -> None:
-        self.text, self.source, self.launches = text, source, launches
-        self.marks = [(m.start(), m.end() + 1, int(m[1]), m[2]) for m in _MARKER.finditer(text)]
+    def __init__(
+        self, text: str, source: list[Token], columns: Columns, mode: str, launches: bool, loops: bool
+    ) -> None:
+        self.text, self.source, self.columns, self.launches = text, source, columns, launches
         self.shared = _SHARED_REPORTING if mode in _driver.REPORTING else _SHARED
         #: A lambda that copies cannot copy an array without a length.
         copies = any(token.text == "[" and source[i + 1].text == "=" for i, token in enumerate(source[:-1]))
@@ -178,6 +204,7 @@ class _Translation:
             "auto *const {name} = emu_dynamic<{type}>()" if copies else "auto &{name} = emu_dynamic<{type}>()"
         )
         self.edits: list[Edit] = []
+        self.problems: list[Problem] = []
         self.has_ptx = self.has_half = False
         #: The names that are volatile: of the file, and of each open brace's scope.
         self.mode = mode
@@ -247,22 +274,37 @@ class _Translation:
     def launch(self, at: int) -> None:
         """``callee<<<configuration>>>(arguments)``, of which ``at`` is the first ``<``."""
         source, depth, end = self.source, 0, at + 3
-        while end < len(source):  # to the `>>>(` outside of parentheses
+        while end < len(source):  # to the `>>>` outside of parentheses
             sign = source[end].text
-            if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 4]] == [">", ">", "("]:
+            if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 3]] == [">", ">"]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
             if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
-                return  # no launch: the C++ compiler has its own words
+                end = len(source)
             end += 1
-        else:
+        inside = source[at + 3 : end]
+        counts = {len(split(inside, ",")), len(split(inside, ",", opening="([{<", closing=")]}>"))}
+        message = ""
+        if end >= len(source):
+            message = "a launch is written kernel<<<grid, block>>>(arguments): `>>>` is missing"
+        elif end + 3 >= len(source) or source[end + 3].text != "(":
+            message = "a launch is written kernel<<<grid, block>>>(arguments): `(` is missing after `>>>`"
+        elif not counts & {2, 3, 4} and all(token.text != "." for token in inside[-3:]):
+            message = "a launch has two to four values in <<<grid, block, bytes of shared memory, stream>>>"
+            message += f", not {min(counts)}"
+        arguments = source[end + 3 : closing(source, end + 3)]
+        if message:
+            self.problems.append(Problem(source[at]._replace(text="<<<"), message))
+        if message or any(token.text == ";" for token in _outside_of_braces(arguments)):  # without a `)`
+            after = next((token.start for token in source[at:] if token.text in ";{}"), source[at].start)
+            after = source[end + 2].end if end < len(source) else after
+            self.edits.append((source[at].start, after, ""))  # the C++ compiler is to find the other errors
             return
         first = _callee(source, at)
-        callee = self.text[source[first].start : source[at - 1].end]
-        last = source[closing(source, end + 3) - 1]
+        last = arguments[-1]
         self.edits += [
             (source[first].start, source[at + 2].end, "(::emu::configure("),
-            (source[end].start, source[end + 2].end, "), " + " ".join(callee.split())),
+            (source[end].start, source[end + 2].end, ("), ", (source[first].start, source[at - 1].end))),
             (last.end, last.end, ")"),
         ]
 
@@ -289,13 +331,18 @@ class _Translation:
         for token in source[start:opening]:
             if token.text == '"hidden"':  # visibility
                 self.edits.append((token.start, token.end, '"default"'))
+        if message := self.unlike_a_kernel(start, opening):
+            self.problems.append(Problem(source[opening - 1], message))
+            return
         end = closing(source, opening)  # after the parameters
         while end < len(source) and source[end].text in ("noexcept", "__attribute__"):
             end = closing(source, end + 1) if source[end + 1].text == "(" else end + 1
-        if source[end].text in ("->", "-"):  # auto k(int *x) -> void
+        if end < len(source) and source[end].text in ("->", "-"):  # auto k(int *x) -> void
             end = next((i for i in range(end, len(source)) if source[i].text in "{;"), end)
         if not (self.launches or self.has_loops) or end >= len(source) or source[end].text != "{":
             return
+        if inside and all(token.text != "friend" for token in source[start:at]):
+            return  # a member, which rules.py refuses
         first = _name_before(source, opening)
         name = self.text[source[first].start : source[opening - 1].end]
         while source[start].text == "extern" and source[start + 1].text.startswith('"'):
@@ -330,7 +377,8 @@ class _Translation:
                 code = self.inlined.body(body.brace, names)
                 if code is not None:
                     text = f"{self.raw(body.begin, body.brace)} {{\n{code}\n}}"
-                    source = _Translation(text, tokens(text), self.mode, self.launches, True)
+                    columns = Columns(text, marks_of(text), (), Path())
+                    source = _Translation(text, tokens(text), columns, self.mode, self.launches, True)
                     source.read()
                     body = source.bodies[0]
                     words = {token.text for token in source.source[body.brace :] if token.text.isidentifier()}
@@ -369,11 +417,12 @@ class _Translation:
             call = f"(void)&::emu::of_program<{of_kernel}>::kernel;"
         else:
             return
-        code = f'\n# 1 "{STUB}" 3\n{call}\n{self.place(source[body.brace].end)}\n'
+        at = source[_name_before(source, body.opening)].start
+        code = f'\n# {self.columns.line(at)} "{self.columns.mark(at).file}{STUB}" 3\n{call}'
         self.edits.append((source[body.brace].end, source[body.brace].end, code))
         if before:
             begin = source[body.begin].start
-            self.edits.append((begin, begin, f"{before}{self.place(begin)}\n"))
+            self.edits.append((begin, begin, before))
 
     def raw(self, first: int, after: int) -> str:
         """The text of these tokens, after a line that tells its place."""
@@ -383,8 +432,20 @@ class _Translation:
     def piece(self, first: int, after: int) -> str:
         """The C++ of these tokens, after a line that tells its place."""
         start, end = self.source[first].start, self.source[after - 1].end
-        edits = [(a - start, b - start, other) for a, b, other in self.edits if start <= a and b <= end]
-        return f"\n{self.place(start)}\n{_edited(self.text[start:end], edits)}\n"
+        return f"\n{self.place(start)}\n{plain(self.text, start, end, self.edits)}\n"
+
+    def place(self, at: int) -> str:
+        """What tells the compiler that the next line is the one there."""
+        return f'# {self.columns.line(at)} "{self.columns.mark(at).file}"'
+
+    def unlike_a_kernel(self, start: int, opening: int) -> str:
+        """Why that is no declaration of a kernel, of whose parameters ``opening`` is the parenthesis."""
+        source = self.source
+        begin = _after_angle(source, start + 1) if source[start].text == "template" else start
+        words = [token.text for token in source[begin : _name_before(source, opening)]]
+        if words[-1:] == ["*"] or {*words} & (_TYPE_WORDS - {"void", "auto", "typename", "class"}):
+            return "a __global__ function must have a void return type"
+        return ""
 
     def bound(self, start: int, end: int, word: str) -> list[str]:
         """Takes out ``__cluster_dims__(x, y, z)`` or ``__launch_bounds__(threads, ...)`` between these tokens: three
@@ -399,15 +460,11 @@ class _Translation:
                 return [*words, "1u", "1u"][:3]
         return []
 
-    def place(self, at: int) -> str:
-        """What tells the compiler that the next line is the one there."""
-        i = bisect.bisect(self.marks, at, key=lambda mark: mark[0]) - 1
-        _, end, line, file = self.marks[i] if i >= 0 else (0, 0, 1, "")
-        return f'# {line + self.text.count(chr(10), end, at)} "{file}"'
-
     def named(self, section: list[Token], prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""
         names = []
+        shifts = {i + j for i in range(len(section)) if _is_shift(section, i) for j in (0, 1)}
+        section = [token for i, token in enumerate(section) if i not in shifts]
         parts = split(section, ",", opening="([{<", closing=")]}>")
         for number, part in enumerate(parts):
             declared = split(part, "=", opening="([{<", closing=")]}>")[0]
@@ -436,6 +493,9 @@ class _Translation:
             self.edits.append((statement[first].start, statement[-1].end, form.format(**parts)))
             return
         at = words.index("__shared__")
+        if len(split(statement[at:], "=", opening="([{<", closing=")]}>")) > 1:
+            message = "initializer not allowed for __shared__ variable: let a thread assign to it, then __syncthreads()"
+            self.problems.append(Problem(statement[words.index("=") - 1], message))
         for token in statement:
             if token.text == "static":
                 self.edits.append((token.start, token.end, ""))
@@ -561,6 +621,9 @@ def _after_angle(source: list[Token], at: int) -> int:
         if sign in "([{":
             at = closing(source, at)
             continue
+        if _is_shift(source, at):
+            at += 2
+            continue
         depth += (sign == "<") - (sign == ">" and source[at - 1].text != "-")
         at += 1
         if not depth:
@@ -576,11 +639,27 @@ def _before_angle(source: list[Token], at: int) -> int:
         if sign in ")]":
             i = _before_parenthesis(source, i) - 1
             continue
+        if i and _is_shift(source, i - 1):
+            i -= 2
+            continue
         depth += (sign == ">" and source[i - 1].text != "-") - (sign == "<")
         if not depth:
             return i
         i -= 1
     return at
+
+
+def _outside_of_braces(section: list[Token]) -> Iterator[Token]:
+    depth = 0
+    for token in section:
+        depth += (token.text == "{") - (token.text == "}")
+        if not depth:
+            yield token
+
+
+def _is_shift(source: list[Token], at: int) -> bool:
+    """Whether ``<<`` is there, which is never the begin of a template's arguments."""
+    return [token.text for token in source[at : at + 2]] == ["<"] * 2 and source[at].end == source[at + 1].start
 
 
 def _before_parenthesis(source: list[Token], at: int) -> int:
@@ -606,6 +685,14 @@ def _name_before(source: list[Token], at: int) -> int:
     return i - (i > 0 and source[i - 1].text == "::")
 
 
+def _lambda(source: list[Token], at: int) -> int:
+    """The first token of the lambda whose body is closed there; -1 if that closes something else."""
+    i = _before_parenthesis(source, at) - 1
+    if source[i].text == ")":
+        i = _before_parenthesis(source, i) - 1
+    return _before_parenthesis(source, i) if source[i].text == "]" else -1
+
+
 def _callee(source: list[Token], at: int) -> int:
     """The first token of the expression before a launch: a name, ``(*kernel)``, ``table[i]``, ``a.b<T>``."""
     i = at
@@ -615,6 +702,10 @@ def _callee(source: list[Token], at: int) -> int:
             i = _before_parenthesis(source, i - 1)
             if before == "]" or source[i - 1].text.isidentifier() or source[i - 1].text in "])":
                 continue  # an index, or a call, of what stands before
+            if source[i - 1].text == ">" and source[_before_angle(source, i - 1) - 1].text.isidentifier():
+                continue  # a call of a template, or a cast: get<0>(table), static_cast<T>(kernel)
+            if source[i - 1].text == "}" and (first := _lambda(source, i - 1)) >= 0:
+                return first
         elif before == ">":
             i = _before_angle(source, i - 1)
             continue

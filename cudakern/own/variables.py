@@ -3,7 +3,7 @@
     __device__ int a;  namespace n { __constant__ float b[4]; }
         -->  int a;  namespace n { float b[4]; }  ...  static ::emu::variable emu_variables[] = {::a, ::n::b};
 
-For that, the words are still there after the preprocessor: device_qualifiers.h. Here, they are taken out.
+For that, the words are still there after the preprocessor: device_qualifiers.h. translate.py takes them out.
 """
 
 from __future__ import annotations
@@ -14,20 +14,8 @@ from collections.abc import Iterable
 from .cuda_source import contents
 
 WORDS = re.compile(r"__(?:device|constant)__(?!\w)")
-_STRING = re.compile(r""""(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'""")
 #: After such a word, a variable may be declared.
 _DECLARED = re.compile(rf"{WORDS.pattern}[^;{{}}()]*[;=\[{{]")
-
-
-def without_words(text: str) -> str:
-    """The text with spaces in place of the words, but for those in strings."""
-    pieces, done = [], 0
-    for match in WORDS.finditer(text):
-        before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        if '"' not in before or '"' not in _STRING.sub("", before):
-            pieces += [text[done : match.start()], " " * len(match[0])]
-            done = match.end()
-    return "".join([*pieces, text[done:]])
 
 
 def registered(parts: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .. import _driver
 from .._installed import HEADERS, LIBRARY, SOURCES
-from ..own import cache, compilers, dependencies, reports, shared, translate
+from ..own import cache, compilers, dependencies, messages, reports, shared
 from ..own.compilers import CompileError, Job, RejectedError
 from ..own.cuda_source import read
 from . import cccl
@@ -45,16 +45,16 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
     text = read(file)
     job = _job(cxx, request, file, mode)
     of_compiler = compilers.identity(cxx), dependencies.environment()
-    seen = [str(here), str(file), text, *of_compiler, translate.VERSION, job, cccl.OPTIONS]
+    seen = [str(here), str(file), text, *of_compiler, compilers.TRANSLATOR, job, cccl.OPTIONS]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
         try:
             line, log = _compiled(job, request, file, folder, here)
         except RejectedError as rejected:
-            log = compilers.readable(str(rejected))
+            log = messages.readable(str(rejected))
             raise CompileError(f"{file} was not compiled:\n{_first(log)}", log) from None
-        sys.stderr.write(compilers.readable(log))
+        sys.stderr.write(messages.readable(log))
         built = compilers.result(line, log, folder, compilers.OBJECT_KIND, here)
         if why := shared.too_large(built[0]):
             log = f"{file}: error: {why}\n"
@@ -134,7 +134,8 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
                     raise
                 log = compilers.execute(line("ordinary", result), {}, folder, here)
         except RejectedError as rejected:
-            raise CompileError("the program was not linked", compilers.readable(str(rejected))) from None
+            sources = list(zip(objects, request.files, strict=True))
+            raise CompileError("the program was not linked", messages.of_linker(str(rejected), sources)) from None
         return compilers.result(line(kind, result), log, folder, compilers.LIBRARY_KIND)[0], ()
 
     key = cache.key(line(kind, compilers.RESULT), contents, str(here), compilers.identity(cxx))

@@ -2,18 +2,18 @@
 #ifndef EMULATOR_DEVICE_QUALIFIERS_H
 #define EMULATOR_DEVICE_QUALIFIERS_H
 
-#define __host__
-// Whole programs keep these two words until cudakern/own/variables.py has read them.
-#if defined EMULATOR_TRANSLATED && defined EMULATOR_PROGRAM
+// Sources that are compiled at run time keep some words until cudakern/own/translate.py has read them.
+#ifdef EMULATOR_TRANSLATED
+#define __host__     __host__
 #define __device__   __device__
 #define __constant__ __constant__
 #else
+#define __host__
 #define __device__
 #define __constant__
 #endif
 // Types are exported too, because a hidden type as a template argument hides the kernel.
 #define EMU_VISIBLE __attribute__((visibility("default")))
-// Sources that are compiled at run time keep these two words until cudakern/own/translate.py has read them.
 #ifndef EMULATOR_TRANSLATED
 // Kernels are exported, whatever the library's default, because errors look up a kernel's name by its address.
 #define __global__ EMU_VISIBLE
