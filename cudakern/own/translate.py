@@ -296,8 +296,8 @@ class _Translation:
         if message:
             self.problems.append(Problem(source[at]._replace(text="<<<"), message))
         if message or any(token.text == ";" for token in _outside_of_braces(arguments)):  # without a `)`
-            last = next((i for i in range(at, stop) if source[i].text in ";{}"), stop)
-            after = source[last if last < len(source) else at].start
+            sign_after = next((i for i in range(at, stop) if source[i].text in ";{}"), stop)
+            after = source[sign_after if sign_after < len(source) else at].start
             after = source[end + 2].end if end < len(source) else after
             self.edits.append((source[at].start, after, ""))  # the C++ compiler is to find the other errors
             return
