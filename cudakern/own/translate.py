@@ -443,7 +443,10 @@ class _Translation:
         """Why that is no declaration of a kernel, of whose parameters ``opening`` is the parenthesis."""
         source = self.source
         begin = _after_angle(source, start + 1) if source[start].text == "template" else start
-        words = [token.text for token in source[begin : _name_before(source, opening)]]
+        words, end = list[str](), _name_before(source, opening)
+        while begin < end:  # without what attributes have in parentheses: __launch_bounds__(int(N))
+            words.append(source[begin].text)
+            begin = closing(source, begin) if source[begin].text == "(" else begin + 1
         if words[-1:] == ["*"] or {*words} & (_TYPE_WORDS - {"void", "auto", "typename", "class"}):
             return "a __global__ function must have a void return type"
         return ""
