@@ -122,7 +122,7 @@ def test_what_only_looks_like_a_call_that_nvcc_refuses(tmp_path):
     BOTH int twice(int x) { return 2 * x; }
     constexpr int half(int x) { return x / 2; }
     __device__ int min(int a) { return a; }
-    __global__ void fill(int *x, int n) { x[0] = twice(half(n)) + min(n); }
+    __global__ void __launch_bounds__(int(32)) fill(int *x, int n) { x[0] = twice(half(n)) + min(n); }
     __global__ void run(int *x) { fill<<<1, 1>>>(x, 6); }
     struct Solver {
         int *x;
