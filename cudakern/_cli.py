@@ -18,7 +18,7 @@ import numpy as np
 from . import __version__, _display
 from ._arguments import keywords
 from ._backend import backend
-from ._command import PROGRAMS, guarded
+from ._command import PROGRAMS, guarded, of_program
 from ._errors import nearest, unknown
 from .calls import table
 from .chips.device_query import device_query
@@ -30,7 +30,6 @@ from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
 from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
-from .programs import run as programs
 from .sources.source import source
 
 
@@ -48,10 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit status."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     parser, common, commands = _parsers()
-    if arguments and arguments[0] in ("check", "trace") and any(programs.is_source(word) for word in arguments[1:]):
-        arguments[:1] = ["run", f"--{arguments[0]}"]
-    if arguments and arguments[0] in PROGRAMS and not {"-h", "--help"} & {*arguments[1:2]}:  # words of other programs
-        return _guarded(parser, arguments[0], None, lambda: PROGRAMS[arguments[0]](arguments[1:]))
+    if run := of_program(arguments):
+        return _guarded(parser, arguments[0], None, run)
     options, words = common.parse_known_args(arguments, argparse.Namespace(json=False, backend=None))
     command = next((word for word in words if not word.startswith("-")), None)
     if command is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._backend import use_backend
@@ -19,12 +19,21 @@ PROGRAMS = {"run": run.command_run, "cc": run.command_cc, "toolkit": toolkit.com
 
 def main() -> int:
     """Runs the command line; returns the exit status."""
-    command, *words = sys.argv[1:] or [""]
-    if command in PROGRAMS and not {"-h", "--help"} & {*words[:1]}:
-        return guarded(None, lambda: PROGRAMS[command](words))
+    if run_it := of_program(sys.argv[1:]):
+        return guarded(None, run_it)
     from . import _cli
 
     return _cli.main()
+
+
+def of_program(arguments: Sequence[str]) -> Callable[[], Any] | None:
+    """What a command does whose words are those of other programs; None for other commands."""
+    command, *words = arguments or [""]
+    if command in ("check", "trace") and any(run.is_source(word) for word in words):
+        command, words = "run", [f"--{command}", *words]
+    if command in PROGRAMS and not {"-h", "--help"} & {*words[:1]}:
+        return lambda: PROGRAMS[command](words)
+    return None
 
 
 def guarded(backend: str | None, run: Callable[[], Any]) -> int:

@@ -122,7 +122,7 @@ def test_what_only_looks_like_a_call_that_nvcc_refuses(tmp_path):
     BOTH int twice(int x) { return 2 * x; }
     constexpr int half(int x) { return x / 2; }
     __device__ int min(int a) { return a; }
-    __global__ void fill(int *x, int n) { x[0] = twice(half(n)) + min(n); }
+    __global__ void __launch_bounds__(int(32)) fill(int *x, int n) { x[0] = twice(half(n)) + min(n); }
     __global__ void run(int *x) { fill<<<1, 1>>>(x, 6); }
     struct Solver {
         int *x;
@@ -407,8 +407,7 @@ def test_features_that_the_emulator_lacks(tmp_path):
 @pytest.mark.parametrize(
     "source, error",
     [
-        ("struct S { ~S(); }; __global__ void «f»(S s) {} int main() { f<<<1, 1>>>(S()); }",
-         "a kernel's parameters must have no copy constructor or destructor of their own: bytes are copied"),
+        ("struct S { S(const S &) = delete; }; __global__ void «f»(S s) {} int main() {}", "deleted"),
         ("struct P { int a[3]; }; __global__ void f(P *p) { p[0] = __shfl_sync«(»-1, p[0], 0); }",
          "lanes can exchange only numbers of at most 8 bytes"),
         ("__global__ void f(int *x) { «asm»(\"bogus.u32 %0, 1;\" : \"=r\"(x[0])); } int main() { f<<<1, 1>>>(0); }",
@@ -424,7 +423,7 @@ def test_messages_do_not_show_the_emulators_code(tmp_path, source, error):
         cudakern.run(tmp_path / "wrong.cu")
     log = failure.value.log
     assert f"wrong.cu:1:{len(before) + 1}: " in log
-    assert f"error: {error}\n" in log
+    assert re.search(f"error: .*{re.escape(error)}.*\n", log)
     assert not re.search(r"emu(_|::)|<launch>|csrc|include/emulator", log)
     assert ("note: it belongs to NVIDIA's samples: clone" in log) == ("helper_cuda" in source)
 

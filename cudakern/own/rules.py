@@ -189,6 +189,8 @@ class _Rules:
                 elif sign == "{":
                     end = closing(source, i)
                     if name is None or _is_member_initializer(source, start, i):
+                        if name is None and end < len(source) and source[end].text == "{":  # nothing goes on there
+                            start = end
                         i = end
                         continue
                 elif sign == "}" and members:

@@ -273,16 +273,16 @@ class _Translation:
     # --- launches
     def launch(self, at: int) -> None:
         """``callee<<<configuration>>>(arguments)``, of which ``at`` is the first ``<``."""
-        source, depth, end = self.source, 0, at + 3
+        source, depth, end, stop = self.source, 0, at + 3, len(self.source)
         while end < len(source):  # to the `>>>` outside of parentheses
             sign = source[end].text
             if sign == ">" and depth == 0 and [t.text for t in source[end + 1 : end + 3]] == [">", ">"]:
                 break
             depth += (sign in "([{") - (sign in ")]}")
             if depth < 0 or (sign == ";" and depth == 0) or (sign == "<" and _is_launch(source, end)):
-                end = len(source)
+                end, stop = len(source), end
             end += 1
-        inside = source[at + 3 : end]
+        inside = source[at + 3 : end] if end < len(source) else []
         counts = {len(split(inside, ",")), len(split(inside, ",", opening="([{<", closing=")]}>"))}
         message = ""
         if end >= len(source):
@@ -296,7 +296,8 @@ class _Translation:
         if message:
             self.problems.append(Problem(source[at]._replace(text="<<<"), message))
         if message or any(token.text == ";" for token in _outside_of_braces(arguments)):  # without a `)`
-            after = next((token.start for token in source[at:] if token.text in ";{}"), source[at].start)
+            sign_after = next((i for i in range(at, stop) if source[i].text in ";{}"), stop)
+            after = source[sign_after if sign_after < len(source) else at].start
             after = source[end + 2].end if end < len(source) else after
             self.edits.append((source[at].start, after, ""))  # the C++ compiler is to find the other errors
             return
@@ -442,7 +443,10 @@ class _Translation:
         """Why that is no declaration of a kernel, of whose parameters ``opening`` is the parenthesis."""
         source = self.source
         begin = _after_angle(source, start + 1) if source[start].text == "template" else start
-        words = [token.text for token in source[begin : _name_before(source, opening)]]
+        words, end = list[str](), _name_before(source, opening)
+        while begin < end:  # without what attributes have in parentheses: __launch_bounds__(int(N))
+            words.append(source[begin].text)
+            begin = closing(source, begin) if source[begin].text == "(" else begin + 1
         if words[-1:] == ["*"] or {*words} & (_TYPE_WORDS - {"void", "auto", "typename", "class"}):
             return "a __global__ function must have a void return type"
         return ""
