@@ -3,7 +3,7 @@
 //
 //   an operation of a stream begins   emu_device_begin: all device memory is open
 //   the last one that runs has ended  emu_device_end: the first pages of each allocation are closed
-//   the host touches a closed page, or code that reports its accesses (--check) any page  --> `touched` (host_access.c)
+//   the host touches a closed page, or any by code that reports its accesses (--check) --> `touched` (host_access.c)
 //
 // To close and to open takes system calls. So it is done the first OFTEN times that the device becomes idle, and from
 // then on as often as it takes a hundredth of the time.
