@@ -493,7 +493,7 @@ def test_no_memory_for_static_shared_memory():
         """
         import resource
         import numpy as np, cudakern as ck
-        program = ck.compile("__global__ void waits(int *x) { __syncthreads(); x[threadIdx.x] = 1; }")
+        program = ck.compile("__global__ void waits(int *x) { x[threadIdx.x] = __syncthreads_count(1); }")
         program.waits[8, 1024](ck.zeros(1024, "int32"))  # so threads and stacks are there
         ck.synchronize()
         x, a = ck.asarray(np.ones(2000, "float32")), ck.asarray(np.ones((32, 32), "float32"))

@@ -6,12 +6,12 @@ import base64
 import html
 import io
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from IPython import get_ipython
 from matplotlib.figure import Figure, FigureBase
 
 import cudakern as ck
@@ -158,6 +158,6 @@ def plot_html(figure: Figure) -> str:
     )
 
 
-if (shell := get_ipython()) is not None:
+if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()) is not None:
     # pyplot removes what is registered for Figure itself.
     shell.display_formatter.formatters["text/html"].for_type(FigureBase, plot_html)

@@ -435,7 +435,7 @@ def _message(unit: Unit, log: str) -> str:
         return f"{refused[1]}: {refused[2]}"
     log = re.sub(r"^([^\s(:]+)\((\d+)\): ", r"\1:\2: ", log, flags=re.M)  # NVRTC's form
     log = re.sub(rf"^(?:In file included from <command-line>.*|{_LIST}: (?:In|At) .*)\n", "", log, flags=re.M)
-    log = messages.readable(log)
+    log = messages.readable(log, unit.name, unit.text)
     log = re.sub(rf"^{_LIST}:\d+:(?:\d+:)? ", f"{unit.name}:{unit.text.count(chr(10)) + 1}:1: ", log, flags=re.M)
     parts = [part for part in _START.split(log)[1:] if not part.startswith("__nv_")]
     if not parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .._installed import HEADERS
@@ -69,24 +69,32 @@ def lines_of(path: Path) -> list[str]:
         return []
 
 
-def readable(log: str) -> str:
-    """A compiler's messages about a source. Files are read from the current folder, if they are there."""
-    log = _ERROR.sub(_of_header, log)
+Lines = Callable[[str], list[str]]  #: of a file
+
+
+def readable(log: str, name: str = "", text: str = "") -> str:
+    """A compiler's messages about a source. Files are read from the current folder, if they are there; of that name, it
+    is this text."""
+
+    def lines(file: str) -> list[str]:
+        return text.split("\n") if file == name else lines_of(Path(file))
+
+    log = _ERROR.sub(lambda m: _of_header(m, lines), log)
     log = _NOTE.sub(_note, log)
-    log = _LACKING.sub(lambda m: _of_word(m[1], int(m[2]), m[3], r"\b(?:asm|__asm__|__asm)\b"), log)
-    log = _OF_CLANG.sub(_as_written, log)
+    log = _LACKING.sub(lambda m: _of_word(lines, m[1], int(m[2]), m[3], r"\b(?:asm|__asm__|__asm)\b"), log)
+    log = _OF_CLANG.sub(lambda m: _as_written(m, lines), log)
     log = _MISSING.sub(lambda m: m[1] + _hint(m[2]), log)
     return log.replace(f"{STUB}:", ":").replace("emu_print(int, ", "printf(")
 
 
-def _of_header(match: re.Match[str]) -> str:
+def _of_header(match: re.Match[str], lines: Lines) -> str:
     """An error in a header of ours, at the place of the source that brought the compiler there."""
     for file, line, column in _PLACE.findall(match[1]) or _INCLUDES.findall(match[1]):
         if file.endswith(STUB):
-            return _of_word(file.removesuffix(STUB), int(line), match[2], r"(?<=void\s)\w+")
+            return _of_word(lines, file.removesuffix(STUB), int(line), match[2], r"(?<=void\s)\w+")
         if not file.startswith((str(HEADERS), "<")):
-            text = "".join(lines_of(Path(file))[int(line) - 1 : int(line)])
-            return quoted(file, int(line), _bytes(text, int(column or 0) - 1), match[2])
+            text = "".join(lines(file)[int(line) - 1 : int(line)])
+            return quoted(file, int(line), _bytes(text, int(column or 0) - 1), match[2], 1, text)
     return match[0]
 
 
@@ -96,15 +104,15 @@ def _bytes(text: str, column: int) -> int:
     return len(text[:size].encode(errors="surrogateescape")) if column >= 0 else -1
 
 
-def _of_word(file: str, line: int, words: str, pattern: str) -> str:
-    text = "".join(lines_of(Path(file))[line - 1 : line])
+def _of_word(lines: Lines, file: str, line: int, words: str, pattern: str) -> str:
+    text = "".join(lines(file)[line - 1 : line])
     found = re.search(pattern, text)
     column = len(text[: found.start()].encode(errors="surrogateescape")) if found else -1
-    return quoted(file, line, column, words, len(found[0]) if found else 1)
+    return quoted(file, line, column, words, len(found[0]) if found else 1, text)
 
 
-def _as_written(match: re.Match[str]) -> str:
-    line = "".join(lines_of(Path(match[2]))[int(match[3]) - 1 : int(match[3])]).replace("\t", " ")
+def _as_written(match: re.Match[str], lines: Lines) -> str:
+    line = "".join(lines(match[2])[int(match[3]) - 1 : int(match[3])]).replace("\t", " ")
     return match[1] + (line or match[4])
 
 
@@ -126,6 +134,7 @@ def of_linker(log: str, objects: Sequence[tuple[Path, Path]]) -> str:
     if "undefined reference to `main'" in log:
         return "no source defines the function main, with which a program begins\n"
     log = re.sub(r"^(?:\S*/)?\S*ld(?:\.\w+)?: (?:\S+: in function .*:\n)?", "", log, flags=re.M)
+    log = re.sub(r":\(\.[\w.]+\+0x[0-9a-f]+\)", "", log)  # beside a line
     return re.sub(
         r"^(?:\S+: in function .*:|collect2: .*|clang.*: error: linker command failed.*)\n", "", log, flags=re.M
     )

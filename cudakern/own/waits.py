@@ -19,6 +19,9 @@ _WAITS = re.compile(
     r"|__shared__|_*asm_*|atomic(CAS|Exch)\w*|__ld(cg|cv|ca)|__nv_\w+|goto"
     r"|(cooperative_groups|cg|sync|this_\w+|\w*partition|coalesced_\w+|barrier|pipeline|memcpy_async|reduce|shfl\w*)"
     r"|(cuda|cub|thrust|nvcuda|wmma|std_thread)|(ballot|any|all|match_any|match_all|arrive\w*|wait\w*)"
+    # Of the package's own headers (csrc/emulator/seam):
+    r"|(mbarrier|wgmma|mma|tensor|cluster|cp_async|sync_threads)\w*|(ld|st)matrix|elect_one|let_next_grid_begin"
+    r"|(get|give_up)_registers|map_shared|fence_async_proxy"
 )
 _HOST = re.compile(r"<<<|cuda[A-Z]\w*|std|cout|omp_\w+|main")
 _ATOMIC = re.compile(r"atomic\w+|emu_atomic\w*")

@@ -71,7 +71,7 @@ def _demangled(symbol: str) -> str:
     if not (address := library.__cxa_demangle(symbol.encode(), None, None, None)):
         return symbol  # a C function's
     text = ctypes.string_at(address).decode()
-    library.free(ctypes.c_void_p(address))
+    ctypes.CDLL(None).free(ctypes.c_void_p(address))  # the process's own, as of the malloc before it
     return text
 
 
