@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudakern import course
+from cudakern.course import exercise
 from cudakern.course.exercise import code_of
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
@@ -74,6 +75,23 @@ def test_right_kernels_of_other_kinds():
     verdict = course.check("steps", steps.answer.replace("tile[t - 1]", "x[t - 1]").replace("__syncthreads();", ""))
     assert verdict.right is True
     assert "Another way is __syncthreads()." in verdict.text
+
+
+def test_a_kernel_that_never_ends(monkeypatch):
+    monkeypatch.setattr(exercise, "LONGEST_S", 3)
+    endless = EXERCISES["add_one"].answer.replace("if (i < n)", "while (i < n)")
+    verdict = course.check("add_one", endless)
+    assert verdict.right is False
+    assert "does a loop never end? A thread that has its element needs `if`" in verdict.text
+
+
+def test_one_thread_must_not_do_everything():
+    for name, test in (("times", "blockIdx.x == 0 && threadIdx.x == 0"), ("saxpy", "blockIdx.x + threadIdx.x == 0")):
+        one = EXERCISES[name]
+        alone = re.sub(r"int i = .*;", f"if (!({test})) return; for (int i = 0; i < n; ++i)", one.answer)
+        verdict = course.check(name, alone)
+        assert verdict.right is False
+        assert "one thread does everything" in verdict.text
 
 
 def test_displays():

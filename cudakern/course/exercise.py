@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +17,7 @@ from .._backend import use_backend
 from .._errors import CudaError
 from ..insight.check import check as find
 from ..insight.counters import trace
+from ..insight.trace import record
 from ..own.compile import compile as compile_source
 from ..own.compilers import CompileError
 from .verdict import Verdict
@@ -22,6 +25,7 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     from ..measure.plots import Picture
 
+LONGEST_S = 20  #: that a kernel may run: a right one takes a fraction of a second
 #: What a wrong kernel does may depend on the order in which its threads run.
 ORDERS = ("fixed", "reversed", "seed:1")
 
@@ -137,7 +141,11 @@ class Exercise:
         """The first thing that is wrong. CompileError if it does not compile, AttributeError if it has another name."""
         program = compile_source(text, name=f"{self.name}.cu")
         try:
-            return self._fault(program)
+            with _at_most(LONGEST_S):
+                return self._fault(program)
+        except TimeoutError:
+            words = f"The kernel runs for more than {LONGEST_S} seconds: does a loop never end? A thread that has its element"
+            return Fault("endless", f"{words} needs `if`, not `while`.", self.launches[0])
         except (TypeError, ValueError, CudaError) as error:
             return Fault("error", f"{error}.", self.launches[0])
 
@@ -150,12 +158,28 @@ class Exercise:
                     for launch in self.launches:
                         if fault := self._fault_of(program, launch):
                             return fault
+            if fault := self._fault_of_one_thread(program):
+                return fault
             last = self.launches[-1]
             for target in self.targets:
                 metrics = trace(program[self.name][last.grid, last.block], *last.arguments()).metrics
                 if missed := target.missed(metrics):
                     return Fault("target", f"The result is right. But the kernel makes {missed}", last)
         return next(filter(None, (self._difference(program, launch) for launch in self.launches)), None)
+
+    def _fault_of_one_thread(self, program: Any) -> Fault | None:
+        """Whether one thread writes all results, where in the answer several do."""
+        launch = self.launches[0]
+        if self._writers(program) > 1 or self._writers(compile_source(self.answer, name=f"{self.name}.cu")) == 1:
+            return None
+        message = "The result is right, but one thread does everything, while the others wait. Give each one its share."
+        return Fault("alone", message, launch)
+
+    def _writers(self, program: Any) -> int:
+        """How many threads write to the arrays in the first launch."""
+        launch = self.launches[0]
+        done = record(program[self.name][launch.grid, launch.block], *launch.arguments())
+        return len({(one.block, one.thread) for one in done.accesses if one.writes and not one.shared})
 
     def _fault_of(self, program: Any, launch: Launch) -> Fault | None:
         differences: list[Fault | None] = []
@@ -183,6 +207,31 @@ class Exercise:
 def code_of(text: str) -> str:
     """Without comments and spaces."""
     return re.sub(r"//.*|/\*.*?\*/|\s", "", text)
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """TimeoutError if what is done takes longer: it is interrupted as by Ctrl-C, which only the main thread can be."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    fired = threading.Event()
+
+    def interrupt() -> None:
+        fired.set()
+        _thread.interrupt_main()
+
+    timer = threading.Timer(seconds, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not fired.is_set():
+            raise
+        raise TimeoutError from None
+    finally:
+        timer.cancel()
 
 
 @contextmanager

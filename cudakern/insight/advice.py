@@ -124,7 +124,8 @@ class Race:
         """Of the statement in that line, next to itself or to the reading before it."""
         operator, call, _, value, read = update
         if not call:
-            other = f"et one thread update it, or use atomicCAS in a loop: no atomic operation does {operator}."
+            in_loop = f", or use atomicCAS in a loop: no atomic operation does {operator}" if operator else ""
+            other = f"et one thread update it{in_loop}."
             return f"{own} Otherwise l{other}" if (own := self._own()) else f"L{other}{self._lock()}"
         name = call.partition("(")[0]
         if self._is_small:

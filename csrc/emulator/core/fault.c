@@ -357,11 +357,17 @@ void emu_fault_prepare_thread(void) {
     munmap(memory, SIGNAL_STACK);
 }
 
-// --- assert
-// ----------------------------------------------------------------------------------------------------------
+// --- assert --------------------------------------------------------------------------------------------------------
 
 void emu_assert_fail(const char *expression, const char *file, unsigned line, const char *function) {
+    static const char IN_LOOPS[] = "emu_loops_"; // before the name of a kernel that runs all threads of a block
     emu_block *block = emu_current;
+    const char *const word = strstr(function, IN_LOOPS);
+    char name[256];
+    if (word) {
+        snprintf(name, sizeof name, "%.*s%s", (int)(word - function), function, word + sizeof IN_LOOPS - 1);
+        function = name;
+    }
     if (!block || !block->inside) {
         fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
         abort();
