@@ -18,8 +18,8 @@ import numpy as np
 from . import __version__, _display
 from ._arguments import keywords
 from ._backend import backend
-from ._command import PROGRAMS, guarded, of_program
 from ._errors import nearest, unknown
+from ._program_commands import PROGRAMS, guarded, of_program
 from .calls import table
 from .chips.device_query import device_query
 from .course import copies

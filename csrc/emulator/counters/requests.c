@@ -374,7 +374,8 @@ static unsigned alignment_at(uintptr_t after) {
     for (const unsigned char *at = call; at > call - ARGUMENT; --at) {
         if (at[-5] != 0xe8 || memcmp(at - 12, "\x48\x8d\x3d", 3)) continue;
         for (unsigned distance = LEAST; distance < MOST; ++distance) {
-            if (at[-(int)distance - 2] != 0x74 || at[-(int)distance - 1] != distance) continue;
+            const unsigned to = at[-(int)distance - 1] - distance; // A is here, or behind padding
+            if (at[-(int)distance - 2] != 0x74 || to >= WIDEST) continue;
             int32_t offset;
             memcpy(&offset, at - 9, sizeof offset);
             const struct { // as checker/callbacks.cpp has it
