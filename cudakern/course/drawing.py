@@ -12,7 +12,6 @@ from matplotlib.patches import Rectangle
 
 from ..insight.trace import Access, record
 from ..measure.plots import Picture
-from ..own.compile import compile as compile_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +52,7 @@ def draw(exercise: Exercise) -> Picture:
     strong, and its elements shaded. Dashed lines are atomic operations. Bars part the blocks. If there is shared
     memory, that of one block is between: threads write to it above, and read from it below."""
     launch = exercise.launches[0]
-    kernel = compile_source(exercise.answer, name=f"{exercise.name}.cu")[exercise.name]
+    kernel = exercise.compiled(exercise.answer)[exercise.name]
     done, after = record(kernel[launch.grid, launch.block], *launch.arguments()), launch.arguments()
     exercise.numpy(*after)
     names = [declared.split()[-1].lstrip("*") for declared in kernel.parameters]

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import emulator
-from .._backend import use_backend
+from .._backend import backend, use_backend
 from .._errors import CudaError
+from ..calls.observer import observed
+from ..insight.check import Checking
 from ..insight.check import check as find
 from ..insight.counters import trace
 from ..insight.trace import record
+from ..own.compile import Program
 from ..own.compile import compile as compile_source
 from ..own.compilers import CompileError
 from .verdict import Verdict
@@ -139,7 +142,7 @@ class Exercise:
 
     def fault(self, text: str) -> Fault | None:
         """The first thing that is wrong. CompileError if it does not compile, AttributeError if it has another name."""
-        program = compile_source(text, name=f"{self.name}.cu")
+        program = self.compiled(text)
         try:
             with _at_most(LONGEST_S):
                 return self._fault(program)
@@ -149,7 +152,12 @@ class Exercise:
         except (TypeError, ValueError, CudaError) as error:
             return Fault("error", f"{error}.", self.launches[0])
 
-    def _fault(self, program: Any) -> Fault | None:
+    def compiled(self, text: str) -> Program:
+        """As checks and pictures run it on the emulator, so that each text is compiled once for both."""
+        with use_backend("emulator"), observed(Checking(raises=False)):
+            return compile_source(text, name=f"{self.name}.cu")
+
+    def _fault(self, program: Program) -> Fault | None:
         """On the emulator, where mistakes are found, in several orders of the threads; then on a GPU, if there is
         one."""
         with use_backend("emulator"):
@@ -165,23 +173,24 @@ class Exercise:
                 metrics = trace(program[self.name][last.grid, last.block], *last.arguments()).metrics
                 if missed := target.missed(metrics):
                     return Fault("target", f"The result is right. But the kernel makes {missed}", last)
-        return next(filter(None, (self._difference(program, launch) for launch in self.launches)), None)
+        on_gpu = () if backend().emulated else self.launches
+        return next(filter(None, (self._difference(program, launch) for launch in on_gpu)), None)
 
-    def _fault_of_one_thread(self, program: Any) -> Fault | None:
+    def _fault_of_one_thread(self, program: Program) -> Fault | None:
         """Whether one thread writes all results, where in the answer several do."""
         launch = self.launches[0]
-        if self._writers(program) > 1 or self._writers(compile_source(self.answer, name=f"{self.name}.cu")) == 1:
+        if self._writers(program) > 1 or self._writers(self.compiled(self.answer)) == 1:
             return None
         message = "The result is right, but one thread does everything, while the others wait. Give each one its share."
         return Fault("alone", message, launch)
 
-    def _writers(self, program: Any) -> int:
+    def _writers(self, program: Program) -> int:
         """How many threads write to the arrays in the first launch."""
         launch = self.launches[0]
         done = record(program[self.name][launch.grid, launch.block], *launch.arguments())
         return len({(one.block, one.thread) for one in done.accesses if one.writes and not one.shared})
 
-    def _fault_of(self, program: Any, launch: Launch) -> Fault | None:
+    def _fault_of(self, program: Program, launch: Launch) -> Fault | None:
         differences: list[Fault | None] = []
         found = find(lambda: differences.append(self._difference(program, launch)))
         difference = differences[0] if differences else None
@@ -189,7 +198,7 @@ class Exercise:
             return difference
         return Fault(found[0].kind, str(found[0]), launch, difference.results if difference else ()) if found else None
 
-    def _difference(self, program: Any, launch: Launch) -> Fault | None:
+    def _difference(self, program: Program, launch: Launch) -> Fault | None:
         """The first element that differs from NumPy's."""
         kernel, results, expected = program[self.name], launch.arguments(), launch.arguments()
         kernel[launch.grid, launch.block](*results)
