@@ -98,6 +98,25 @@ def test_one_thread_must_not_do_everything():
         assert "one thread does everything" in verdict.text
 
 
+def test_results_say_what_they_have_in_common():
+    squares = EXERCISES["squares"].answer
+    for there, here, told in (
+        ("i < n", "i < n - 1", "no thread has written a result there"),
+        ("i < n", "i <= n", "No thread should write there"),
+        ("x[i] * x[i]", "x[0]", "All of them are the same"),
+        ("x[i] * x[i]", "x[i] * x[i] + 2", "All are too large by 2"),
+        ("x[i] * x[i]", "-x[i] * x[i]", "All are -1 times"),
+        ("x[i] * x[i]", "x[i] * x[i] * 2", "All are 2 times"),
+        ("y[i] = x[i] * x[i]", "y[(i + 1) % n] = x[i] * x[i]", "y\\[i\\] is x\\[i\\] times itself"),
+        ("x[i] * x[i]", "x[n - 1 - i] * x[n - 1 - i]", "in the opposite order"),
+    ):
+        assert re.search(told, course.check("squares", squares.replace(there, here)).text)
+    verdict = course.check("squares", squares.replace("const float *x", "float *x").replace("y[i] =", "x[i] ="))
+    assert verdict.text.endswith("x must stay as it is: the result belongs in y.")
+    lines = course.check("reverse_blocks", EXERCISES["reverse_blocks"].answer.replace(";\n    ", "; "))
+    assert lines.right
+
+
 def test_displays():
     html = course.check("add_one", "__global__ void add_one(float *x, int n) {}")._repr_html_()
     assert "border-left" in html

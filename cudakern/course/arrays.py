@@ -88,7 +88,7 @@ __global__ void brightness(const unsigned char *pixels, float *out, int n) {
             Launch(3, 256, (whole(700, 256, np.uint8), untouched(700), 700)),
         ),
         (
-            Hint("NumPy's uint8 is C's unsigned char: that is what the pointer points to.", "error", "array"),
+            Hint("NumPy's uint8 is C's unsigned char: that is what the pointer points to.", "arguments"),
             Hint(
                 "An integer divided by an integer is an integer: divide by 256.0f.",
                 like=lambda pixels, out, n: out[:n].fill(0),
@@ -127,6 +127,7 @@ __global__ void every_nth(const float *x, float *y, int stride, int n) {
                 "This copies the first n elements. Element i of y is `stride` elements further in x than element i - 1.",
                 like=first_ones,
             ),
+            Hint("y has no gaps: y[i] comes from x[i * stride].", "bounds", "writes"),
             Hint("The last element that is needed is x[(n - 1) * stride].", "bounds"),
             Hint("Element i of y is x[i * stride].", "result"),
         ),

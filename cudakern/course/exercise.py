@@ -49,12 +49,15 @@ class Hint:
     """What to say of a kernel that is wrong in a certain way. The first hint that fits is shown."""
 
     text: str
-    kind: str = ""  #: of a Finding, such as "race"; "result": a result differs; "target"; "": any
+    #: Of a Finding, such as "race"; "result": a result differs; "target"; or a part of a kind. Several are written with
+    #: "|". "": any, but those that say by themselves what to do.
+    kind: str = ""
     says: str = ""  #: a regular expression that the message contains
     like: Callable[..., None] | None = None  #: changes the arrays as such a kernel does
 
     def fits(self, fault: Fault) -> bool:
-        if (self.kind and self.kind != fault.kind) or not re.search(self.says, fault.message):
+        kinds = {fault.kind, fault.part} | (set() if fault.kind in ("arguments", "endless", "input") else {""})
+        if not kinds.intersection(self.kind.split("|")) or not re.search(self.says, fault.message):
             return False
         if self.like is None:
             return True
@@ -73,6 +76,9 @@ class Fault:
     message: str
     launch: Launch
     results: Sequence[Any] = ()  #: of a launch with wrong results: its arguments afterwards
+    #: Of results: "outside" where none belongs, "missing" where one does, or "value". Of races and bounds: "shared race",
+    #: "global bounds", ..., by the memory.
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -131,7 +137,9 @@ class Exercise:
         except AttributeError as error:
             return Verdict(False, f"The kernel's name must be {self.name}: {error}.")
         if fault:
-            return Verdict(False, "\n".join(filter(None, (fault.message, self.hint(fault)))))
+            own = re.search(r"^\s+\w+ \w+\[", text, re.M) and "__shared__" in self.answer and "__shared__" not in text
+            hint = "Without __shared__, each thread has an array of its own." if own else self.hint(fault)
+            return Verdict(False, "\n".join(filter(None, (fault.message, hint))))
         is_other = self.about and not any(part in code_of(text) for part in self.about)
         return Verdict(
             True, f"Nothing is wrong here. Another way is {self.about[0]}. {self.why}" if is_other else self.why
@@ -149,7 +157,11 @@ class Exercise:
         except TimeoutError:
             words = f"The kernel runs for more than {LONGEST_S} seconds: does a loop never end? A thread that has its element"
             return Fault("endless", f"{words} needs `if`, not `while`.", self.launches[0])
-        except (TypeError, ValueError, CudaError) as error:
+        except (TypeError, ValueError) as error:  # the parameters are not as in the stub
+            declared = re.search(rf"{self.name}(\([^)]*\))", self.answer)
+            what, *_ = re.split(": (?:take|pass) ", str(error))  # another array: here, they are given
+            return Fault("arguments", f"{what}. The parameters are {declared and declared[1]}.", self.launches[0])
+        except CudaError as error:
             return Fault("error", f"{error}.", self.launches[0])
 
     def compiled(self, text: str) -> Program:
@@ -192,25 +204,73 @@ class Exercise:
 
     def _fault_of(self, program: Program, launch: Launch) -> Fault | None:
         differences: list[Fault | None] = []
-        found = find(lambda: differences.append(self._difference(program, launch)))
+        noted = find(lambda: differences.append(self._difference(program, launch)), notes=True)
+        found = [one for one in noted if one.kind not in ("leak", "unwritten")]
         difference = differences[0] if differences else None
         if difference and not found:
             return difference
-        return Fault(found[0].kind, str(found[0]), launch, difference.results if difference else ()) if found else None
+        if not found:
+            return None
+        first = found[0]
+        names = [name_of(declared) for declared in program[self.name].parameters]
+        part = f"{'global' if first.array in names else 'shared'} {first.kind}"
+        return Fault(first.kind, str(first), launch, difference.results if difference else (), part)
 
     def _difference(self, program: Program, launch: Launch) -> Fault | None:
-        """The first element that differs from NumPy's."""
+        """The first element that differs from NumPy's, and what the others have in common."""
         kernel, results, expected = program[self.name], launch.arguments(), launch.arguments()
         kernel[launch.grid, launch.block](*results)
         self.numpy(*expected)
-        for declared, x, y in zip(kernel.parameters, results, expected, strict=True):
-            wrong = np.flatnonzero(np.ravel(x) != np.ravel(y))
+        names = [name_of(declared) for declared in kernel.parameters]
+        arrays = list(
+            zip(names, *([np.ravel(x) for x in of] for of in (launch.inputs, results, expected)), strict=True)
+        )
+        outputs = [name for name, before, _, right in arrays if not np.array_equal(before, right)]
+        for name, before, result, right in arrays:
+            wrong = np.flatnonzero(result != right)
             if wrong.size:
-                i, name = wrong[0], re.findall(r"\w+", declared)[-1]
+                part = "value"
+                if name not in outputs:
+                    part, more = "input", f"{name} must stay as it is: the result belongs in {' and '.join(outputs)}."
+                elif np.array_equal(before[wrong], right[wrong]):
+                    part, more = "outside", "No thread should write there."
+                elif np.array_equal(before[wrong], result[wrong]):
+                    part, more = "missing", "It is what it was before: no thread has written a result there."
+                else:
+                    more = _relation(before, result, right)
                 several = f" ({wrong.size:,} elements differ)" if wrong.size > 1 else ""
-                message = f"After {self.name}[{launch.grid}, {launch.block}], {name}[{i}] is {np.ravel(x)[i]}"
-                return Fault("result", f"{message}, not {np.ravel(y)[i]}{several}.", launch, results)
+                message = f"After {self.name}[{launch.grid}, {launch.block}], {name}[{wrong[0]}] is {result[wrong[0]]}"
+                message = f"{message}, not {right[wrong[0]]}{several}. {more}".rstrip()
+                return Fault("input" if part == "input" else "result", message, launch, results, part)
         return None
+
+
+def _relation(before: Any, result: Any, right: Any) -> str:
+    """What the elements that differ have in common."""
+    at = np.flatnonzero((before != right) | (result != right))
+    with np.errstate(invalid="ignore"):  # NaN
+        x, y = result[at].astype(float), right[at].astype(float)
+    if at.size < 4 or (y == y[0]).all():
+        return ""
+    if (x == x[0]).all():
+        return "All of them are the same."
+    if np.array_equal(x, y[::-1]):
+        return "The elements are in the opposite order."
+    if (x - y == x[0] - y[0]).all():
+        return f"All are too {'large' if x[0] > y[0] else 'small'} by {abs(x[0] - y[0]):g}."
+    for factor in (-1, 2, 0.5):
+        if np.array_equal(x, factor * y):
+            return f"All are {factor:g} times what they should be."
+    if np.array_equal(x[1:], y[:-1]):
+        return "Each is what the element before it should be."
+    if np.array_equal(x[:-1], y[1:]):
+        return "Each is what the element behind it should be."
+    return ""
+
+
+def name_of(declared: str) -> str:
+    """Of a parameter."""
+    return str(re.findall(r"\w+", declared)[-1])
 
 
 def code_of(text: str) -> str:

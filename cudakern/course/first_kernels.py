@@ -54,7 +54,8 @@ __global__ void add_one(float *x, int n) {
         (Launch(1, 8, (whole(8), 6)), Launch(1, 256, (whole(256), 200))),
         (
             Hint("All threads add to x[0] here. Each thread should add to an element of its own: x[i].", like=add_one_by_thread),
-            Hint("Without the test i < n, threads touch elements that are not theirs.", "result"),
+            Hint("Without the test i < n, threads touch elements that are not theirs.", "outside"),
+            Hint("Thread i adds 1 to x[i], once, if i is less than n.", "result"),
             Hint("The threads run at the same time. Let each one have an element of its own: x[i].", "race"),
             Hint("The index of a thread's element is i, and only those below n exist.", "bounds"),
         ),
@@ -64,6 +65,9 @@ __global__ void add_one(float *x, int n) {
             Wrong("x[i]", "x[i + 1]", r"x\[0\]"),
             Wrong("x[i]", "x[n - 1]", "an element of its own"),
             Wrong("+= 1", "+ 1", "does not accept it|x\\[0\\]"),
+            Wrong("+= 1", "+= i", "adds 1 to"),
+            Wrong("+= 1", "= 1", "are the same"),
+            Wrong("float *x", "double *x", r"not float32\. The parameters are \(float \*x, int n\)"),
         ),
     ),
     Exercise(
@@ -84,8 +88,9 @@ __global__ void times(const float *x, float *y, float by, int n) {{
         (Launch(2, 4, (whole(6), untouched(6), 3.0, 6)), Launch(4, 256, (whole(1000), untouched(1000), 0.5, 1000))),
         (
             Hint(_GUARD, "bounds"),
-            Hint("All blocks do the same elements: threadIdx.x begins with 0 in each block. " + _ALL, "race"),
-            Hint(_ALL, "result"),
+            Hint("All blocks do the same elements: threadIdx.x begins with 0 in each block. " + _ALL, "race", "No index contains"),
+            Hint("y[i] becomes by * x[i]. " + _ALL, "value"),
+            Hint(_ALL),
         ),
         "A grid consists of whole blocks, so it often has more threads than elements. The test keeps the others away.",
         (
@@ -122,9 +127,9 @@ __global__ void numbers(int *block, int *thread, int n) {{
             Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200)),
         ),
         (
-            Hint(_ALL, "race"),
-            Hint(_ALL, "result"),
-            Hint(_GUARD, "bounds"),
+            Hint(_GUARD, "bounds|outside"),
+            Hint(_ALL + " It stores blockIdx.x in block[i], and threadIdx.x in thread[i].", "value"),
+            Hint(_ALL),
         ),
         "Threads of a block have consecutive indices, and so do the blocks: i goes through the grid in order.",
         (
@@ -150,6 +155,7 @@ __global__ void reverse(const float *x, float *y, int n) {{
         (Launch(2, 8, (whole(13), untouched(13), 13)), Launch(4, 128, (whole(512), untouched(512), 400))),
         (
             Hint("The last element is x[n - 1]: x[n - i] is one too far.", "bounds", r"reads x\[(13|400)\]"),
+            Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "bounds", "thread 0 |unsigned"),
             Hint(_GUARD, "bounds"),
             Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "result"),
             Hint(_ALL, "race"),

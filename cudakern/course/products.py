@@ -114,7 +114,7 @@ __global__ void times_transposed(const float *a, const float *b, float *c, int m
             Launch((3, 2), (8, 8), (whole(24 * 16), whole(24 * 24), untouched(24 * 16), 13, 21, 10)),
         ),
         (
-            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n.", "bounds"),
+            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n. The rows of a and b end before i = k.", "bounds"),
             Hint("Beyond the last column, the next row begins: test row < m and column < n.", "race"),
             Hint(
                 "c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because"
@@ -170,6 +170,7 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
         ),
         (
             Hint("The sums were right: nothing but the two barriers is missing.", "result"),
+            Hint("Only elements with row < n and column < n exist: in a row, the next one begins behind column n - 1.", "global race|bounds"),
             Hint(
                 "When may a thread read a tile: when all threads have written to it. When may it write to a tile "
                 "again: when all threads have read it. Each of the two needs a barrier, within the loop over the "
@@ -215,7 +216,7 @@ __global__ void matrix_vector(const float *a, const float *x, float *y, int rows
             Hint("In each round, 32 threads access 32 rows. Let a warp take a row: its lanes read neighbors, and add their sums by shuffles.", "target"),
             Hint("This is lane 0's part of the sum: the parts of the 32 lanes must be added.", like=first_products),
             Hint("One lane of each warp writes the row's result.", "race"),
-            Hint("Warp w of the grid takes row w, and there are `rows` of them.", "bounds"),
+            Hint("Warp w of the grid takes row w, and there are `rows` of them, each from a[row * columns] on.", "bounds"),
             Hint("y[row] is the sum of a[row * columns + k] * x[k] over all k: lane l takes k = l, l + 32, l + 64, ...", "result"),
         ),
         "Which threads share a row decides how a matrix is read. Here, 32 lanes read 128 bytes in a row.",
@@ -255,6 +256,7 @@ __global__ void vector_matrix(const float *a, const float *x, float *y, int rows
         ),
         (
             Hint("The lanes read down a column, which are elements of different rows. One thread per column is better here: then 32 threads read 32 neighbors.", "target"),
+            Hint("x has an element for each row: x[k].", "bounds", r"\bx\["),
             Hint("Element k of column `column` is a[k * columns + column].", "result"),
             Hint("There are `columns` results: the other threads do nothing.", "bounds"),
             Hint("Each column has one thread that writes its sum.", "race"),
@@ -263,7 +265,7 @@ __global__ void vector_matrix(const float *a, const float *x, float *y, int rows
         (
             Wrong("if (column >= columns) return;", "", "other threads do nothing|one thread that writes"),
             Wrong("a[k * columns + column]", "a[column * columns + k]", "Element k of column|other threads"),
-            Wrong("k < rows", "k < columns", "Element k of column|other threads"),
+            Wrong("k < rows", "k < columns", "has an element for each row"),
         ),
         (Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),),
     ),
@@ -310,7 +312,7 @@ __global__ void rectangles(const float *a, const float *b, float *c, int m, int 
             Hint("An element of a tile outside the matrix must be 0. a has m rows and k columns, b has k rows and n columns.", "bounds", r"reads"),
             Hint("Only elements with row < m and column < n belong to c.", "bounds"),
             Hint("Only elements with row < m and column < n belong to c: beyond the last column, the next row begins.", "race", r"writes c|reads c"),
-            Hint("All threads load and wait, also those outside c: they must not leave the loop, and the barriers must not be in an if.", "race"),
+            Hint("All threads load and wait, also those outside c: they must not leave the loop, and the barriers must not be in an if.", "shared race"),
             Hint("All threads load and wait, also those outside c: others need what they load.", "uninitialised"),
             Hint("Beyond the last column of a matrix, its next row begins. There the tile must contain 0: test the row and the column.", "result"),
             Hint("All threads load and wait, also those outside c: the barriers must not be in an if."),
@@ -371,8 +373,8 @@ __global__ void two_rows(const float *a, const float *b, float *c, int n) {
         ),
         (
             Hint("Both results of a thread are in one column, so both need tile_b[i][tx]. Load it once per i, and use it for both.", "target"),
-            Hint("The second result is 4 rows below the first.", "result"),
-            Hint("Both barriers are needed: before the tiles are read, and before they are written again.", "race"),
+            Hint("The second result is 4 rows below the first.", "result|global race"),
+            Hint("Both barriers are needed: before the tiles are read, and before they are written again.", "shared race"),
             Hint("All threads must reach both barriers."),
         ),
         "Each value from shared memory now serves two multiply-adds. With 8 x 8 results per thread it serves eight, which is how fast products are made.",
@@ -495,7 +497,7 @@ __global__ void solve_lower(const int *a, const int *b, int *x, int n) {
             Launch(1, 40, (np.tril(whole(1600, 3, "i4").reshape(40, 40) * (np.arange(1600).reshape(40, 40) % 7 == 0)), whole(40, dtype="i4"), untouched(40, "i4"), 40)),
         ),
         (
-            Hint("x[k] must be stored before others use it, and used by all before the next one replaces it: two barriers in each round, and outside the if, where all threads reach them.", "race"),
+            Hint("x[k] must be stored before others use it, and used by all before the next one replaces it: two barriers in each round, and outside the if, where all threads reach them.", "shared race"),
             Hint("x[row] is b[row] less a[row * n + k] * x[k] for each k < row.", "result"),
             Hint("All threads must reach each barrier, also those that have their result: not in the if."),
         ),

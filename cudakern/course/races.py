@@ -82,8 +82,10 @@ __global__ void total(const int *x, int *sum, int n) {
             Hint("Each x[i] with i < n must be added once, and no other element.", "result"),
             Hint(
                 "One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], "
-                "x[i])."
+                "x[i]).",
+                "race|scope",
             ),
+            Hint("All elements are added to one word, sum[0].", "bounds"),
         ),
         (
             "An atomic addition is whole: additions happen one after another, in any order. For many elements, "
@@ -205,6 +207,7 @@ __global__ void from_first(const int *x, int *y) {
         (Launch(1, 64, (whole(64, 1000, np.int32), untouched(64, np.int32))),),
         (
             Hint("y[t] is x[t] less the first element of its warp.", "result"),
+            Hint("Each warp has a word of its own: first[warp].", "race", "one warp only"),
             Hint(
                 "The lanes of one warp must wait for each other between writing and reading, and all of them: not "
                 "within the if."
@@ -243,7 +246,7 @@ __global__ void smooth(const int *x, int *y, int n) {
             Launch(1, 64, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)),
         ),
         (
-            Hint("y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.", "result"),
+            Hint("y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.", "result|bounds"),
             Hint(
                 "Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with"
                 " any other."
@@ -312,6 +315,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
             ),
         ),
         (
+            Hint("The last block adds the partial sums: the one before which gridDim.x - 1 others have counted.", "missing"),
             Hint("partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.", "result"),
             Hint("The same thread must write its partial sum, then call __threadfence(), and then count."),
         ),
@@ -436,8 +440,9 @@ __global__ void warp_product(const int *x, int *y) {
         warp_product,
         (Launch(1, 32, (whole(32, 2, "i4") + 1, untouched(1, "i4"))), Launch(1, 64, (whole(64, 2, "i4") + 1, untouched(2, "i4")))),
         (
-            Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), outside the if.", "race"),
-            Hint("The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), outside the if.", "shared race"),
+            Hint("Each step multiplies two elements. The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("y has one element per warp, which its lane 0 writes.", "bounds", r"\by\["),
             Hint("Only the lanes below half multiply: tile[t + half] must be in the tile.", "bounds"),
             Hint("All lanes must reach the barrier, also those that do not multiply."),
         ),

@@ -86,6 +86,7 @@ __global__ void odd_even(int *x, int n) {
         (
             Hint("A pair of this round shares elements with pairs of the next one, so all threads must wait at the end of each round: also those that exchange nothing.", "race"),
             Hint("The last pair begins at element n - 2: test i + 1 < n.", "bounds"),
+            Hint("The smaller element of a pair belongs in front.", "result", "opposite order"),
             Hint("After n rounds, in turn with the pairs (0, 1), (2, 3), ... and (1, 2), (3, 4), ..., all n elements are in order, and the others as they were.", "result"),
             Hint("All threads must reach the barrier, also those that exchange nothing: it belongs behind the if."),
         ),
@@ -121,9 +122,10 @@ __global__ void rank_sort(const int *x, int *y, int n) {
             Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60)),
         ),
         (
+            Hint("The rank is the number of smaller elements.", "result", "opposite order"),
             Hint("Equal elements have the same rank, so some places stay empty. Of two equal elements, let the one with the smaller index come first.", "race"),
             Hint("The rank is the place to which x[i] goes, not the one from which an element comes: y[rank] = x[i].", like=taken_from_rank),
-            Hint("Equal elements have the same rank. Of two, let the one with the smaller index come first.", "result", "not"),
+            Hint("y[rank] is x[i], where the rank is the number of elements before x[i]. Of two equal ones, let the one with the smaller index come first.", "result", "not"),
             Hint("A thread whose i is n or more has no element.", "bounds", "reads"),
             Hint("There are n elements: the rank is at most n - 1, since none is counted for itself.", "bounds"),
         ),
@@ -222,7 +224,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
         (
             Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
             Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
-            Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "race"),
+            Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "shared race"),
             Hint("Turn each count into the sum of the counts before it. Then key x[i] goes to place atomicAdd(&counts[x[i]], 1).", "result"),
         ),
         "No two keys were compared. The exclusive sums of the counts say where each bin begins, and an atomic addition gives the places out.",
@@ -348,6 +350,7 @@ __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
         ),
         (
             Hint("Element 0 has no element before it: its bin, and empty ones before it, begin at 0.", "bounds", r"x\[-1\]"),
+            Hint("The bins behind that of the element before, up to its own, begin at i: from before + 1 to own.", "bounds", r"begins\[-1\]"),
             Hint("There are n elements, and bins + 1 begins: the last one is the end of the last bin.", "bounds"),
             Hint("Each bin's begin is written by one thread: the one whose element is the first that is not below it.", "race"),
             Hint("An empty bin begins where the next one does. Where x goes from 4 to 7, begins[5], begins[6] and begins[7] are the same. The last begins are n.", "result"),
@@ -357,7 +360,7 @@ __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
             Wrong("int k = before + 1", "int k = own", "written by one thread"),
             Wrong("if (i > n) return;", "if (i >= n) return;", "The last begins are n"),
             Wrong("i > 0 ? x[i - 1] : -1", "x[i - 1]", "no element before it"),
-            Wrong("int k = before + 1", "int k = before", "written by one thread|not below it|bins . 1 begins"),
+            Wrong("int k = before + 1", "int k = before", "from before"),
         ),
     ),
 )  # fmt: skip

@@ -135,12 +135,14 @@ __global__ void block_max(const int *x, int *result) {
         block_max,
         (Launch(4, 256, (whole(1024, 1_000_000, np.int32), untouched(4, np.int32))),),
         (
-            Hint("The first step is half = 128, the last one half = 1, and every element must take part.", "result"),
+            Hint("Each step keeps the larger of two elements. The first step is half = 128, the last one half = 1.", "result"),
+            Hint("Thread 0 of each block writes its result: result[blockIdx.x].", "global race|global bounds"),
             Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
             Hint(
                 "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., "
                 "1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all "
-                "threads must reach it, so it is outside the if. Thread 0 writes the result."
+                "threads must reach it, so it is outside the if. Thread 0 writes the result.",
+                "shared race|barrier|ended|uninitialised",
             ),
         ),
         (
@@ -149,6 +151,8 @@ __global__ void block_max(const int *x, int *result) {
         ),
         (
             Wrong("__syncthreads();", "", r"between lines 5 and 8.* A barrier must come before each step"),
+            Wrong("__syncthreads();", "if (t < half) __syncthreads();", "has ended when the others .* outside the if"),
+            Wrong("result[blockIdx.x]", "result[0]", "each block writes its result"),
             Wrong("if (t == 0) ", "if (t == 1) ", r"block_max.cu:10: thread 1 .* reads tile\[0\]"),
         ),
     ),
@@ -218,8 +222,8 @@ __global__ void packed_tree(const int *x, int *sums) {
         ),
         (
             Hint("Neighbors access words that are 2 * offset apart, and these share banks. Let thread t add words t and t + offset, with the largest offset first.", "target"),
-            Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "race"),
-            Hint("In a step, only the threads below offset add.", "bounds"),
+            Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "shared race"),
+            Hint("In a step, only the threads below offset add, and the first offset is half the block.", "bounds|uninitialised"),
             Hint("The offsets are half the block, a quarter, and so on, down to 1.", "result"),
         ),
         "Both trees add the same number of times. But neighbors now read neighbors: 32 words in 32 banks.",
@@ -261,8 +265,8 @@ __global__ void block_sum(const int *x, int *sums, int n) {
         ),
         (
             Hint("This is the sum of the first warp. Lane 0 of each of the four warps should leave its sum in shared memory.", like=of_first_warp),
-            Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "race"),
-            Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", "x"),
+            Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "shared race"),
+            Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", r"\bx\["),
             Hint("Four warps need four words of shared memory, one for each.", "bounds"),
             Hint("Each warp's sum must be written once, by its lane 0, and all four added.", "result"),
             Hint("Some warp has not written its sum.", "uninitialised"),
@@ -302,7 +306,7 @@ __global__ void one_add(const int *x, int *result, int n) {
         (
             Hint("All threads of the grid take turns at one word of global memory. Let those of a block add in shared memory, and one of them send the sum.", "target"),
             Hint("The blocks of the grid meet at result[0]: there, too, the addition must be atomic.", "race", r"result\[0\]"),
-            Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "race"),
+            Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "shared race"),
             Hint("Threads without an element add nothing, but they reach the barriers.", "bounds"),
             Hint("Shared memory has no values at first: one thread writes 0.", "uninitialised"),
             Hint("What is added once per block is added once: by one thread. But every x[i] with i < n must be.", "result"),
@@ -402,7 +406,7 @@ __global__ void argmax(const int *x, int *at) {
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
-            Hint("Where two elements are equal, the one in the lower lane wins: compare the lanes, too.", "result", r"at\[\d\] is \d+, not"),
+            Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result", r"at\[\d\] is \d+, not"),
             Hint("Both shuffles are for all lanes. Only the exchange is in the if."),
         ),
         "A pair travels as two values. The rule for equal elements makes the result independent of the order of comparisons.",
@@ -448,7 +452,7 @@ __global__ void block_scan(const int *x, int *y) {
             Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
         ),
         (
-            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "race"),
+            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "shared race"),
             Hint("tile[t - offset] exists only where t >= offset.", "bounds"),
             Hint("y[i] is the sum of the block's elements up to x[i]. The offsets are 1, 2, 4, ..., 32.", "result"),
             Hint("All threads must reach both barriers, also those that add nothing."),
@@ -509,9 +513,10 @@ __global__ void sweep(const int *x, int *y) {
             Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
         ),
         (
+            Hint("This sum contains x[i] itself: those before it are wanted.", "result", "element behind it"),
             Hint("The sums begin before a thread's own element, so the first one is 0: has tile[63] become 0 after the way up?", "result", r"y\[0\]"),
             Hint("On the way down, the left element of a pair gets the right one's value, and the right one the sum of both.", "result"),
-            Hint("There must be a barrier before each step, in both directions, and before the tile is read.", "race"),
+            Hint("There must be a barrier before each step, in both directions, and before the tile is read.", "shared race"),
             Hint("Pairs exist only where right < 64.", "bounds"),
             Hint("All threads must reach the barrier of a step, also those without a pair."),
         ),
@@ -582,7 +587,7 @@ __global__ void count_above(const int *x, int *counts, int limit) {
         ),
         (
             Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race"),
-            Hint("counts begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),
+            Hint("counts[b] is for how many threads of block b x[i] > limit. It begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),
             Hint("All threads of the block must call __syncthreads_count, also those whose element is not above the limit."),
         ),
         "A barrier can also count, or say whether all threads agree (__syncthreads_and) or any (__syncthreads_or).",

@@ -134,7 +134,8 @@ __global__ void squares(const float *x, float *y, int n) {
             Launch(4, 256, (whole(1024), untouched(1024), 1000)),
         ),
         (
-            Hint("A thread whose element is n or more must not write: test i < n.", "result", r"not -1\.0"),
+            Hint("A thread whose element is n or more must not write: test i < n.", "outside"),
+            Hint("y[i] is x[i] times itself.", "value"),
             Hint(
                 "The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or "
                 "more must not write: test i < n."
@@ -180,7 +181,8 @@ __global__ void add_to_all(int *x, int by, int n) {
             Launch(4, 256, (whole(1024, dtype=np.int32), -1, 100)),
         ),
         (
-            Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds"),
+            Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds|outside"),
+            Hint("Each element below n becomes larger by `by`, once.", "value"),
             Hint("Two threads add to one element. Go on by the number of threads in the whole grid, gridDim.x * blockDim.x.", "race"),
             Hint(
                 "A thread begins with its own element, and each turn of the loop goes on by the number of threads in "
@@ -215,7 +217,9 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
             Launch((5, 4), (16, 16), (whole(80 * 64, 250, np.uint8), np.full(80 * 64, 255, np.uint8), 76, 62)),
         ),
         (
-            Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds"),
+            Hint("The mirror image of the first pixel of a row, x = 0, is the last one, width - 1. So that of x is width - 1 - x.", "bounds", r"thread \(0, "),
+            Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds|outside"),
+            Hint("A row has `width` pixels, so pixel (x, y) is element y * width + x.", "race", "correct "),
             Hint("Beyond the end of a row, the next one begins: test both x < width and y < height.", "race"),
             Hint(
                 "x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror "
@@ -227,6 +231,7 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
             " and below."
         ),
         (
+            Wrong("width - 1 - x", "width - x", "first pixel of a row"),
             Wrong(" && y < height", "", r"out\[4712\] is .*, not 255"),
             Wrong(" + width - 1 - x]", " + x]", r"out\[0\]"),
         ),
@@ -251,6 +256,7 @@ __global__ void reverse_blocks(int *x) {
         (
             Hint("The last element of a tile of 64 is tile[63]: thread t takes tile[63 - t].", "bounds", "tile"),
             Hint("The first thread takes the last element of the tile: thread t takes tile[63 - t].", "result"),
+            Hint("An element must be in the tile before another thread overwrites it. Block b has the elements from 64 * b on.", "global race|global bounds"),
             Hint(
                 "Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. "
                 "Between the two, all threads must wait: __syncthreads()."
@@ -262,6 +268,8 @@ __global__ void reverse_blocks(int *x) {
         ),
         (
             Wrong("__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),
+            Wrong("__shared__ int", "int", "an array of its own"),
+            Wrong("blockIdx.x * 64 + ", "", "the elements from 64"),
             Wrong("63 - threadIdx.x", "64 - threadIdx.x", r"tile\[63\]: thread t"),
         ),
     ),
@@ -285,7 +293,7 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
             Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200)),
         ),
         (
-            Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", r"y\[0\]"),
+            Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", "loop"),
             Hint("y[i] is added, too: the new y[i] is a * x[i] plus the old one.", like=times),
             Hint("More threads run than there are elements: test i < n.", "bounds"),
             Hint("Each y[i] with i < n becomes a * x[i] + y[i], once.", "result"),
@@ -320,11 +328,11 @@ __global__ void neighbors(const int *x, int *y, int n) {
         ),
         (
             Hint("Thread 0 has no left neighbor. Let it use element 0 instead: max(i - 1, 0).", "bounds", r"x\[-1\]|before"),
-            Hint("The last element has no right neighbor. Let it use itself instead: min(i + 1, n - 1).", "bounds", "x"),
+            Hint("The last element has no right neighbor. Let it use itself instead: min(i + 1, n - 1).", "bounds", r"\bx\["),
             Hint("At the ends, the missing neighbor counts as the element itself, not as the one at the other end.", like=around),
             Hint("At the ends, the missing neighbor counts as the element itself, not as 0.", like=with_zeros),
             Hint("A thread whose i is n or more must do nothing.", "bounds"),
-            Hint("y[i] is the sum of x[i] and its two neighbors.", "result"),
+            Hint("y[i] is the sum of x[i] and its two neighbors. At the ends, the element itself counts for the missing one.", "result"),
         ),
         "An index that is clamped stays in the array. Only the ends are affected, and no thread needs a branch of its own.",
         (
@@ -431,13 +439,16 @@ __global__ void votes(const int *x, int *counts, int n) {
             Hint("Lane 0 reads the elements of all lanes. Let each lane read its own, and vote: __ballot_sync(0xffffffff, ...).", "target"),
             Hint("Let each lane read its own element and vote, instead of lane 0 for all. A lane without an element votes no.", "bounds", "lane|thread 0 "),
             Hint("The result of a vote has a bit per lane, and __popc counts its bits.", like=vote_masks),
+            Hint("counts has one element per warp: lane 0 of warp w writes counts[w].", "bounds", "counts"),
+            Hint("Each warp has a count, which its lane 0 writes: i % 32 == 0.", "missing"),
             Hint("Test i < n within the vote, before x[i] is read: i < n && x[i] > 4.", "bounds"),
             Hint("One lane of each warp should write the count.", "race"),
             Hint("counts has one element per warp: the number of its elements that are greater than 4.", "result"),
         ),
-        "A vote asks all lanes at once. Lanes that have no element take part as well, and vote no.",
+        "A vote asks all lanes at once. A lane that has no element votes no, and one that has ended counts as no.",
         (
             Wrong("__popc(lanes)", "lanes", "counts its bits"),
+            Wrong("counts[i / 32]", "counts[i]", "one element per warp"),
             Wrong("i < n && ", "", "within the vote"),
             Wrong("if (i % 32 == 0) ", "", "One lane of each warp"),
         ),
@@ -511,6 +522,7 @@ __global__ void above_min(const int *x, int *y) {
                 " __shfl_xor_sync(0xffffffff, least, offset) exchanges the values of lanes i and i ^ offset.",
                 like=above_those_behind,
             ),
+            Hint("y[i] is x[i] less the minimum.", "result", "-1 times"),
             Hint("Each lane must hear of all others: take the smaller value for the offsets 16, 8, 4, 2 and 1.", "result"),
         ),
         "With xor, the lanes of each pair exchange their values, so after five steps every lane has the result. With down, only lane 0 has it.",
@@ -538,13 +550,15 @@ __global__ void times_first(const int *x, int *y) {
 """,
         times_first,
         (
-            Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 4), untouched(32, "i4"))),
+            Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))),
             Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4"))),
         ),
         (
             Hint("Lane 0 has a 0. Ask all lanes which of them has not, __ballot_sync(0xffffffff, x[i] != 0), and take the lowest of them.", like=times_lane_0),
             Hint("__ffs counts bits from 1: the lowest lane is one less.", like=times_second),
             Hint("__clz finds the highest bit that is set, and the first lane is the lowest one: __ffs.", like=times_last),
+            Hint("All lanes vote, and all have a result: none may return before.", "missing"),
+            Hint("y[i] is x[i] times the first element that is not 0.", "result", "the same"),
             Hint("source is the lowest lane whose bit is set in the vote.", "result"),
             Hint("All 32 lanes must vote, and all must call the shuffle."),
         ),
@@ -585,13 +599,15 @@ __global__ void warp_scan(const int *x, int *y) {
             Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
         ),
         (
+            Hint("y[i] contains x[i], too. This sum ends with the lane before it.", "result", "element before it"),
             Hint("A lane that has no lane `offset` below it gets its own value back, and must not add it: test lane >= offset.", "result", r"y\[0\]"),
-            Hint("The offsets are 1, 2, 4, 8 and 16: what a lane adds covers twice as many elements each time.", "result"),
+            Hint("__shfl_up_sync brings the sum of the lane `offset` below. The offsets are 1, 2, 4, 8 and 16: what a lane adds covers twice as many elements each time.", "result"),
             Hint("All lanes must call the shuffle. Only the addition may be in the if."),
         ),
         "After the step with offset d, each lane has the sum of the 2d elements that end with its own. Five steps, and no barrier.",
         (
             Wrong("lane >= offset", "lane > offset", "The offsets are"),
+            Wrong("y[i] = sum", "y[i] = sum - x[i]", "ends with the lane before it"),
             Wrong("int left = __shfl_up_sync(0xffffffff, sum, offset);\n        if (lane >= offset) sum += left;",
                   "if (lane >= offset) sum += __shfl_up_sync(0xffffffff, sum, offset);", "Only the addition"),
             Wrong("offset *= 2", "offset += 1", "The offsets are"),
@@ -621,7 +637,8 @@ __global__ void compact(const int *x, int *y) {
         ),
         (
             Hint("Elements have stayed where they were. An element's place is the number of lanes below its own that keep theirs.", like=holes),
-            Hint("__popc(kept) counts all lanes. Count those below: keep only the lower `lane` bits, kept & ((1u << lane) - 1).", "race"),
+            Hint("Each warp has 32 places of its own, from i - lane on.", "race", r"thread \d+ \(block"),
+            Hint("Only lanes that keep their element write it. __popc(kept) counts all of them. Count those below: keep only the lower `lane` bits, kept & ((1u << lane) - 1).", "race"),
             Hint("The first element that is kept belongs at place 0: a lane does not count itself.", "result", r"is -1, not"),
             Hint("y[i - lane + place] = x[i], where place is the number of lower lanes with an element above 0.", "result"),
         ),
@@ -664,9 +681,9 @@ __global__ void stencil(const int *x, int *y, int n) {
         (
             Hint("The tile needs two more elements on each side, 68 in all, so thread t's own element is tile[t + 2].", "bounds", "tile"),
             Hint("Elements before the first one and behind the last one count as 0, and must not be read.", "bounds"),
-            Hint("A thread reads what others have loaded: a barrier must be between, which all threads reach.", "race"),
+            Hint("A thread reads what others have loaded: a barrier must be between, which all threads reach.", "shared race"),
             Hint("Each element is loaded by five threads. Load it into the tile once, and the halo by two threads of the block.", "target"),
-            Hint("y[i] is the sum of the five elements from x[i - 2] to x[i + 2]. Those that do not exist count as 0.", "result"),
+            Hint("y[i] is the sum of the five elements from x[i - 2] to x[i + 2], also where another block has them. Those that do not exist count as 0.", "result"),
             Hint("The tile has elements that no thread has loaded: the halo is two on each side.", "uninitialised"),
         ),
         "The block fetches its 64 elements and a halo of 4, where single threads would fetch 320.",

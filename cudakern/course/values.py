@@ -108,7 +108,7 @@ __global__ void shared_table(const int *x, const int *table, int *y, int n) {
         ),
         (
             Hint("32 random entries of the table are up to 32 sectors. Copy the table to shared memory first, with neighbors reading neighbors.", "target"),
-            Hint("Who loads an entry and who uses it are different threads: wait between.", "race"),
+            Hint("Who loads an entry and who uses it are different threads: wait between.", "shared race"),
             Hint("The table has 128 entries, and a block may have fewer threads: load it in a loop.", "uninitialised"),
             Hint("The table has 128 entries, x and y have n elements.", "bounds"),
             Hint("y[i] is entry x[i] of the table.", "result"),
@@ -193,6 +193,7 @@ __global__ void bincount(const int *x, int *counts) {
         (
             Hint("Lanes with equal elements take turns. __match_any_sync(0xffffffff, x[i]) names the lanes with the same element: one of them can add for all.", "target"),
             Hint("One lane of each group adds, and it must add for all: the number of bits, __popc(equal).", like=one_per_group),
+            Hint("x[i] names the count, for the warp as a whole.", "bounds"),
             Hint("Several warps add to the same count: use atomicAdd.", "race"),
             Hint("Of each group of equal lanes, one adds their number. The lowest is __ffs(equal) - 1.", "result"),
             Hint("All 32 lanes must call __match_any_sync."),
