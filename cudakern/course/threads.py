@@ -227,8 +227,8 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
             ),
         ),
         (
-            "5 x 4 blocks of 16 x 16 threads are 80 x 64 threads for 76 x 62 pixels: threads overlap on the right"
-            " and below."
+            "For 76 x 62 pixels, 5 x 4 blocks of 16 x 16 threads are 80 x 64 threads: some are beyond the right edge"
+            " and below the picture."
         ),
         (
             Wrong("width - 1 - x", "width - x", "first pixel of a row"),
