@@ -359,7 +359,7 @@ __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
         (
             Wrong("int k = before + 1", "int k = own", "written by one thread"),
             Wrong("if (i > n) return;", "if (i >= n) return;", "The last begins are n"),
-            Wrong("i > 0 ? x[i - 1] : -1", "x[i - 1]", "no element before it"),
+            Wrong("i > 0 ? x[i - 1] : -1", "min(max(x[i - 1], -1), bins)", "no element before it"),
             Wrong("int k = before + 1", "int k = before", "from before"),
         ),
     ),
