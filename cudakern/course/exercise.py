@@ -106,7 +106,7 @@ class Wrong:
 @dataclass(frozen=True)
 class Exercise:
     name: str  #: of the kernel
-    stub: str  #: what the notebook has
+    stub: str  #: what the notebook has; "": the answer without its body
     answer: str
     numpy: Callable[..., None]  #: changes the arrays as the kernel should
     launches: tuple[Launch, ...]  #: the first one is small: `goal` draws it
@@ -115,6 +115,10 @@ class Exercise:
     wrongs: tuple[Wrong, ...]
     targets: tuple[Target, ...] = ()  #: of the last launch
     about: tuple[str, ...] = ()  #: parts of a kernel that `why` is about; a right one may do without
+
+    def __post_init__(self) -> None:
+        if not self.stub:
+            object.__setattr__(self, "stub", re.sub(r"\{.*\}", "{\n}", self.answer, flags=re.S))
 
     def check(self, text: str) -> Verdict:
         """What a notebook shows below the kernel."""

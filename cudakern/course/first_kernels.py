@@ -188,26 +188,19 @@ __global__ void copy(const float *x, float *y, int n) {
         copy,
         (Launch(1, 8, (whole(32), untouched(32), 32)), Launch(2, 64, (whole(4096), untouched(4096), 4096))),
         (
-            Hint(
-                "In each round of the loop, the 32 threads of a warp should access 32 neighbors: thread 0 begins with"
-                " element 0, thread 1 with element 1, and each goes on by the number of threads in the grid.",
-                "target",
-            ),
+            Hint("In each round of the loop, the 32 threads of a warp should access 32 neighbors: thread 0 begins with element 0, thread 1 with element 1, and each goes on by the number of threads in the grid.", "target"),
             Hint("Each element must be copied once: begin with the thread's index, and go on by gridDim.x * blockDim.x.", "result"),
             Hint("Two threads copy the same element: go on by the number of threads in the whole grid.", "race"),
             Hint("The loop ends where i is n.", "bounds"),
         ),
-        "Both kernels copy the same elements. But memory is fetched in sectors of 32 bytes: where neighbors in a warp read"
-        " neighbors, 32 floats are 4 sectors; where each reads a place of its own, they are 32.",
+        "Both kernels copy the same elements. But memory is fetched in sectors of 32 bytes: where neighbors in a warp read neighbors, 32 floats are 4 sectors; where each reads a place of its own, they are 32.",
         (
             Wrong("i += threads", "i += blockDim.x", "the whole grid"),
             Wrong("i < n", "i <= n", "where i is n"),
             Wrong("i += threads", "i = n", "Each element must be copied"),
         ),
         (
-            Target(
-                "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"
-            ),
+            Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),
         ),
     ),
 )  # fmt: skip

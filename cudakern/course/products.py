@@ -59,10 +59,7 @@ def solve_lower(a: Any, b: Any, x: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "transpose",
-        """
-__global__ void transpose(const float *a, float *b, int rows, int columns) {
-}
-""",
+        "",
         """
 __global__ void transpose(const float *a, float *b, int rows, int columns) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -78,15 +75,9 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
         (
             Hint("Threads beyond the last row or column do nothing: test row < rows and column < columns.", "bounds"),
             Hint("Beyond the last column, the next row begins: test row < rows and column < columns.", "race"),
-            Hint(
-                "Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it "
-                "goes to b[column * rows + row]. Test both coordinates."
-            ),
+            Hint("Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it goes to b[column * rows + row]. Test both coordinates."),
         ),
-        (
-            "The reads of a warp are neighbors, and its writes are `rows` elements apart. Tiles in shared memory "
-            "would make both contiguous."
-        ),
+        "The reads of a warp are neighbors, and its writes are `rows` elements apart. Tiles in shared memory would make both contiguous.",
         (
             Wrong("row < rows && ", "", r"transpose.cu:5: .* b\[20\].*test row < rows"),
             Wrong("column * rows + row", "column * columns + row", r"b\["),
@@ -94,10 +85,7 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
     ),
     Exercise(
         "times_transposed",
-        """
-__global__ void times_transposed(const float *a, const float *b, float *c, int m, int n, int k) {
-}
-""",
+        "",
         """
 __global__ void times_transposed(const float *a, const float *b, float *c, int m, int n, int k) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -116,15 +104,9 @@ __global__ void times_transposed(const float *a, const float *b, float *c, int m
         (
             Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n. The rows of a and b end before i = k.", "bounds"),
             Hint("Beyond the last column, the next row begins: test row < m and column < n.", "race"),
-            Hint(
-                "c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because"
-                " row `column` of b is a column of its transpose. Test row < m and column < n."
-            ),
+            Hint("c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because row `column` of b is a column of its transpose. Test row < m and column < n."),
         ),
-        (
-            "Both operands are read along their rows. Two threads that are neighbors in x read elements of b that"
-            " are k words apart, so this form needs tiles even more than the ordinary product."
-        ),
+        "Both operands are read along their rows. Two threads that are neighbors in x read elements of b that are k words apart, so this form needs tiles even more than the ordinary product.",
         (
             Wrong("if (row >= m || column >= n) return;", "", "test row < m"),
             Wrong("b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
@@ -171,16 +153,9 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
         (
             Hint("The sums were right: nothing but the two barriers is missing.", "result"),
             Hint("Only elements with row < n and column < n exist: in a row, the next one begins behind column n - 1.", "global race|bounds"),
-            Hint(
-                "When may a thread read a tile: when all threads have written to it. When may it write to a tile "
-                "again: when all threads have read it. Each of the two needs a barrier, within the loop over the "
-                "tiles."
-            ),
+            Hint("When may a thread read a tile: when all threads have written to it. When may it write to a tile again: when all threads have read it. Each of the two needs a barrier, within the loop over the tiles."),
         ),
-        (
-            "The first barrier separates writing from reading, the second one reading from the next writing. All "
-            "threads reach both, also those outside the matrix."
-        ),
+        "The first barrier separates writing from reading, the second one reading from the next writing. All threads reach both, also those outside the matrix.",
         (
             Wrong("__syncthreads();\n        for", "for", r"tiled.cu:8: .* tile_a.* in line 10.*needs a barrier"),
             Wrong("        __syncthreads();\n    }", "    }", r"tile_a.* between lines 8 and 11.*needs a barrier"),

@@ -80,17 +80,10 @@ __global__ void total(const int *x, int *sum, int n) {
         ),
         (
             Hint("Each x[i] with i < n must be added once, and no other element.", "result"),
-            Hint(
-                "One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], "
-                "x[i]).",
-                "race|scope",
-            ),
+            Hint("One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], x[i]).", "race|scope"),
             Hint("All elements are added to one word, sum[0].", "bounds"),
         ),
-        (
-            "An atomic addition is whole: additions happen one after another, in any order. For many elements, "
-            "let each warp or block add its own first, and send one atomic addition for all of them."
-        ),
+        "An atomic addition is whole: additions happen one after another, in any order. For many elements, let each warp or block add its own first, and send one atomic addition for all of them.",
         (
             Wrong("atomicAdd(", "atomicAdd_block(", r"leave _block out"),
             Wrong("if (i < n) ", "", "and no other element"),
@@ -120,15 +113,9 @@ __global__ void steps(const int *x, int *y) {
         (Launch(1, 64, (whole(64, 1000, np.int32), untouched(64, np.int32))),),
         (
             Hint("y[t] is x[t] less the element before it, and y[0] is 0.", "result"),
-            Hint(
-                "Between line 5 and line 6, all threads must wait for all others: threads 31 and 32 are in different "
-                "warps, so __syncwarp() is not enough."
-            ),
+            Hint("Between line 5 and line 6, all threads must wait for all others: threads 31 and 32 are in different warps, so __syncwarp() is not enough."),
         ),
-        (
-            "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32"
-            " reads what thread 31 of another warp writes."
-        ),
+        "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32 reads what thread 31 of another warp writes.",
         (
             Wrong("__syncthreads();", "__syncwarp();", r"different warps"),
             Wrong("tile[t - 1] : 0", "tile[t - 1] : x[t]", r"y\[0\] is 0"),
@@ -169,15 +156,9 @@ __global__ void distances(const int *x, int *sums, int n) {
         ),
         (
             Hint("sums[i] is the sum of the distances from x[i] to all n elements.", "result"),
-            Hint(
-                "Nobody may write to the tile again before all have read it. That takes a second barrier, within the "
-                "loop, after the reading."
-            ),
+            Hint("Nobody may write to the tile again before all have read it. That takes a second barrier, within the loop, after the reading."),
         ),
-        (
-            "The first barrier separates writing from reading, the second one reading from the next writing. With"
-            " two tiles in turn, one barrier would be enough."
-        ),
+        "The first barrier separates writing from reading, the second one reading from the next writing. With two tiles in turn, one barrier would be enough.",
         (
             Wrong("        __syncthreads();\n        for", "        for", r"distances.cu:[67]: .*tile"),
             Wrong("tile[j])", "tile[t])", "sum of the distances"),
@@ -208,15 +189,9 @@ __global__ void from_first(const int *x, int *y) {
         (
             Hint("y[t] is x[t] less the first element of its warp.", "result"),
             Hint("Each warp has a word of its own: first[warp].", "race", "one warp only"),
-            Hint(
-                "The lanes of one warp must wait for each other between writing and reading, and all of them: not "
-                "within the if."
-            ),
+            Hint("The lanes of one warp must wait for each other between writing and reading, and all of them: not within the if."),
         ),
-        (
-            "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each "
-            "other. __syncthreads() is right, too, but makes warps wait that share nothing."
-        ),
+        "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each other. __syncthreads() is right, too, but makes warps wait that share nothing.",
         (
             Wrong("__syncwarp();", "if (lane == 0) __syncwarp();", r"not within the if"),
             Wrong("x[t] - first[warp]", "first[warp] - x[t]", "less the first element"),
@@ -247,16 +222,9 @@ __global__ void smooth(const int *x, int *y, int n) {
         ),
         (
             Hint("y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.", "result|bounds"),
-            Hint(
-                "Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with"
-                " any other."
-            ),
+            Hint("Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with any other."),
         ),
-        (
-            "Each element of y now has one writer and no other reader, so the kernel does not even need its "
-            "barrier. To smooth again, launch it again with the arrays exchanged: a launch waits for the one "
-            "before it."
-        ),
+        "Each element of y now has one writer and no other reader, so the kernel does not even need its barrier. To smooth again, launch it again with the arrays exchanged: a launch waits for the one before it.",
         (
             Wrong("x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
             Wrong("x[i + 1] : x[i]", "x[i + 1] : 0", "itself at both ends"),
@@ -319,17 +287,9 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
             Hint("partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.", "result"),
             Hint("The same thread must write its partial sum, then call __threadfence(), and then count."),
         ),
+        "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting tells them.",
         (
-            "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns "
-            "it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting "
-            "tells them."
-        ),
-        (
-            Wrong(
-                "__threadfence();\n        before = atomicAdd(done, 1);",
-                "before = atomicAdd(done, 1);\n        __threadfence();",
-                r"and then count",
-            ),
+            Wrong("__threadfence();\n        before = atomicAdd(done, 1);", "before = atomicAdd(done, 1);\n        __threadfence();", r"and then count"),
             Wrong("b < gridDim.x; ++b", "b < gridDim.x - 1; ++b", "the sum of all"),
         ),
         about=("__threadfence()",),

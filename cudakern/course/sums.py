@@ -80,10 +80,7 @@ def one_add(x: Any, result: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "strided_sums",
-        """
-__global__ void strided_sums(const int *x, int *sums, int n) {
-}
-""",
+        "",
         """
 __global__ void strided_sums(const int *x, int *sums, int n) {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -100,15 +97,9 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
         ),
         (
             Hint("The elements end before n: test i < n.", "bounds"),
-            Hint(
-                "Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than"
-                " n, and writes its sum even if it is 0."
-            ),
+            Hint("Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than n, and writes its sum even if it is 0."),
         ),
-        (
-            "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk "
-            "per thread it would be up to 32."
-        ),
+        "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk per thread it would be up to 32.",
         (
             Wrong("gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),
             Wrong("i < n", "i <= n", "test i < n"),
@@ -116,10 +107,7 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
     ),
     Exercise(
         "block_max",
-        """
-__global__ void block_max(const int *x, int *result) {
-}
-""",
+        "",
         """
 __global__ void block_max(const int *x, int *result) {
     __shared__ int tile[256];
@@ -139,16 +127,11 @@ __global__ void block_max(const int *x, int *result) {
             Hint("Thread 0 of each block writes its result: result[blockIdx.x].", "global race|global bounds"),
             Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
             Hint(
-                "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., "
-                "1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all "
-                "threads must reach it, so it is outside the if. Thread 0 writes the result.",
+                "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., 1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all threads must reach it, so it is outside the if. Thread 0 writes the result.",
                 "shared race|barrier|ended|uninitialised",
             ),
         ),
-        (
-            "Eight steps instead of 255, and a barrier before each of them. Any operation whose order does not "
-            "matter fits into this tree: sums, products, the largest, the smallest."
-        ),
+        "Eight steps instead of 255, and a barrier before each of them. Any operation whose order does not matter fits into this tree: sums, products, the largest, the smallest.",
         (
             Wrong("__syncthreads();", "", r"between lines 5 and 8.* A barrier must come before each step"),
             Wrong("__syncthreads();", "if (t < half) __syncthreads();", "has ended when the others .* outside the if"),
@@ -158,10 +141,7 @@ __global__ void block_max(const int *x, int *result) {
     ),
     Exercise(
         "warp_dot",
-        """
-__global__ void warp_dot(const int *x, const int *y, int *result, int n) {
-}
-""",
+        "",
         """
 __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
     int sum = 0;
@@ -177,12 +157,9 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
         ),
         (
             Hint("Only elements with i < n are multiplied.", "bounds"),
-            Hint(
-                "Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, "
-                "offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."
-            ),
+            Hint("Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."),
         ),
-        ("Five steps, without shared memory and without a barrier: the lanes exchange registers."),
+        "Five steps, without shared memory and without a barrier: the lanes exchange registers.",
         (
             Wrong("offset = 16", "offset = 8", r"result\[0\]"),
             Wrong("if (threadIdx.x == 0) ", "", r"warp_dot.cu:6: .*writes result\[0\].*lane 0 writes the result"),

@@ -118,10 +118,7 @@ def stencil(x: Any, y: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "squares",
-        """
-__global__ void squares(const float *x, float *y, int n) {
-}
-""",
+        "",
         """
 __global__ void squares(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -136,38 +133,23 @@ __global__ void squares(const float *x, float *y, int n) {
         (
             Hint("A thread whose element is n or more must not write: test i < n.", "outside"),
             Hint("y[i] is x[i] times itself.", "value"),
-            Hint(
-                "The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or "
-                "more must not write: test i < n."
-            ),
+            Hint("The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or more must not write: test i < n."),
         ),
-        (
-            "With n = 1000, 24 of the 1024 threads do nothing. Without the test they would write beyond the end "
-            "of the array, into memory that may belong to something else."
-        ),
+        "With n = 1000, 24 of the 1024 threads do nothing. Without the test they would write beyond the end of the array, into memory that may belong to something else.",
         (
             Wrong("if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
             Wrong("i < n", "i <= n", r"y\[1000\]"),
-            Wrong(
-                "blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"
-            ),
+            Wrong("blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"),
             Wrong("int n", "int count", r"does not accept it.*squares.cu:4:.* error: .*n"),
             Wrong("squares(", "square(", r"name must be squares: unknown kernel 'squares'"),
             Wrong("float", "double", r"must be a float64 array, not float32"),
             Wrong("i < n", "i < n && __ballot_sync(1, 1)", r"the mask must contain the calling lane"),
-            Wrong(
-                "y[i] = x[i] * x[i];",
-                "y[i] = x[i] * x[i], y[0] = x[0] * x[0];",
-                r"squares.cu:4: .*y\[0\], .*orders the",
-            ),
+            Wrong("y[i] = x[i] * x[i];", "y[i] = x[i] * x[i], y[0] = x[0] * x[0];", r"squares.cu:4: .*y\[0\], .*orders the"),
         ),
     ),
     Exercise(
         "add_to_all",
-        """
-__global__ void add_to_all(int *x, int by, int n) {
-}
-""",
+        "",
         """
 __global__ void add_to_all(int *x, int by, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
@@ -184,15 +166,9 @@ __global__ void add_to_all(int *x, int by, int n) {
             Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds|outside"),
             Hint("Each element below n becomes larger by `by`, once.", "value"),
             Hint("Two threads add to one element. Go on by the number of threads in the whole grid, gridDim.x * blockDim.x.", "race"),
-            Hint(
-                "A thread begins with its own element, and each turn of the loop goes on by the number of threads in "
-                "the whole grid, gridDim.x * blockDim.x, while the element is less than n."
-            ),
+            Hint("A thread begins with its own element, and each turn of the loop goes on by the number of threads in the whole grid, gridDim.x * blockDim.x, while the element is less than n."),
         ),
-        (
-            "Such a loop over the grid is right for every grid and every n. For n less than the number of "
-            "threads, it is the test i < n."
-        ),
+        "Such a loop over the grid is right for every grid and every n. For n less than the number of threads, it is the test i < n.",
         (
             Wrong("; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[1, 8\], x\[8\]"),
             Wrong("gridDim.x * ", "", r"x\[32\], which .* nothing orders the two.*Go on by the number of threads"),
@@ -200,10 +176,7 @@ __global__ void add_to_all(int *x, int by, int n) {
     ),
     Exercise(
         "mirror",
-        """
-__global__ void mirror(const unsigned char *image, unsigned char *out, int width, int height) {
-}
-""",
+        "",
         """
 __global__ void mirror(const unsigned char *image, unsigned char *out, int width, int height) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -221,15 +194,9 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
             Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds|outside"),
             Hint("A row has `width` pixels, so pixel (x, y) is element y * width + x.", "race", "correct "),
             Hint("Beyond the end of a row, the next one begins: test both x < width and y < height.", "race"),
-            Hint(
-                "x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror "
-                "image is element y * width + width - 1 - x. Test both x < width and y < height."
-            ),
+            Hint("x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror image is element y * width + width - 1 - x. Test both x < width and y < height."),
         ),
-        (
-            "For 76 x 62 pixels, 5 x 4 blocks of 16 x 16 threads are 80 x 64 threads: some are beyond the right edge"
-            " and below the picture."
-        ),
+        "For 76 x 62 pixels, 5 x 4 blocks of 16 x 16 threads are 80 x 64 threads: some are beyond the right edge and below the picture.",
         (
             Wrong("width - 1 - x", "width - x", "first pixel of a row"),
             Wrong(" && y < height", "", r"out\[4712\] is .*, not 255"),
@@ -238,10 +205,7 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
     ),
     Exercise(
         "reverse_blocks",
-        """
-__global__ void reverse_blocks(int *x) {
-}
-""",
+        "",
         """
 __global__ void reverse_blocks(int *x) {
     __shared__ int tile[64];
@@ -257,15 +221,9 @@ __global__ void reverse_blocks(int *x) {
             Hint("The last element of a tile of 64 is tile[63]: thread t takes tile[63 - t].", "bounds", "tile"),
             Hint("The first thread takes the last element of the tile: thread t takes tile[63 - t].", "result"),
             Hint("An element must be in the tile before another thread overwrites it. Block b has the elements from 64 * b on.", "global race|global bounds"),
-            Hint(
-                "Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. "
-                "Between the two, all threads must wait: __syncthreads()."
-            ),
+            Hint("Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. Between the two, all threads must wait: __syncthreads()."),
         ),
-        (
-            "After the barrier, the whole tile has been written. (Without shared memory, a thread could overwrite"
-            " an element that another one has not read yet.)"
-        ),
+        "After the barrier, the whole tile has been written. (Without shared memory, a thread could overwrite an element that another one has not read yet.)",
         (
             Wrong("__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),
             Wrong("__shared__ int", "int", "an array of its own"),
@@ -518,8 +476,7 @@ __global__ void above_min(const int *x, int *y) {
         (
             Hint("y[i] is what x[i] has above the minimum.", like=only_min),
             Hint(
-                "Only lane 0 knows the minimum of all lanes in the end. Let both lanes of a pair get the smaller value:"
-                " __shfl_xor_sync(0xffffffff, least, offset) exchanges the values of lanes i and i ^ offset.",
+                "Only lane 0 knows the minimum of all lanes in the end. Let both lanes of a pair get the smaller value: __shfl_xor_sync(0xffffffff, least, offset) exchanges the values of lanes i and i ^ offset.",
                 like=above_those_behind,
             ),
             Hint("y[i] is x[i] less the minimum.", "result", "-1 times"),
