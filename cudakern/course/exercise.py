@@ -106,7 +106,7 @@ class Wrong:
 @dataclass(frozen=True)
 class Exercise:
     name: str  #: of the kernel
-    stub: str  #: what the notebook has; "": the answer without its body
+    start: str | tuple[tuple[str, str], ...]  #: see `stub`
     answer: str
     numpy: Callable[..., None]  #: changes the arrays as the kernel should
     launches: tuple[Launch, ...]  #: the first one is small: `goal` draws it
@@ -116,9 +116,15 @@ class Exercise:
     targets: tuple[Target, ...] = ()  #: of the last launch
     about: tuple[str, ...] = ()  #: parts of a kernel that `why` is about; a right one may do without
 
-    def __post_init__(self) -> None:
-        if not self.stub:
-            object.__setattr__(self, "stub", re.sub(r"\{.*\}", "{\n}", self.answer, flags=re.S))
+    @property
+    def stub(self) -> str:
+        """What the notebook has: a text, or the answer with some parts replaced, or without its body."""
+        if isinstance(self.start, str):
+            return self.start or re.sub(r"\{.*\}", "{\n}", self.answer, flags=re.S)
+        stub = self.answer
+        for part, instead in self.start:
+            stub = stub.replace(part, instead)
+        return stub
 
     def check(self, text: str) -> Verdict:
         """What a notebook shows below the kernel."""

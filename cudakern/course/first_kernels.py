@@ -38,12 +38,7 @@ _ALL = "Every thread uses an element of its own: its index is blockIdx.x * block
 EXERCISES = (
     Exercise(
         "add_one",
-        """
-__global__ void add_one(float *x, int n) {
-    int i = threadIdx.x;
-    if (i < n) x[0] += 1;
-}
-""",
+        (("x[i]", "x[0]"),),
         """
 __global__ void add_one(float *x, int n) {
     int i = threadIdx.x;
@@ -122,10 +117,7 @@ __global__ void numbers(int *block, int *thread, int n) {{
 }}
 """,
         numbers,
-        (
-            Launch(1, 64, (untouched(16, "i4"), untouched(16, "i4"), 16)),
-            Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200)),
-        ),
+        (Launch(1, 64, (untouched(16, "i4"), untouched(16, "i4"), 16)), Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200))),
         (
             Hint(_GUARD, "bounds|outside"),
             Hint(_ALL + " It stores blockIdx.x in block[i], and threadIdx.x in thread[i].", "value"),
@@ -199,8 +191,6 @@ __global__ void copy(const float *x, float *y, int n) {
             Wrong("i < n", "i <= n", "where i is n"),
             Wrong("i += threads", "i = n", "Each element must be copied"),
         ),
-        (
-            Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),
-        ),
+        (Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),),
     ),
 )  # fmt: skip

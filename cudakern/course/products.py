@@ -68,10 +68,7 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
 }
 """,
         transpose,
-        (
-            Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)),
-            Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37)),
-        ),
+        (Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)), Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37))),
         (
             Hint("Threads beyond the last row or column do nothing: test row < rows and column < columns.", "bounds"),
             Hint("Beyond the last column, the next row begins: test row < rows and column < columns.", "race"),
@@ -183,10 +180,7 @@ __global__ void matrix_vector(const float *a, const float *x, float *y, int rows
 }
 """,
         matrix_vector,
-        (
-            Launch(1, 32, (whole(32).reshape(1, 32), whole(32), untouched(1), 1, 32)),
-            Launch(9, 64, (whole(640).reshape(16, 40), whole(40), untouched(16), 16, 40)),
-        ),
+        (Launch(1, 32, (whole(32).reshape(1, 32), whole(32), untouched(1), 1, 32)), Launch(9, 64, (whole(640).reshape(16, 40), whole(40), untouched(16), 16, 40))),
         (
             Hint("In each round, 32 threads access 32 rows. Let a warp take a row: its lanes read neighbors, and add their sums by shuffles.", "target"),
             Hint("This is lane 0's part of the sum: the parts of the 32 lanes must be added.", like=first_products),
@@ -225,10 +219,7 @@ __global__ void vector_matrix(const float *a, const float *x, float *y, int rows
 }
 """,
         vector_matrix,
-        (
-            Launch(6, 32, (whole(24).reshape(4, 6), whole(4), untouched(6), 4, 6)),
-            Launch(32, 32, (whole(320).reshape(10, 32), whole(10), untouched(32), 10, 32)),
-        ),
+        (Launch(6, 32, (whole(24).reshape(4, 6), whole(4), untouched(6), 4, 6)), Launch(32, 32, (whole(320).reshape(10, 32), whole(10), untouched(32), 10, 32))),
         (
             Hint("The lanes read down a column, which are elements of different rows. One thread per column is better here: then 32 threads read 32 neighbors.", "target"),
             Hint("x has an element for each row: x[k].", "bounds", r"\bx\["),
@@ -406,13 +397,7 @@ __global__ void small_products(const float *a, const float *b, float *c, int n) 
     ),
     Exercise(
         "symmetric",
-        """
-__global__ void symmetric(int *a, int n) {
-    int column = blockIdx.x * blockDim.x + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row < n && column < n) a[column * n + row] = a[row * n + column];
-}
-""",
+        (("column < row)", "column < n)"),),
         """
 __global__ void symmetric(int *a, int n) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -421,10 +406,7 @@ __global__ void symmetric(int *a, int n) {
 }
 """,
         symmetric,
-        (
-            Launch((1, 1), (5, 5), (whole(25, dtype="i4").reshape(5, 5), 5)),
-            Launch((2, 2), (8, 8), (whole(169, dtype="i4").reshape(13, 13), 13)),
-        ),
+        (Launch((1, 1), (5, 5), (whole(25, dtype="i4").reshape(5, 5), 5)), Launch((2, 2), (8, 8), (whole(169, dtype="i4").reshape(13, 13), 13))),
         (
             Hint("Elements (row, column) and (column, row) are exchanged by two threads at once. Only those below the diagonal, column < row, should be copied.", "race"),
             Hint("The triangle below the diagonal is the one to keep.", like=symmetric_from_above),

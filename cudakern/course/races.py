@@ -61,12 +61,7 @@ def hand_over(x: Any, between: Any, state: Any, y: Any) -> None:
 EXERCISES = (
     Exercise(
         "total",
-        """
-__global__ void total(const int *x, int *sum, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) sum[0] += x[i];
-}
-""",
+        (("atomicAdd(&sum[0], x[i])", "sum[0] += x[i]"),),
         """
 __global__ void total(const int *x, int *sum, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -74,10 +69,7 @@ __global__ void total(const int *x, int *sum, int n) {
 }
 """,
         total,
-        (
-            Launch(2, 32, (whole(64, dtype=np.int32), np.zeros(1, np.int32), 60)),
-            Launch(4, 256, (whole(1024, dtype=np.int32), np.full(1, 7, np.int32), 1000)),
-        ),
+        (Launch(2, 32, (whole(64, dtype=np.int32), np.zeros(1, np.int32), 60)), Launch(4, 256, (whole(1024, dtype=np.int32), np.full(1, 7, np.int32), 1000))),
         (
             Hint("Each x[i] with i < n must be added once, and no other element.", "result"),
             Hint("One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], x[i]).", "race|scope"),
@@ -92,14 +84,7 @@ __global__ void total(const int *x, int *sum, int n) {
     ),
     Exercise(
         "steps",
-        """
-__global__ void steps(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x;
-    tile[t] = x[t];
-    y[t] = t > 0 ? x[t] - tile[t - 1] : 0;
-}
-""",
+        (("    __syncthreads();\n", ""),),
         """
 __global__ void steps(const int *x, int *y) {
     __shared__ int tile[64];
@@ -150,10 +135,7 @@ __global__ void distances(const int *x, int *sums, int n) {
 }
 """,
         distances,
-        (
-            Launch(2, 64, (whole(128, 100, np.int32), untouched(128, np.int32), 128)),
-            Launch(1, 64, (whole(64, 100, np.int32), untouched(64, np.int32), 64)),
-        ),
+        (Launch(2, 64, (whole(128, 100, np.int32), untouched(128, np.int32), 128)), Launch(1, 64, (whole(64, 100, np.int32), untouched(64, np.int32), 64))),
         (
             Hint("sums[i] is the sum of the distances from x[i] to all n elements.", "result"),
             Hint("Nobody may write to the tile again before all have read it. That takes a second barrier, within the loop, after the reading."),
@@ -167,14 +149,7 @@ __global__ void distances(const int *x, int *sums, int n) {
     ),
     Exercise(
         "from_first",
-        """
-__global__ void from_first(const int *x, int *y) {
-    __shared__ int first[2];
-    int t = threadIdx.x, lane = t % 32, warp = t / 32;
-    if (lane == 0) first[warp] = x[t];
-    y[t] = x[t] - first[warp];
-}
-""",
+        (("    __syncwarp();\n", ""),),
         """
 __global__ void from_first(const int *x, int *y) {
     __shared__ int first[2];
@@ -200,14 +175,7 @@ __global__ void from_first(const int *x, int *y) {
     ),
     Exercise(
         "smooth",
-        """
-__global__ void smooth(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int sum = i > 0 && i < n - 1 ? y[i - 1] + y[i] + y[i + 1] : y[i];
-    __syncthreads();
-    y[i] = sum;
-}
-""",
+        (("x[i - 1] + x[i] + x[i + 1] : x[i]", "y[i - 1] + y[i] + y[i + 1] : y[i];\n    __syncthreads()"),),
         """
 __global__ void smooth(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -216,10 +184,7 @@ __global__ void smooth(const int *x, int *y, int n) {
 }
 """,
         smooth,
-        (
-            Launch(2, 32, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)),
-            Launch(1, 64, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)),
-        ),
+        (Launch(2, 32, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)), Launch(1, 64, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64))),
         (
             Hint("y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.", "result|bounds"),
             Hint("Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with any other."),
@@ -232,24 +197,7 @@ __global__ void smooth(const int *x, int *y, int n) {
     ),
     Exercise(
         "sum_of_blocks",
-        """
-__global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
-    __shared__ int of_block, before;
-    if (threadIdx.x == 0) of_block = 0;
-    __syncthreads();
-    atomicAdd(&of_block, x[blockIdx.x * blockDim.x + threadIdx.x]);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = of_block;
-        before = atomicAdd(done, 1);
-    }
-    __syncthreads();
-    if (before == gridDim.x - 1 && threadIdx.x == 0) {
-        sum[0] = 0;
-        for (int b = 0; b < gridDim.x; ++b) sum[0] += partial[b];
-    }
-}
-""",
+        (("        __threadfence();\n", ""),),
         """
 __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
     __shared__ int of_block, before;
@@ -270,18 +218,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
 }
 """,
         sum_of_blocks,
-        (
-            Launch(
-                8,
-                32,
-                (
-                    whole(256, 100, np.int32),
-                    untouched(8, np.int32),
-                    np.zeros(1, np.int32),
-                    np.zeros(1, np.int32),
-                ),
-            ),
-        ),
+        (Launch(8, 32, (whole(256, 100, np.int32), untouched(8, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32))),),
         (
             Hint("The last block adds the partial sums: the one before which gridDim.x - 1 others have counted.", "missing"),
             Hint("partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.", "result"),
@@ -296,12 +233,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
     ),
     Exercise(
         "first_index",
-        """
-__global__ void first_index(const int *x, int *at, int key, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && x[i] == key && i < at[0]) at[0] = i;
-}
-""",
+        ((") atomicMin(&at[0], i)", " && i < at[0]) at[0] = i"),),
         """
 __global__ void first_index(const int *x, int *at, int key, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -309,10 +241,7 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
 }
 """,
         first_index,
-        (
-            Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)),
-            Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120)),
-        ),
+        (Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)), Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120))),
         (
             Hint("Comparing and writing must be one step, or a larger index may be written last: atomicMin(&at[0], i).", "race"),
             Hint("A thread whose i is n or more has no element.", "bounds"),
@@ -354,10 +283,7 @@ __global__ void soften(const int *x, int *y, int rounds) {
 }
 """,
         soften,
-        (
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)),
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4)),
-        ),
+        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)), Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4))),
         (
             Hint("A barrier of the block comes between writing a tile and reading it, once in each round.", "race", r"tile\[\d+\]\[\d+\]"),
             Hint("A thread changes an element that its neighbors may still have to read. Use two tiles: each round reads the one and writes the other, and then they change places.", "race", r"tile\[\d+\]"),
@@ -375,16 +301,7 @@ __global__ void soften(const int *x, int *y, int rounds) {
     ),
     Exercise(
         "warp_product",
-        """
-__global__ void warp_product(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, lane = t % 32;
-    tile[t] = x[t];
-    for (int half = 16; half > 0; half /= 2)
-        if (lane < half) tile[t] *= tile[t + half];
-    if (lane == 0) y[t / 32] = tile[t];
-}
-""",
+        ((" {\n        __syncwarp();", ""), ("    }\n", ""),),
         """
 __global__ void warp_product(const int *x, int *y) {
     __shared__ int tile[64];

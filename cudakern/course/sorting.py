@@ -100,14 +100,7 @@ __global__ void odd_even(int *x, int n) {
     ),
     Exercise(
         "rank_sort",
-        """
-__global__ void rank_sort(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, rank = 0;
-    if (i >= n) return;
-    for (int j = 0; j < n; ++j) rank += x[j] < x[i];
-    y[rank] = x[i];
-}
-""",
+        ((" || (x[j] == x[i] && j < i)", ""),),
         """
 __global__ void rank_sort(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, rank = 0;
@@ -117,10 +110,7 @@ __global__ void rank_sort(const int *x, int *y, int n) {
 }
 """,
         rank_sort,
-        (
-            Launch(2, 4, (whole(7, 6, "i4"), untouched(7, "i4"), 7)),
-            Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60)),
-        ),
+        (Launch(2, 4, (whole(7, 6, "i4"), untouched(7, "i4"), 7)), Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60))),
         (
             Hint("The rank is the number of smaller elements.", "result", "opposite order"),
             Hint("Equal elements have the same rank, so some places stay empty. Of two equal elements, let the one with the smaller index come first.", "race"),
@@ -217,10 +207,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
 }
 """,
         counting_sort,
-        (
-            Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)),
-            Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150)),
-        ),
+        (Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)), Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150))),
         (
             Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
             Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
@@ -237,17 +224,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
     ),
     Exercise(
         "bitonic_step",
-        """
-__global__ void bitonic_step(int *x, int distance, int length) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int other = i + distance;
-    if (x[i] > x[other]) {
-        int value = x[i];
-        x[i] = x[other];
-        x[other] = value;
-    }
-}
-""",
+        (("^ distance;\n    bool ascending = (i & length) == 0;\n    if (i < other && (x[i] > x[other]) == ascending", "+ distance;\n    if (x[i] > x[other]"),),
         """
 __global__ void bitonic_step(int *x, int distance, int length) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -261,10 +238,7 @@ __global__ void bitonic_step(int *x, int distance, int length) {
 }
 """,
         bitonic_step,
-        (
-            Launch(2, 8, (np.random.default_rng(3).permutation(16).astype("i4"), 2, 4)),
-            Launch(2, 32, (np.random.default_rng(4).permutation(64).astype("i4"), 8, 16)),
-        ),
+        (Launch(2, 8, (np.random.default_rng(3).permutation(16).astype("i4"), 2, 4)), Launch(2, 32, (np.random.default_rng(4).permutation(64).astype("i4"), 8, 16))),
         (
             Hint("The other element of a pair is at i ^ distance, which is always in the array.", "bounds"),
             Hint("Both threads of a pair work on it. Only the one with i < other should.", "race"),
@@ -306,10 +280,7 @@ __global__ void split_by_bit(const int *x, int *y, int bit) {
 }
 """,
         split_by_bit,
-        (
-            Launch(1, 64, (whole(64, 8, "i4"), untouched(64, "i4"), 0)),
-            Launch(2, 64, (whole(128, 8, "i4"), untouched(128, "i4"), 2)),
-        ),
+        (Launch(1, 64, (whole(64, 8, "i4"), untouched(64, "i4"), 0)), Launch(2, 64, (whole(128, 8, "i4"), untouched(128, "i4"), 2))),
         (
             Hint("The digit to look at is bit `bit`: shift the key first.", like=split_by_lowest),
             Hint("A warp must know how many ones the other warp has. Lane 0 of each leaves the number in shared memory, with a barrier before others read it.", "race", "of_|shared|barrier|sync"),
@@ -328,13 +299,7 @@ __global__ void split_by_bit(const int *x, int *y, int bit) {
     ),
     Exercise(
         "bin_begins",
-        """
-__global__ void bin_begins(const int *x, int *begins, int n, int bins) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    if (x[i] != x[i - 1]) begins[x[i]] = i;
-}
-""",
+        ((" n) return;\n    int before = i > 0 ? x[i - 1] : -1, own = i < n ? x[i] : bins;\n    for (int k = before + 1; k <= own; ++k) begins[k", "= n) return;\n    if (x[i] != x[i - 1]) begins[x[i]"),),
         """
 __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -344,10 +309,7 @@ __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
 }
 """,
         bin_begins,
-        (
-            Launch(2, 8, (np.array([0, 0, 1, 1, 1, 3, 3, 4, 6, 6, 6], "i4"), untouched(9, "i4"), 11, 8)),
-            Launch(2, 64, (np.sort(whole(100, 40, "i4")), untouched(45, "i4"), 100, 42)),
-        ),
+        (Launch(2, 8, (np.array([0, 0, 1, 1, 1, 3, 3, 4, 6, 6, 6], "i4"), untouched(9, "i4"), 11, 8)), Launch(2, 64, (np.sort(whole(100, 40, "i4")), untouched(45, "i4"), 100, 42))),
         (
             Hint("Element 0 has no element before it: its bin, and empty ones before it, begin at 0.", "bounds", r"x\[-1\]"),
             Hint("The bins behind that of the element before, up to its own, begin at i: from before + 1 to own.", "bounds", r"begins\[-1\]"),

@@ -167,19 +167,7 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
     ),
     Exercise(
         "packed_tree",
-        """
-__global__ void packed_tree(const int *x, int *sums) {
-    __shared__ int tile[256];
-    int t = threadIdx.x;
-    tile[t] = x[blockIdx.x * blockDim.x + t];
-    for (int offset = 1; offset < blockDim.x; offset *= 2) {
-        __syncthreads();
-        int at = 2 * offset * t;
-        if (at < blockDim.x) tile[at] += tile[at + offset];
-    }
-    if (t == 0) sums[blockIdx.x] = tile[0];
-}
-""",
+        (("blockDim.x / 2; offset > 0; offset /", "1; offset < blockDim.x; offset *"), ("if (t < offset) tile[t] += tile[t", "int at = 2 * offset * t;\n        if (at < blockDim.x) tile[at] += tile[at"),),
         """
 __global__ void packed_tree(const int *x, int *sums) {
     __shared__ int tile[256];
@@ -193,10 +181,7 @@ __global__ void packed_tree(const int *x, int *sums) {
 }
 """,
         packed_tree,
-        (
-            Launch(1, 16, (whole(16, dtype="i4"), untouched(1, "i4"))),
-            Launch(2, 256, (whole(512, dtype="i4"), untouched(2, "i4"))),
-        ),
+        (Launch(1, 16, (whole(16, dtype="i4"), untouched(1, "i4"))), Launch(2, 256, (whole(512, dtype="i4"), untouched(2, "i4")))),
         (
             Hint("Neighbors access words that are 2 * offset apart, and these share banks. Let thread t add words t and t + offset, with the largest offset first.", "target"),
             Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "shared race"),
@@ -236,10 +221,7 @@ __global__ void block_sum(const int *x, int *sums, int n) {
 }
 """,
         block_sum,
-        (
-            Launch(1, 128, (whole(120, dtype="i4"), untouched(1, "i4"), 120)),
-            Launch(2, 128, (whole(256, dtype="i4"), untouched(2, "i4"), 200)),
-        ),
+        (Launch(1, 128, (whole(120, dtype="i4"), untouched(1, "i4"), 120)), Launch(2, 128, (whole(256, dtype="i4"), untouched(2, "i4"), 200))),
         (
             Hint("This is the sum of the first warp. Lane 0 of each of the four warps should leave its sum in shared memory.", like=of_first_warp),
             Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "shared race"),
@@ -276,10 +258,7 @@ __global__ void one_add(const int *x, int *result, int n) {
 }
 """,
         one_add,
-        (
-            Launch(2, 8, (whole(14, dtype="i4"), np.full(1, 3, "i4"), 14)),
-            Launch(4, 64, (whole(256, dtype="i4"), np.zeros(1, "i4"), 250)),
-        ),
+        (Launch(2, 8, (whole(14, dtype="i4"), np.full(1, 3, "i4"), 14)), Launch(4, 64, (whole(256, dtype="i4"), np.zeros(1, "i4"), 250))),
         (
             Hint("All threads of the grid take turns at one word of global memory. Let those of a block add in shared memory, and one of them send the sum.", "target"),
             Hint("The blocks of the grid meet at result[0]: there, too, the addition must be atomic.", "race", r"result\[0\]"),
@@ -330,10 +309,7 @@ __global__ void moments(const int *x, int *result, int n) {
 }
 """,
         moments,
-        (
-            Launch(1, 32, (whole(32, dtype="i4"), untouched(2, "i4"), 32)),
-            Launch(1, 32, (whole(200, dtype="i4"), untouched(2, "i4"), 150)),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(2, "i4"), 32)), Launch(1, 32, (whole(200, dtype="i4"), untouched(2, "i4"), 150))),
         (
             Hint("The square of the sum is not the sum of the squares: square each element.", like=sum_squared),
             Hint("The array is read twice. Add both sums in one pass.", "target"),
@@ -376,10 +352,7 @@ __global__ void argmax(const int *x, int *at) {
 }
 """,
         argmax,
-        (
-            Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))),
-            Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4")))),
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
@@ -397,18 +370,7 @@ __global__ void argmax(const int *x, int *at) {
     ),
     Exercise(
         "block_scan",
-        """
-__global__ void block_scan(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t;
-    tile[t] = x[i];
-    for (int offset = 1; offset < 64; offset *= 2) {
-        __syncthreads();
-        if (t >= offset) tile[t] += tile[t - offset];
-    }
-    y[i] = tile[t];
-}
-""",
+        (("int left = t >= offset ? tile[t - offset] : 0;\n        __syncthreads();\n        tile[t] += left", "if (t >= offset) tile[t] += tile[t - offset]"),),
         """
 __global__ void block_scan(const int *x, int *y) {
     __shared__ int tile[64];
@@ -424,10 +386,7 @@ __global__ void block_scan(const int *x, int *y) {
 }
 """,
         block_scan,
-        (
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
             Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "shared race"),
             Hint("tile[t - offset] exists only where t >= offset.", "bounds"),
@@ -485,10 +444,7 @@ __global__ void sweep(const int *x, int *y) {
 }
 """,
         sweep,
-        (
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
             Hint("This sum contains x[i] itself: those before it are wanted.", "result", "element behind it"),
             Hint("The sums begin before a thread's own element, so the first one is 0: has tile[63] become 0 after the way up?", "result", r"y\[0\]"),
@@ -507,12 +463,7 @@ __global__ void sweep(const int *x, int *y) {
     ),
     Exercise(
         "segments",
-        """
-__global__ void segments(const int *x, const int *begins, int *sums, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) sums[i] = x[begins[i]];
-}
-""",
+        ((">= n) return;\n    int sum = 0;\n    for (int j = begins[i]; j < begins[i + 1]; ++j) sum += x[j];\n    sums[i] = sum", "< n) sums[i] = x[begins[i]]"),),
         """
 __global__ void segments(const int *x, const int *begins, int *sums, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -544,12 +495,7 @@ __global__ void segments(const int *x, const int *begins, int *sums, int n) {
     ),
     Exercise(
         "count_above",
-        """
-__global__ void count_above(const int *x, int *counts, int limit) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (x[i] > limit) counts[blockIdx.x] += 1;
-}
-""",
+        (("int count = __syncthreads_count(x[i] > limit);\n    if (threadIdx.x == 0) counts[blockIdx.x] = count", "if (x[i] > limit) counts[blockIdx.x] += 1"),),
         """
 __global__ void count_above(const int *x, int *counts, int limit) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -558,10 +504,7 @@ __global__ void count_above(const int *x, int *counts, int limit) {
 }
 """,
         count_above,
-        (
-            Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6)),
-        ),
+        (Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)), Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6))),
         (
             Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race"),
             Hint("counts[b] is for how many threads of block b x[i] > limit. It begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),

@@ -126,10 +126,7 @@ __global__ void squares(const float *x, float *y, int n) {
 }
 """,
         squares,
-        (
-            Launch(1, 32, (whole(32), untouched(32), 32)),
-            Launch(4, 256, (whole(1024), untouched(1024), 1000)),
-        ),
+        (Launch(1, 32, (whole(32), untouched(32), 32)), Launch(4, 256, (whole(1024), untouched(1024), 1000))),
         (
             Hint("A thread whose element is n or more must not write: test i < n.", "outside"),
             Hint("y[i] is x[i] times itself.", "value"),
@@ -157,11 +154,7 @@ __global__ void add_to_all(int *x, int by, int n) {
 }
 """,
         add_to_all,
-        (
-            Launch(1, 8, (whole(32, dtype=np.int32), 3, 29)),
-            Launch(2, 32, (whole(1024, dtype=np.int32), 3, 1000)),
-            Launch(4, 256, (whole(1024, dtype=np.int32), -1, 100)),
-        ),
+        (Launch(1, 8, (whole(32, dtype=np.int32), 3, 29)), Launch(2, 32, (whole(1024, dtype=np.int32), 3, 1000)), Launch(4, 256, (whole(1024, dtype=np.int32), -1, 100))),
         (
             Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds|outside"),
             Hint("Each element below n becomes larger by `by`, once.", "value"),
@@ -233,12 +226,7 @@ __global__ void reverse_blocks(int *x) {
     ),
     Exercise(
         "saxpy",
-        """
-__global__ void saxpy(float a, const float *x, float *y, int n) {
-    for (int i = 0; i < n; ++i)
-        y[i] = a * x[i] + y[i];
-}
-""",
+        (("int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) ", "for (int i = 0; i < n; ++i)\n        "),),
         """
 __global__ void saxpy(float a, const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -246,10 +234,7 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
 }
 """,
         saxpy,
-        (
-            Launch(2, 8, (2.0, whole(13), whole(14)[:13], 13)),
-            Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200)),
-        ),
+        (Launch(2, 8, (2.0, whole(13), whole(14)[:13], 13)), Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200))),
         (
             Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", "loop"),
             Hint("y[i] is added, too: the new y[i] is a * x[i] plus the old one.", like=times),
@@ -267,12 +252,7 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
     ),
     Exercise(
         "neighbors",
-        """
-__global__ void neighbors(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = x[i - 1] + x[i] + x[i + 1];
-}
-""",
+        (("max(i - 1, 0)] + x[i] + x[min(i + 1, n - 1)", "i - 1] + x[i] + x[i + 1"),),
         """
 __global__ void neighbors(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -280,10 +260,7 @@ __global__ void neighbors(const int *x, int *y, int n) {
 }
 """,
         neighbors,
-        (
-            Launch(2, 8, (whole(12, dtype="i4"), untouched(12, "i4"), 12)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128)),
-        ),
+        (Launch(2, 8, (whole(12, dtype="i4"), untouched(12, "i4"), 12)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128))),
         (
             Hint("Thread 0 has no left neighbor. Let it use element 0 instead: max(i - 1, 0).", "bounds", r"x\[-1\]|before"),
             Hint("The last element has no right neighbor. Let it use itself instead: min(i + 1, n - 1).", "bounds", r"\bx\["),
@@ -302,13 +279,7 @@ __global__ void neighbors(const int *x, int *y, int n) {
     ),
     Exercise(
         "volume",
-        """
-__global__ void volume(int *v, int nx, int ny, int nz) {
-    int x = blockIdx.x * blockDim.x + threadIdx.x;
-    int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < nx && y < ny) v[y * nx + x] = 10 * y + x;
-}
-""",
+        (("int z = blockIdx.z * blockDim.z + threadIdx.z;\n    if (x < nx && y < ny && z < nz) v[(z * ny + y) * nx + x] = 100 * z +", "if (x < nx && y < ny) v[y * nx + x] ="),),
         """
 __global__ void volume(int *v, int nx, int ny, int nz) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -318,10 +289,7 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
 }
 """,
         volume,
-        (
-            Launch((1, 1, 2), (4, 2, 2), (untouched(24, "i4"), 3, 2, 4)),
-            Launch((2, 2, 1), (4, 4, 4), (untouched(8 * 5 * 3, "i4"), 8, 5, 3)),
-        ),
+        (Launch((1, 1, 2), (4, 2, 2), (untouched(24, "i4"), 3, 2, 4)), Launch((2, 2, 1), (4, 4, 4), (untouched(8 * 5 * 3, "i4"), 8, 5, 3))),
         (
             Hint("Threads that differ only in z write the same element: z belongs in the index, too.", "race", r"thread \((\d+), (\d+), \d+\) of block .* thread \(\1, \2, \d+\)"),
             Hint("Beyond the end of a row, the next one begins. Each of the three coordinates has a limit of its own.", "race"),
@@ -338,13 +306,7 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
     ),
     Exercise(
         "lanes",
-        """
-__global__ void lanes(int *warp, int *lane) {
-    int t = threadIdx.y * blockDim.x + threadIdx.x;
-    warp[t] = threadIdx.y;
-    lane[t] = threadIdx.x;
-}
-""",
+        (("t / 32;\n    lane[t] = t % 32", "threadIdx.y;\n    lane[t] = threadIdx.x"),),
         """
 __global__ void lanes(int *warp, int *lane) {
     int t = threadIdx.y * blockDim.x + threadIdx.x;
@@ -353,10 +315,7 @@ __global__ void lanes(int *warp, int *lane) {
 }
 """,
         lanes,
-        (
-            Launch(1, (8, 4), (untouched(32, "i4"), untouched(32, "i4"))),
-            Launch(1, (16, 6), (untouched(96, "i4"), untouched(96, "i4"))),
-        ),
+        (Launch(1, (8, 4), (untouched(32, "i4"), untouched(32, "i4"))), Launch(1, (16, 6), (untouched(96, "i4"), untouched(96, "i4")))),
         (
             Hint("threadIdx.x counts the threads of one row of the block. A warp goes on into the next row: use t.", "result"),
             Hint("t is right as it is: each thread of the block has another one.", "race"),
@@ -389,10 +348,7 @@ __global__ void votes(const int *x, int *counts, int n) {
 }
 """,
         votes,
-        (
-            Launch(1, 32, (whole(20, dtype="i4"), untouched(1, "i4"), 20)),
-            Launch(2, 64, (whole(100, dtype="i4"), untouched(4, "i4"), 100)),
-        ),
+        (Launch(1, 32, (whole(20, dtype="i4"), untouched(1, "i4"), 20)), Launch(2, 64, (whole(100, dtype="i4"), untouched(4, "i4"), 100))),
         (
             Hint("Lane 0 reads the elements of all lanes. Let each lane read its own, and vote: __ballot_sync(0xffffffff, ...).", "target"),
             Hint("Let each lane read its own element and vote, instead of lane 0 for all. A lane without an element votes no.", "bounds", "lane|thread 0 "),
@@ -414,12 +370,7 @@ __global__ void votes(const int *x, int *counts, int n) {
     ),
     Exercise(
         "slopes",
-        """
-__global__ void slopes(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = i % 32 < 31 ? x[i + 1] - x[i] : 0;
-}
-""",
+        (("int mine = x[i];\n    int next = __shfl_down_sync(0xffffffff, mine, 1);\n    y[i] = next - mine", "y[i] = i % 32 < 31 ? x[i + 1] - x[i] : 0"),),
         """
 __global__ void slopes(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -429,10 +380,7 @@ __global__ void slopes(const int *x, int *y) {
 }
 """,
         slopes,
-        (
-            Launch(1, 32, (whole(32, dtype="i4"), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
             Hint("Each warp loads twice. The next element is already in a register of the next lane: __shfl_down_sync(0xffffffff, mine, 1).", "target"),
             Hint("__shfl_up_sync fetches the value of the lane below, and __shfl_down_sync that of the lane above.", like=slopes_up),
@@ -450,15 +398,7 @@ __global__ void slopes(const int *x, int *y) {
     ),
     Exercise(
         "above_min",
-        """
-__global__ void above_min(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int least = x[i];
-    for (int offset = 16; offset > 0; offset /= 2)
-        least = min(least, __shfl_down_sync(0xffffffff, least, offset));
-    y[i] = x[i] - least;
-}
-""",
+        (("__shfl_xor_sync", "__shfl_down_sync"),),
         """
 __global__ void above_min(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -469,10 +409,7 @@ __global__ void above_min(const int *x, int *y) {
 }
 """,
         above_min,
-        (
-            Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, 1000, "i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))), Launch(2, 64, (whole(128, 1000, "i4"), untouched(128, "i4")))),
         (
             Hint("y[i] is what x[i] has above the minimum.", like=only_min),
             Hint(
@@ -491,13 +428,7 @@ __global__ void above_min(const int *x, int *y) {
     ),
     Exercise(
         "times_first",
-        """
-__global__ void times_first(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int source = 0;
-    y[i] = x[i] * __shfl_sync(0xffffffff, x[i], source);
-}
-""",
+        (("__ffs(__ballot_sync(0xffffffff, x[i] != 0)) - 1", "0"),),
         """
 __global__ void times_first(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -506,10 +437,7 @@ __global__ void times_first(const int *x, int *y) {
 }
 """,
         times_first,
-        (
-            Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4")))),
         (
             Hint("Lane 0 has a 0. Ask all lanes which of them has not, __ballot_sync(0xffffffff, x[i] != 0), and take the lowest of them.", like=times_lane_0),
             Hint("__ffs counts bits from 1: the lowest lane is one less.", like=times_second),
@@ -528,17 +456,7 @@ __global__ void times_first(const int *x, int *y) {
     ),
     Exercise(
         "warp_scan",
-        """
-__global__ void warp_scan(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
-    int sum = x[i];
-    for (int offset = 1; offset < 32; offset *= 2) {
-        int left = __shfl_up_sync(0xffffffff, sum, offset);
-        sum += left;
-    }
-    y[i] = sum;
-}
-""",
+        (("if (lane >= offset) ", ""),),
         """
 __global__ void warp_scan(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
@@ -551,10 +469,7 @@ __global__ void warp_scan(const int *x, int *y) {
 }
 """,
         warp_scan,
-        (
-            Launch(1, 32, (whole(32, dtype="i4") + 1, untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4") + 1, untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
             Hint("y[i] contains x[i], too. This sum ends with the lane before it.", "result", "element before it"),
             Hint("A lane that has no lane `offset` below it gets its own value back, and must not add it: test lane >= offset.", "result", r"y\[0\]"),
@@ -572,13 +487,7 @@ __global__ void warp_scan(const int *x, int *y) {
     ),
     Exercise(
         "compact",
-        """
-__global__ void compact(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
-    int place = lane;
-    if (x[i] > 0) y[i - lane + place] = x[i];
-}
-""",
+        (("unsigned kept = __ballot_sync(0xffffffff, x[i] > 0);\n    int place = __popc(kept & ((1u << lane) - 1))", "int place = lane"),),
         """
 __global__ void compact(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
@@ -588,10 +497,7 @@ __global__ void compact(const int *x, int *y) {
 }
 """,
         compact,
-        (
-            Launch(1, 32, (whole(32, 4, "i4") * (np.arange(32) % 3 > 0), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, 3, "i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, 4, "i4") * (np.arange(32) % 3 > 0), untouched(32, "i4"))), Launch(2, 64, (whole(128, 3, "i4"), untouched(128, "i4")))),
         (
             Hint("Elements have stayed where they were. An element's place is the number of lanes below its own that keep theirs.", like=holes),
             Hint("Each warp has 32 places of its own, from i - lane on.", "race", r"thread \d+ \(block"),
@@ -631,10 +537,7 @@ __global__ void stencil(const int *x, int *y, int n) {
 }
 """,
         stencil,
-        (
-            Launch(1, 64, (whole(28, dtype="i4"), untouched(28, "i4"), 28)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127)),
-        ),
+        (Launch(1, 64, (whole(28, dtype="i4"), untouched(28, "i4"), 28)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127))),
         (
             Hint("The tile needs two more elements on each side, 68 in all, so thread t's own element is tile[t + 2].", "bounds", "tile"),
             Hint("Elements before the first one and behind the last one count as 0, and must not be read.", "bounds"),
