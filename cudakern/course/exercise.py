@@ -15,13 +15,11 @@ import numpy as np
 from .. import emulator
 from .._backend import backend, use_backend
 from .._errors import CudaError
-from ..calls.observer import observed
-from ..insight.check import Checking
 from ..insight.check import check as find
+from ..insight.check import compiled_for_checks
 from ..insight.counters import trace
 from ..insight.trace import record
 from ..own.compile import Program
-from ..own.compile import compile as compile_source
 from ..own.compilers import CompileError
 from .verdict import Verdict
 
@@ -176,8 +174,7 @@ class Exercise:
 
     def compiled(self, text: str) -> Program:
         """As checks and pictures run it on the emulator, so that each text is compiled once for both."""
-        with use_backend("emulator"), observed(Checking(raises=False)):
-            return compile_source(text, name=f"{self.name}.cu")
+        return compiled_for_checks(text, f"{self.name}.cu")
 
     def _fault(self, program: Program) -> Fault | None:
         """On the emulator, where mistakes are found, in several orders of the threads; then on a GPU, if there is
