@@ -412,8 +412,6 @@ def test_what_is_no_array_of_numbers():
     for function, arguments, words in (
         (cudakern.matmul, (a, "x"), "matmul takes numbers, but b is str; convert it"),
         (cudakern.matmul, ([["a", "b"]], a), "matmul takes numbers, but a is str"),
-        (cudakern.matmul, (a, None), "matmul: b must be an array, not NoneType"),
-        (cudakern.matmul, (a, {}), "matmul: b must be an array, not dict"),
         (cudakern.matmul, (a, a, [a]), "matmul: out must be an array, not list"),
         (cudakern.sum_of_squares, (iter([1]),), "sum_of_squares: x must be an array, not list_iterator"),
         (cudakern.sort, ("x",), "sort: a must be an array, not str"),

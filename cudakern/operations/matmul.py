@@ -140,7 +140,7 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
     except ValueError:
         for name, x in zip("ab", (a, b), strict=True):
             if np.ndim(x) == 0 and np.asarray(x).dtype.kind == "O":
-                raise TypeError(f"matmul: {name} must be an array, not {type(x).__name__}") from None
+                raise ValueError(f"matmul: {name} must be an array, not {type(x).__name__}") from None
         rules = product(np.shape(a), np.shape(b))
         if isinstance(out, np.ndarray):
             rules.check_out(out.shape)
