@@ -339,7 +339,7 @@ __global__ void two_rows(const float *a, const float *b, float *c, int n) {
         ),
         (
             Hint("Both results of a thread are in one column, so both need tile_b[i][tx]. Load it once per i, and use it for both.", "target"),
-            Hint("The second result is 4 rows below the first.", "result|global race"),
+            Hint("The second result is 4 rows below the first, and each is the sum of all n products.", "result|global race"),
             Hint("Both barriers are needed: before the tiles are read, and before they are written again.", "shared race"),
             Hint("All threads must reach both barriers."),
         ),

@@ -163,6 +163,7 @@ __global__ void from_first(const int *x, int *y) {
         (Launch(1, 64, (whole(64, 1000, np.int32), untouched(64, np.int32))),),
         (
             Hint("y[t] is x[t] less the first element of its warp.", "result"),
+            Hint("In each warp, lane 0 writes the word of its warp.", "uninitialised"),
             Hint("Each warp has a word of its own: first[warp].", "race", "one warp only"),
             Hint("The lanes of one warp must wait for each other between writing and reading, and all of them: not within the if."),
         ),
@@ -222,6 +223,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
         (
             Hint("The last block adds the partial sums: the one before which gridDim.x - 1 others have counted.", "missing"),
             Hint("partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.", "result"),
+            Hint("Each block has a partial sum of its own: partial[blockIdx.x].", "race", "writes partial.* writes in"),
             Hint("The same thread must write its partial sum, then call __threadfence(), and then count."),
         ),
         "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting tells them.",

@@ -294,7 +294,7 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
             Hint("Threads that differ only in z write the same element: z belongs in the index, too.", "race", r"thread \((\d+), (\d+), \d+\) of block .* thread \(\1, \2, \d+\)"),
             Hint("Beyond the end of a row, the next one begins. Each of the three coordinates has a limit of its own.", "race"),
             Hint("Each of the three coordinates has a limit of its own: nx, ny and nz.", "bounds"),
-            Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row.", "result"),
+            Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row. An element becomes 100 * z + 10 * y + x.", "result"),
         ),
         "Memory has one dimension. With each further one, multiply what there is by the next length and add the next coordinate.",
         (
