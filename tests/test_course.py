@@ -19,7 +19,7 @@ WRONGS = [(name, i) for name, one in EXERCISES.items() for i in range(len(one.wr
 def one_of_four(cases):
     """The others take turns."""
     return [
-        pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.full if i % 4 else ())
+        pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.full if i % 4 != 1 else ())
         for i, case in enumerate(cases)
     ]
 
