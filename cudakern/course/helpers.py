@@ -69,14 +69,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = 
 
 
 def report(result: lab.Experiment, **only: Sequence[str]) -> Facts:
-    """An experiment's table. On the emulator it has what was counted or computed, without times.
+    """An experiment's table, briefly. On the emulator it has what was counted or computed, without times.
 
     ``part=("edges",)`` keeps the rows whose ``"part"`` is among those.
     """
     rows = [row for row in result.rows if all(row.get(key) in wanted for key, wanted in only.items())]
     columns = [column for column in result.columns if not (column.timed and _emulated(result, column.key))]
     words = [[column.text(row.get(column.key)) for column in columns] for row in rows]
-    return Facts([column.name for column in columns], words, result.title, result.note.replace("`", ""))
+    title = result.title if result.backend.emulated else f"{result.title}; {result.backend.device_name}"
+    return Facts([column.name for column in columns], words, title, result.note.replace("`", ""))
 
 
 def _emulated(result: lab.Experiment, key: str) -> bool:

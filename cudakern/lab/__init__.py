@@ -10,6 +10,8 @@ Other memory   bank_conflicts, constant_memory, registers, spilling, textures
 The host       host_memory: rates of copies; overlap: copies during kernels
 Time           timing: three clocks; sample_sort_stages: the stages of one algorithm
 
+recorded shows an experiment as it was recorded on an H200, and roofline draws rates below a chip's limits.
+
 They use these functions, which help with your own kernels, too: sectors and wavefronts count the transactions of a
 warp's request, printed captures the output of kernels, and mapped makes a device array in host memory.
 
@@ -30,6 +32,8 @@ from ._memory import wavefronts as wavefronts
 from ._printed import Printed as Printed
 from ._printed import hello as hello
 from ._printed import printed as printed
+from ._recorded import recorded as recorded
+from ._recorded import roofline as roofline
 from ._textures import textures as textures
 from ._thread_map import ThreadMap as ThreadMap
 from ._thread_map import thread_map as thread_map
