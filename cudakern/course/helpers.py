@@ -76,7 +76,7 @@ def report(result: lab.Experiment, **only: Sequence[str]) -> Facts:
     rows = [row for row in result.rows if all(row.get(key) in wanted for key, wanted in only.items())]
     columns = [column for column in result.columns if not (column.timed and _emulated(result, column.key))]
     words = [[column.text(row.get(column.key)) for column in columns] for row in rows]
-    title = result.title if result.backend.emulated else f"{result.title}; {result.backend.device_name}"
+    title = f"{result.title}; {result.backend.device_name}"
     return Facts([column.name for column in columns], words, title, result.note.replace("`", ""))
 
 
