@@ -1,4 +1,4 @@
-"""Experiments as recorded on an H200, and the roofline."""
+"""What notebooks show from records: experiments of an H200; and the roofline, and excerpts of kernels."""
 
 import pytest
 
@@ -22,6 +22,16 @@ def test_recorded_experiments_have_plots(name):
     assert lab.recorded(name).plot().axes
     with pytest.raises(ValueError, match="nothing to plot: hello has no times"):
         lab.recorded("hello").plot()
+
+
+def test_excerpts_of_kernels():
+    pytest.importorskip("matplotlib")
+    from cudakern.course.helpers import excerpt
+
+    text = excerpt("matmul", "wgmma_tiles", "const auto begin_slab", "};")
+    assert text.startswith("const auto begin_slab")
+    assert text.endswith("\n};")
+    assert "<pre>" in text._repr_html_()
 
 
 def test_the_roofline():

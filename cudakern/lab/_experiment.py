@@ -183,7 +183,7 @@ class Experiment(_display.Shown):
 
         picture = Picture(figsize=(9, 4), layout="constrained")
         self.draw(self, picture)
-        picture.suptitle(textwrap.fill(f"{self.title}; {self.backend.device_name}", 100), fontsize=10)
+        picture.suptitle(textwrap.fill(f"{self.title}; {self.backend.device_name}", 90), fontsize=10)
         return picture.saved(path)
 
 
