@@ -1,4 +1,4 @@
-"""What notebooks show from records: experiments of an H200; and the roofline, and excerpts of kernels."""
+"""What notebooks show: experiments as recorded on an H200, pictures of one's own numbers, excerpts of kernels."""
 
 import pytest
 
@@ -40,3 +40,14 @@ def test_the_roofline():
     assert "mine: 50%" in [text.get_text() for text in axes.texts]
     with pytest.raises(ValueError, match="positive numbers, not 0"):
         lab.roofline({"mine": (10, 0)}, gflop_per_s=1000, gb_per_s=10)
+
+
+def test_curves():
+    pytest.importorskip("matplotlib")
+    axes = lab.curves([1, 10], {"a": [1, 2], "b": [3, 4]}, x_label="n", y_label="s", log="x").axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "linear")
+    assert len({line.get_linestyle() for line in axes.lines}) == 2  # told apart without colors
+    with pytest.raises(ValueError, match="'a' has 1 values for 2 points"):
+        lab.curves([1, 10], {"a": [1]}, x_label="n", y_label="s")
+    with pytest.raises(ValueError, match="log must be"):
+        lab.curves([1], {"a": [1]}, x_label="n", y_label="s", log="z")

@@ -1,11 +1,9 @@
-"""Experiments as they were recorded on an H200, and a picture for rates: roofline."""
+"""Experiments as they were recorded on an H200."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from .._backend import Backend
@@ -16,8 +14,6 @@ from ._host_memory import _draw_timelines
 from ._memory import _draw
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ..measure.plots import Picture
     from ._experiment import Draw
 
@@ -80,59 +76,3 @@ def recorded(name: str) -> Experiment:
     return Experiment(
         name, f"{found['title']}, {when}", there, columns, whole, claim, on_an_h200, PLOTS.get(name, _bars)
     )
-
-
-def roofline(
-    kernels: Mapping[str, tuple[float, float]], *, gflop_per_s: float, gb_per_s: float, path: str | None = None
-) -> Figure:
-    """The roofline of a chip, and where kernels are below it.
-
-    A kernel that computes I FLOPs per byte reaches at most I times the memory's rate, and at most the cores' rate.
-
-    Parameters
-    ----------
-    kernels : mapping of str to (float, float)
-        For each kernel, its FLOPs per byte that it must move, and the GFLOP/s that it reaches.
-    gflop_per_s, gb_per_s : float
-        The chip's limits: its arithmetic and its memory.
-    path : str, optional
-        Where to save the picture.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture. Needs matplotlib (``pip install cudakern[plot]``).
-
-    Raises
-    ------
-    ValueError
-        A number that is not positive and finite.
-
-    Examples
-    --------
-    >>> from cudakern import lab
-    >>> figure = lab.roofline({"copy with a sum": (0.25, 1000)}, gflop_per_s=66_908, gb_per_s=4_814)
-    >>> figure.axes[0].get_ylabel()
-    'GFLOP/s'
-    """
-    from ..measure.plots import LIMIT, Picture
-
-    for number in (gflop_per_s, gb_per_s, *(each for pair in kernels.values() for each in pair)):
-        if not 0 < number < inf:
-            raise ValueError(f"roofline: rates and FLOPs per byte must be positive numbers, not {number!r}")
-    picture = Picture(figsize=(8, 4), layout="constrained")
-    axes = picture.subplots()
-    ridge = gflop_per_s / gb_per_s
-    ends = [*(x for x, _ in kernels.values()), ridge]
-    left, right = min(ends) / 3, max(ends) * 20
-    axes.plot([left, ridge, right], [left * gb_per_s, gflop_per_s, gflop_per_s], color=LIMIT, linewidth=1.5)
-    axes.text(right, gflop_per_s * 1.1, f"{gflop_per_s:,.0f} GFLOP/s", ha="right", va="bottom", fontsize=8, color=LIMIT)
-    axes.text(left * 2, left * gb_per_s * 1.1, f"{gb_per_s:,.0f} GB/s", ha="left", va="bottom", fontsize=8, color=LIMIT)
-    for (name, (x, y)), marker in zip(kernels.items(), "os^vDP*X<>" * len(kernels), strict=False):
-        axes.plot(x, y, marker, color="black", markerfacecolor="#76a5af", markersize=7)
-        share = y / min(gflop_per_s, x * gb_per_s)
-        axes.annotate(f"{name}: {share:.0%}", (x, y), (7, -3), textcoords="offset points", fontsize=8)
-    axes.set(xscale="log", yscale="log", xlabel="FLOPs per byte that must be moved", ylabel="GFLOP/s")
-    axes.set_title("line: the limit; after each name: its share of the limit", fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
-    return picture.saved(path)
