@@ -162,6 +162,14 @@ def test_notebooks_begin_by_installing_what_is_missing(monkeypatch, tmp_path):
     assert magics == [("pip", 'install --quiet "./cudakern[plot]"')]
 
 
+def test_wheels_have_the_records_that_notebooks_show():
+    code = "".join(text for path in NOTEBOOKS for text in cells(path))
+    shown = {"gpu_lab", *re.findall(r'\brecord\("(\w+)"', code)}
+    text = (ROOT / "setup.py").read_text()
+    assert [name for name in sorted(shown) if f'"{name}.json"' not in text] == []
+    assert len(shown) > 1
+
+
 def test_sources_are_displayed_without_boilerplate():
     for op in names():
         for variant in cudakern.variants(op):
