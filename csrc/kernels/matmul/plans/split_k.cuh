@@ -94,8 +94,8 @@ template <typename size> k_parts parts_of_double_tiles(const ck_call *call, cons
     const int64_t tiles = product(divide_up(m, size::ROWS), divide_up(n, size::COLUMNS));
     const int64_t all = product(tiles, products(call));
     const double read = elements_of(call, m + n, k) * 8, results = elements_of(call, m, n) * 8;
-    const double singles = columns(call) % 2 == 0 && k % 2 == 0 ? 1 : 1.15; // copies take longer
-    const bool one_launch = products(call) <= call->limits->max_grid[2];    // which the sums of groups need
+    const double singles = columns(call) % 2 == 0 && k % 2 == 0 ? 1 : 1.1; // copies take longer
+    const bool one_launch = products(call) <= call->limits->max_grid[2];   // which the sums of groups need
     k_parts best = {};
     for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
         if (parts != 0 ? own != parts : own > 1 && own > slabs) continue;
@@ -110,14 +110,17 @@ template <typename size> k_parts parts_of_double_tiles(const ck_call *call, cons
             const int64_t blocks = product(all, own * count), each = divide_up(blocks, at_once);
             const int64_t last = each % size::BLOCKS, rounds = divide_up(blocks, room);
             const double own_slabs = static_cast<double>(divide_up(slabs, own * count)) * singles;
-            const double shared = times.first + own_slabs * times.slab, alone = times.first + own_slabs * times.alone;
+            const double first = times.first + (own > 1 ? 0.6 : 0);
+            const double shared = first + own_slabs * times.slab, alone = first + own_slabs * times.alone;
             const double after = last == 0 ? 0 : static_cast<double>(last) * shared;
             const double busy =
                 static_cast<double>(each - last) * shared + (last > 0 && after < alone ? alone : after);
             const double full = rounds > 1 ? static_cast<double>(rounds * room) / static_cast<double>(blocks) : 1;
-            const double memory = read / (blocks * 2 >= at_once * 3 ? 3.4e6 : 2.6e6) * full;
-            double time = 3.3 + (busy > memory ? busy : memory) + (own > 1 ? 2.7 : 0);
-            if (count > 1) time += 4.3 + results * static_cast<double>(2 * count + 1) / 7.6e6;
+            const double memory = read / (blocks * 2 >= at_once * 3 ? 3.5e6 : 3e6) * full;
+            double time = 4.3 + (busy > memory ? busy : memory) + (own > 1 ? 1.1 : 0);
+            if (count > 1)
+                time +=
+                    3.1 + 0.075 * static_cast<double>(count) + results * static_cast<double>(2 * count + 1) / 6.7e6;
             if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
         }
     }
@@ -147,8 +150,8 @@ inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_erro
 inline int plan_tensor_cores_double(const ck_call *call, ck_plan *plan, ck_error *error) {
     using square = tensor_cores_double_square;
     using flat = tensor_cores_double_flat;
-    const k_parts of_square = parts_of_double_tiles<square>(call, {0.297, 0.389, 1.58});
-    const k_parts of_flat = parts_of_double_tiles<flat>(call, {0.183, 0.303, 0.92});
+    const k_parts of_square = parts_of_double_tiles<square>(call, {0.301, 0.39, 1.15});
+    const k_parts of_flat = parts_of_double_tiles<flat>(call, {0.19, 0.293, 0.44});
     const int64_t tile = call->parameters[2];
     return tile == square::ROWS || (tile == 0 && of_square.time <= of_flat.time)
                ? plan_parts<square>(call, plan, error, of_square, 8)
