@@ -253,8 +253,42 @@ def test_operations_of_warps():
         a = np.zeros((64, 64), "f2")
         # 64 x 64 x 64 by instructions of 16 x 8 x 16
         assert [(one.name, one.warps) for one in ck.trace(ck.matmul, a, a, variant="tensor_cores").operations] == [
-            ("mma.sync", 4 * 8 * 4)
+            ("mma.sync.m16n8k16", 4 * 8 * 4)
         ]
+
+
+def test_copies_by_tma_and_products_of_warp_groups():
+    a = np.zeros((64, 64), "f2")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(ck.matmul, a, a, variant="wgmma_tiles")
+    of = {one.name: one for one in trace.operations}
+    load, product = of["TMA load"], of["wgmma.m64n128k16"]
+    assert (load.used, load.sectors) == (2 * a.nbytes, 2 * a.nbytes / 32)
+    assert load.shared_bytes == 2 * 128 * 64 * 2  # boxes are filled up with zeros
+    # A tile of 128 x 128 by two groups of four warps: rows of A are read once, B by each group.
+    assert (product.warps, product.operations) == (4 * 2 * 4, 2 * 128 * 128 * 64)
+    assert product.shared_bytes == 128 * 64 * 2 + 2 * 128 * 64 * 2
+    assert trace.flops["matrix"] == 2 * 128 * 128 * 64
+    assert trace.metrics["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == 2 * a.nbytes
+    assert trace.metrics["lts__t_sectors_op_read.sum"] >= load.sectors
+
+
+def test_a_multicast_reads_its_array_once():
+    a, b = np.zeros((256, 64), "f2"), np.zeros((64, 256), "f2")
+    with ck.use_backend("emulator"):
+        loads = [
+            one for one in ck.trace(ck.matmul, a, b, variant="wgmma_multicast").operations if one.name == "TMA load"
+        ]
+    assert sum(one.used for one in loads) < sum(one.shared_bytes for one in loads)
+
+
+def test_texture_reads():
+    x, at = np.zeros((40, 40), "f4"), np.full(100, 0.5, "f4")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(ck.lookup_2d, x, at, at, variant="texture")
+    (read,) = [one for one in trace.operations if one.name == "texture read"]
+    assert (read.warps, read.threads) == (4, 100)
+    assert trace.metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == 4
 
 
 def test_a_sample_is_scaled_to_all_blocks():

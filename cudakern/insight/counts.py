@@ -49,7 +49,7 @@ class _Site(ctypes.Structure):
         ("space", ctypes.c_int),
         ("name", ctypes.c_char_p),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
-        *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "shared_bytes", "most")),
         ("worst", _Request),
         ("step_warp", ctypes.c_uint),
         ("step_count", ctypes.c_uint),
@@ -164,14 +164,32 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class WarpOperation:
-    """What the lanes of a warp do together without an access that is counted: a shuffle, a vote, a product of
-    matrices; or a copy by a tensor map, which one thread begins."""
+    """What the lanes of a warp do together besides loads and stores: a shuffle, a vote, a product of matrices, a read
+    of a texture; or a copy by TMA, which one thread begins."""
 
     file: str
     line: int
-    name: str  #: "__shfl_sync", "mma.sync", "TMA load"
+    name: str  #: "__shfl_sync", "mma.sync.m16n8k16", "TMA load", "texture read"
     warps: int  #: executions by warps
     threads: int  #: lanes that took part, in all executions together
+    sectors: int = 0  #: of 32 bytes in global memory, of TMA
+    used: int = 0  #: bytes of these sectors that TMA reads or writes
+    shared_bytes: int = 0  #: that TMA or wgmma reads or writes in shared memory
+
+    @property
+    def operations(self) -> int:
+        """Of a product of matrices, additions and multiplications."""
+        shape = _SHAPE.search(self.name)
+        # (wgmma is one of four warps.)
+        return 2 * math.prod(map(int, shape.groups())) * self.warps // _warps_of(self.name) if shape else 0
+
+
+_SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)$")
+
+
+def _warps_of(operation: str) -> int:
+    """That execute it together."""
+    return 4 if operation.startswith("wgmma.") else 1
 
 
 class Counts(NamedTuple):
@@ -416,7 +434,12 @@ def _operations(of: Sequence[_Site], places: dict[int, tuple[str, int]]) -> Iter
     for one in of:
         name = (one.name or b"").decode()
         if name and not name.startswith(_OF_MATRIX):
-            yield WarpOperation(*_place(one, places), name, one.requests, one.lanes)
+            shared = one.shared_bytes
+            if name.startswith("wgmma.") and (shape := _SHAPE.search(name)):
+                # Reported for each warp; of B, 32 bytes of each column, which the four warps read once.
+                shared -= one.requests * 32 * int(shape[2]) * 3 // 4
+            moved = one.sectors, one.used, shared
+            yield WarpOperation(*_place(one, places), name, one.requests, one.lanes, *moved)
 
 
 #: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.

@@ -83,11 +83,43 @@ unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_spa
     return site_count++;
 }
 
-void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
-    site *const to = &sites[requests_site(at, 0, (unsigned)(uintptr_t)name, EMU_SPACES)];
-    to->name = name;
+static unsigned last_operation; // a site
+
+unsigned requests_name(const emu_where *at, const char *name) {
+    const unsigned number = requests_site(at, 0, (unsigned)(uintptr_t)name, EMU_SPACES);
+    sites[number].name = name;
+    return number;
+}
+
+static void count_operation(site *to, unsigned lanes) {
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(lanes);
+}
+
+void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
+    last_operation = requests_name(at, name);
+    if (lanes) count_operation(&sites[last_operation], lanes);
+}
+
+void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store) {
+    site *const to = &sites[last_operation];
+    const uintptr_t end = address + bytes;
+    to->used += bytes;
+    for (uintptr_t line = address / LINE; line <= (end - 1) / LINE; ++line) {
+        touched it = {.count = 1, .of = {{.line = line}}};
+        for (unsigned i = 0; i < LINE / SECTOR; ++i) {
+            const uintptr_t sector = line * LINE + i * SECTOR;
+            if (sector >= end || sector + SECTOR <= address) continue;
+            ++to->sectors;
+            it.of[0].sectors |= (unsigned char)(1u << i);
+            it.of[0].whole |= (unsigned char)((sector >= address && sector + SECTOR <= end) << i);
+        }
+        caches_add(warp, last_operation, is_store ? CACHE_STORE_PAST : CACHE_BYPASS, &it);
+    }
+}
+
+void requests_shared_row(size_t bytes) {
+    sites[last_operation].shared_bytes += bytes;
 }
 
 // --- What requests cost --------------------------------------------------------------------------------------------
@@ -510,6 +542,10 @@ static int fits(const row *in, const request *of, uintptr_t base) {
 }
 
 static void add(row *in, const request *of) {
+    if (sites[in->site].name) {
+        count_operation(&sites[in->site], of->lanes);
+        return;
+    }
     const unsigned first = (unsigned)__builtin_ctz(of->lanes);
     const uintptr_t base = of->address[first] - in->shape[first];
     if (!fits(in, of, base)) {

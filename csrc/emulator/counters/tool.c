@@ -79,12 +79,27 @@ static void count_copy(const emu_where *at, const emu_access_event *event) {
     from = 0;
 }
 
+// What copies by TMA and wgmma access, when they begin: just after on_async(), or on_warp().
+static int repeats; // the copy, for another block of its cluster
+
+static void count_rows(const emu_where *at, const emu_access_event *event) {
+    const int is_copy = event->by == EMU_BY_TENSOR_LOAD || event->by == EMU_BY_TENSOR_STORE;
+    if (!(event->kind & EMU_PENDING) || (!is_copy && event->by != EMU_BY_PRODUCT)) return;
+    if (event->space == EMU_SPACE_SHARED)
+        requests_shared_row(event->bytes);
+    else if (is_copy && !repeats)
+        requests_row((unsigned)at->thread / LANES, event->address, event->bytes, !!(event->kind & EMU_WRITES));
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_OF_INTEGERS | EMU_RANGE | EMU_VOLATILE;
     if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(at, event);
     if (event->by == EMU_BY_MATRIX)
         count_access(at, event->address, event->bytes, (event->kind & ~EMU_RANGE) | OF_MATRIX, event->space);
+    if (event->by == EMU_BY_TEXTURE && !event->operation) // its first element
+        branches_note((unsigned)at->thread, requests_name(at, "texture read"), event->address);
+    count_rows(at, event);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
     if (find_own(event->address).space == NOT_COUNTED) return;
@@ -289,7 +304,8 @@ static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event
 static void on_async(void *tool, const emu_where *at, const emu_async_event *event) {
     (void)tool;
     if (event->stage != EMU_ASYNC_BEGINS) return;
-    if (event->by == EMU_BY_TENSOR_LOAD) requests_operation(at, "TMA load", 1);
+    repeats = event->repeats;
+    if (event->by == EMU_BY_TENSOR_LOAD) requests_operation(at, "TMA load", !repeats);
     if (event->by == EMU_BY_TENSOR_STORE) requests_operation(at, "TMA store", 1);
 }
 
