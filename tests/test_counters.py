@@ -291,6 +291,48 @@ def test_texture_reads():
     assert trace.metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == 4
 
 
+def test_arrays_in_local_memory():
+    """Only those that nvcc cannot keep in registers: their index varies."""
+    program = ck.compile("""
+        __global__ void histogram(const int *x, int *y, int n) {
+            int bins[16] = {}, t = blockIdx.x * blockDim.x + threadIdx.x;
+            for (int i = 0; i < n; ++i)
+                bins[x[t * n + i] & 15]++;
+            for (int k = 0; k < 16; ++k) y[t * 16 + k] = bins[k];
+        }
+        __global__ void window(const float *x, float *y) {
+            const int N = 4;
+            float w[N], s = 0;
+            for (int k = 0; k < N; ++k) w[k] = x[threadIdx.x + k];
+            for (int k = 0; k < N; ++k) s += w[k];
+            y[threadIdx.x] = s;
+        }
+        __global__ void sorted(float *x) {
+            float a[8];
+            for (int k = 0; k < 8; ++k) a[k] = x[8 * threadIdx.x + k];
+            for (int k = 1; k < 8; ++k) {
+                float one = a[k];
+                int j = k - 1;
+                for (; j >= 0 && a[j] > one; --j)
+                    a[j + 1] = a[j];
+                a[j + 1] = one;
+            }
+            for (int k = 0; k < 8; ++k) x[8 * threadIdx.x + k] = a[k];
+        }""")
+    with ck.use_backend("emulator"):
+        x = np.arange(1280, dtype="i4")
+        trace = ck.trace(program.histogram[2, 64], x, np.zeros(128 * 16, "i4"), 10)
+        local = [one for one in trace.instructions if one.space == "local"]
+        assert [(one.line, one.what, one.requests) for one in local] == [(5, "load", 40), (5, "store", 40)]
+        assert trace.metrics["l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"] == 40
+        assert "Local: of arrays of a thread by an index that varies" in trace.table().note
+        window = ck.trace(program.window[1, 64], np.zeros(100, "f4"), np.zeros(64, "f4"))
+        assert not [one for one in window.instructions if one.space == "local"]
+        down = ck.trace(program.sorted[1, 32], np.arange(256, 0, -1, "f4"))
+        moved = [(one.line, one.what, one.requests) for one in down.instructions if one.space == "local"]
+        assert moved == [(21, "load", 28), (22, "store", 28), (23, "store", 7)]
+
+
 def test_a_sample_is_scaled_to_all_blocks():
     every, some = _gathered(), _gathered(sample=80)
     assert every.sample is None

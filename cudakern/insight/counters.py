@@ -66,7 +66,7 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
-        result |= self._operations()
+        result |= self._of_local() | self._operations()
         targets, divergent = (
             sum(getattr(one, figure) for one in self.branches if not one.predicated)
             for figure in ("warps", "divergent")
@@ -79,6 +79,10 @@ class Counted(_display.Shown):
                 count = sum(getattr(one, what) for one in self.arithmetic if one.type == kind)
                 result[f"smsp__sass_thread_inst_executed_op_{kind[0]}{op}_pred_on.sum"] = count
         return result | self._caches()
+
+    def _of_local(self) -> dict[str, float]:
+        counts = {op: self._sum("requests", "local", what) for op, what in (("ld", "load"), ("st", "store"))}
+        return {f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum": count for op, count in counts.items()}
 
     def _operations(self) -> dict[str, float]:
         def total(figure: str, name: str) -> int:
@@ -172,6 +176,8 @@ class Counted(_display.Shown):
         notes += self.not_counted
         if any(one.shared_bytes for one in self.operations):
             notes.append("Shared bytes: what TMA and wgmma read or write there, without threads.")
+        if any(one.space == "local" for one in self.instructions):
+            notes.append("Local: of arrays of a thread by an index that varies, so that they cannot be in registers.")
         if any(one.predicated for one in self.branches):
             notes.append("Predicate: an if so small that all lanes execute both ways, without a branch.")
         if "cost" in names:
@@ -203,7 +209,7 @@ class Counted(_display.Shown):
 
         Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
         """
-        some = [one for one in self.instructions if one.line == line]
+        some = [one for one in self.instructions if one.line == line and one.space != "local"]
         if not some:
             known = ", ".join(str(n) for n in sorted({one.line for one in self.instructions}))
             raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
@@ -290,7 +296,7 @@ class Counted(_display.Shown):
         """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
         known = needs(self) if self.kernel else {}
         units = {"registers": "{} registers per thread", "spilled bytes": "{} bytes of them spilled",
-                 "local bytes": "{} bytes of local memory per thread (not counted)",
+                 "local bytes": "{} bytes of local memory per thread",
                  "shared bytes": "{} bytes of shared memory per block", "occupancy": "occupancy up to {}"}  # fmt: skip
         parts = [units[name].format(x) for name, x in known.items() if x != "0"]
         return f"Needs {', '.join(parts)}." if parts else ""

@@ -20,7 +20,7 @@ from ..calls.checks import integer
 from ..sources.text import Source
 from . import checker
 from .blocks import Blocks
-from .declared import constants
+from .declared import constants, local_lines
 from .trace import lines_of_code
 
 MATRIX = 1 << 16  #: OF_MATRIX
@@ -109,7 +109,7 @@ class Instruction:
     line: int  #: 0: unknown
     what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result;
     #: "copy": cp.async, which has a part in each memory; "matrix load", "matrix store": ldmatrix, stmatrix
-    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's
+    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's; "local"
     bytes: int  #: per lane
     requests: int  #: one per warp and execution
     lanes: int  #: that took part, in all requests together
@@ -240,6 +240,10 @@ class Sources:
         self._operations.add(name)
         for path in (KERNELS / name).rglob("*.cu*"):
             self.constants |= constants(path.read_text(encoding="utf-8"))
+
+    def is_local(self, file: str, line: int) -> bool:
+        """Whether the index of an array in local memory varies in a line."""
+        return line in local_lines(tuple(one.rstrip("\n") for one in self.lines(file)))
 
     def lines(self, file: str) -> list[str]:
         return self._of.get(Path(file).name) or linecache.getlines(file)
@@ -373,7 +377,8 @@ def read(library: Any, sources: Sources) -> list[Counts]:
     return [
         _counted(
             launch,
-            [_instruction(one, places, sources, library) for one in some if one.requests and not one.name],
+            [_instruction(one, places, sources, library) for one in some if one.requests and not one.name]
+            + [*_local(executed, code, sources)],
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
             _merged(_operations(some, places)),
@@ -428,6 +433,15 @@ def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic
         for place, what in code.operations(one.code):
             counts = dict.fromkeys(("adds", "multiplies", "fused"), 0) | {what.what: what.numbers * one.threads}
             yield Arithmetic(place.file, place.line, what.type, **counts)
+
+
+def _local(executed: Sequence[_Block], code: Blocks, sources: Sources) -> Iterator[Instruction]:
+    """Accesses to arrays of a thread by indices that vary."""
+    for one in executed:
+        for place, what in code.of_stack(one.code):
+            if sources.is_local(place.file, place.line):
+                figures = (0, one.warps, one.threads, 0, 0, 0, 0, 0)
+                yield Instruction(place.file, place.line, what, "local", *figures, worst=(), steps=())
 
 
 def _operations(of: Sequence[_Site], places: dict[int, tuple[str, int]]) -> Iterator[WarpOperation]:
