@@ -181,7 +181,7 @@ class Counted(_display.Shown):
         if any(one.predicated for one in self.branches):
             notes.append("Predicate: an if so small that all lanes execute both ways, without a branch.")
         if "cost" in names:
-            notes.append("Cost: share of all passes through L1 and shared memory: a wavefront, or 4 sectors, is one.")
+            notes.append("Cost: share of all passes: 4 sectors each through L1, a word per bank through shared memory.")
         return _display.Table(self._title(), names, rows, "\n".join(filter(None, notes)), right, _SPARE, marked)
 
     def _advice(self) -> Iterator[str]:
