@@ -318,8 +318,10 @@ def checking_table():
     for row in record["rows"]:
         ms = (f"{row[which]['0.5'] / 1e6:.3g}" for which in ("plain_ns", "checked_ns"))
         low, median, high = (f"{row['ratio'][quantile]:.1f}" for quantile in ("0.1", "0.5", "0.9"))
-        rows.append([row["call"], *ms, median, f"{low} to {high}", f"{row['shadow']:.1f}"])
+        traced = [f"{row['traced_ratio']['0.5']:.1f}"] if "traced_ratio" in row else []
+        rows.append([row["call"], *ms, median, f"{low} to {high}", f"{row['shadow']:.1f}", *traced])
     heads = ["call", "ms", "ms, checked", "times as long", "10% to 90%", "bytes per byte"]
+    heads += ["traced, times as long"] if "traced_ratio" in record["rows"][0] else []
     source = (
         "Medians, on one worker of the emulator. Bytes per byte: the checker's memory, for each byte of the pages of "
         f"memory that the kernels access. {record['cpu']}; {dated(record)}. From `{path.relative_to(ROOT)}`."
