@@ -209,9 +209,10 @@ class Counted(_display.Shown):
 
         Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
         """
-        some = [one for one in self.instructions if one.line == line and one.space != "local"]
+        every = [one for one in self.instructions if one.space != "local"]
+        some = [one for one in every if one.line == line]
         if not some:
-            known = ", ".join(str(n) for n in sorted({one.line for one in self.instructions}))
+            known = ", ".join(str(n) for n in sorted({one.line for one in every}))
             raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
         from .heatmap import heatmap
 
