@@ -14,7 +14,7 @@ _OF_VARIANTS = {
     "nvcc unrolls a loop, moves a load out of it, or makes one access of those in two branches": """
         saxpy grid_stride; stencil_1d global_memory, register_window; sum_of_squares chunked, chunked_global;
         matmul warp_tiles; sort many_blocks, sample_sort_sequential, sample_sort;
-        exclusive_scan block_chunks; inclusive_scan block_chunks; bank_conflicts strided, padded; extent blocks;
+        exclusive_scan block_chunks; inclusive_scan block_chunks; bank_conflicts strided, padded;
         moving_sum compile_time_index, spilled""",
     "nvcc joins accesses to shared memory otherwise": """
         sum_of_squares shared_serial; matmul shared_row, pitched, warp_tiles_split_k, tensor_cores_split_k,

@@ -47,6 +47,7 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
+        ("part", ctypes.c_uint),
         ("name", ctypes.c_char_p),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
         *((name, ctypes.c_uint64) for name in ("serial", "hits", "shared_bytes", "most")),
@@ -512,7 +513,7 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
     figures = (of.requests, of.lanes, sectors, of.used, of.serial if turns else of.wavefronts, of.ideal, of.hits)
-    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps), turns)
+    return Instruction(file, line, what, space, of.part or of.bytes, *figures, worst, tuple(steps), turns)
 
 
 def _request(of: _Request) -> Request:

@@ -81,6 +81,7 @@ typedef struct site {
     int line;
     unsigned kind, bytes; // emu_access_kind
     int space;            // emu_space
+    unsigned part;        // of an access in several requests: bytes of each; else 0
     const char *name;     // of an operation: of the warp, by TMA, or a texture read; else NULL
     uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
     uint64_t hits;         // sectors that L1 had
@@ -104,11 +105,12 @@ void requests_start(unsigned threads, size_t dynamic_shared, range (*find)(uintp
 void requests_forget_memory(void); // what `find` has said
 void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_bytes);
 unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_space space); // its number
-unsigned requests_name(const emu_where *at, const char *name);                             // of an operation's site
-void requests_operation(const emu_where *at, const char *name, unsigned lanes);            // of a warp, ...
-void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store);           // that copies such rows
-void requests_shared_row(size_t bytes);                                                    // of shared memory
-void requests_make(unsigned warp, uint64_t note, const request *of);                       // note: as branches_note
+unsigned requests_word(const emu_where *at); // bytes of each access by which a struct is copied there
+unsigned requests_name(const emu_where *at, const char *name);                   // of an operation's site
+void requests_operation(const emu_where *at, const char *name, unsigned lanes);  // of a warp, ...
+void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store); // that copies such rows
+void requests_shared_row(size_t bytes);                                          // of shared memory
+void requests_make(unsigned warp, uint64_t note, const request *of);             // note: as branches_note
 void requests_separate(void);          // later requests have no members of the same objects
 void requests_converge(unsigned warp); // lanes wait for each other: later requests are joined with none before
 void requests_block_end(void);

@@ -424,6 +424,19 @@ static unsigned alignment_at(uintptr_t after) {
     return 0;
 }
 
+// A struct that is copied as a whole: nvcc makes as many accesses as the alignment of its type asks for.
+static void count_whole(row *in, const placed *of) {
+    const unsigned bytes = sites[in->site].bytes, align = alignment[in->site];
+    const unsigned part = sites[in->site].space == EMU_SPACE_GLOBAL && align && align < bytes ? align : bytes;
+    if (part < bytes) sites[in->site].part = part;
+    for (unsigned i = 0; i < bytes; i += part) count_request(in, &(placed){of->base + i, of->lanes}, part);
+}
+
+unsigned requests_word(const emu_where *at) {
+    const unsigned align = at->code ? alignment_at(at->code + 1) : 0;
+    return align > WIDEST ? WIDEST : align ? align : WORD;
+}
+
 typedef struct vector { // members of one aligned object in each lane
     row *of;            // of the first of them
     request its;        // the objects
@@ -494,7 +507,7 @@ static void add_member(row *in, const request *of) {
             other->barred |= members;
     }
     if (align <= bytes) {
-        count_request(in, &(placed){address - in->shape[__builtin_ctz(of->lanes)], of->lanes}, bytes);
+        count_whole(in, &(placed){address - in->shape[__builtin_ctz(of->lanes)], of->lanes});
         return;
     }
     if (vector_count == MOST_VECTORS) end_vector(0);
@@ -523,7 +536,7 @@ static void add_fitting(row *in, const request *of, uintptr_t base) {
     else if (at->space == EMU_SPACE_GLOBAL && is_plain && (vector_count || alignment[in->site] > at->bytes))
         add_member(in, of);
     else
-        count_request(in, &it, at->bytes);
+        count_whole(in, &it);
     if (at->space != EMU_SPACE_SHARED) return;
     if (at->kind & EMU_READS) ++made[in->warp][0];
     if (at->kind & EMU_WRITES) ++made[in->warp][1];

@@ -61,8 +61,9 @@ static emu_direct direct;
 static branches *alone; // of blocks that run one after another
 
 static void count_access(const emu_where *at, uintptr_t address, size_t bytes, unsigned kind, emu_space space) {
-    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
-        count_access(at, address, WORD, kind & ~EMU_RANGE, space);
+    const unsigned word = kind & EMU_RANGE ? requests_word(at) : 0;
+    for (; kind & EMU_RANGE && bytes > word; address += word, bytes -= word) // a struct
+        count_access(at, address, word, kind & ~EMU_RANGE, space);
     branches_note((unsigned)at->thread, requests_site(at, bytes, kind & ~EMU_RANGE, space), address);
 }
 
