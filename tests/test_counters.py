@@ -314,6 +314,14 @@ def test_copies_of_structs(members, nbytes, size):
     )
 
 
+def test_shared_memory_of_other_blocks():
+    """In clusters of two blocks, which add up half of their sums each."""
+    trace = trace_variant("matmul", "tensor_cores_split_k")
+    (other,) = [one for one in trace.operations if one.name == "cluster load"]
+    own = [one for one in trace.instructions if (one.file, one.line) == (other.file, other.line)]
+    assert sum(one.requests for one in own) == other.warps == 195  # on an H200, too
+
+
 def test_arrays_in_local_memory():
     """Only those that nvcc cannot keep in registers: their index varies."""
     program = ck.compile("""

@@ -92,6 +92,12 @@ static void count_rows(const emu_where *at, const emu_access_event *event) {
         requests_row((unsigned)at->thread / LANES, event->address, event->bytes, !!(event->kind & EMU_WRITES));
 }
 
+static int is_of_other_block(const emu_where *at, const emu_access_event *event) {
+    const emu_block_event *const own = at->block;
+    return event->space == EMU_SPACE_SHARED && event->address - (uintptr_t)own->shared >= own->shared_bytes &&
+           event->address - (uintptr_t)own->statics >= own->static_bytes;
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_OF_INTEGERS | EMU_RANGE | EMU_VOLATILE;
@@ -104,6 +110,13 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
     if (find_own(event->address).space == NOT_COUNTED) return;
+    if (is_of_other_block(at, event)) { // Nsight Compute does not count it with those of shared memory, either
+        const char *const name = event->kind & EMU_ATOMIC   ? "cluster atomic"
+                                 : event->kind & EMU_WRITES ? "cluster store"
+                                                            : "cluster load";
+        branches_note((unsigned)at->thread, requests_name(at, name), event->address);
+        return;
+    }
     count_access(at, event->address, event->bytes, event->kind & kinds, event->space);
 }
 
