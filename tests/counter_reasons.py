@@ -24,7 +24,6 @@ _OF_VARIANTS = {
         sort many_blocks""",
     "threads wait for others, for as long as it takes": """
         sum_of_squares cooperative; exclusive_scan lookback; inclusive_scan lookback""",
-    "nvcc keeps in registers what the thread has just stored": "add_fields array_of_structs, aligned_structs",
     "kernels of the runtime, which lay out operands, are not traced": "matmul wgmma_tf32, wgmma_int8",
     "not understood": """
         matmul tensor_cores, tensor_cores_double; bincount global_atomics, warp_aggregated""",

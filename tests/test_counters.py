@@ -314,6 +314,28 @@ def test_copies_of_structs(members, nbytes, size):
     )
 
 
+def test_what_has_just_been_stored_is_in_a_register():
+    program = ck.compile("""
+        __global__ void sums(const float *x, float *y, float *z, int n) {
+            y[threadIdx.x] = 0;
+            for (int k = 0; k < n; ++k) y[threadIdx.x] += x[k * 32 + threadIdx.x];
+        }
+        __global__ void both(const float *x, float *y, float *z, int n) {
+            y[threadIdx.x] = 0;
+            for (int k = 0; k < n; ++k) {
+                y[threadIdx.x] += x[k * 32 + threadIdx.x];
+                z[threadIdx.x] = x[k];
+            }
+        }""")
+    arrays = np.zeros(320, "f4"), np.zeros(32, "f4"), np.zeros(32, "f4")
+    with ck.use_backend("emulator"):
+        loads = [
+            sum(one.requests for one in ck.trace(program[name][1, 32], *arrays, 10).instructions if one.what == "load")
+            for name in ("sums", "both")
+        ]
+    assert loads == [10, 10 + 9 + 10]  # z[...] may be y[...]: it is loaded again in all rounds but the first
+
+
 def test_shared_memory_of_other_blocks():
     """In clusters of two blocks, which add up half of their sums each."""
     trace = trace_variant("matmul", "tensor_cores_split_k")

@@ -38,6 +38,7 @@ typedef struct row { // of a site and a warp
 
 static site sites[MOST_SITES];
 static unsigned char alignment[MOST_SITES];     // of the objects that a site accesses members of; 0: unknown
+static unsigned char is_of_member[MOST_SITES];  // an access to a member of a struct
 static struct joined {                          // of a site's requests, those that are joined with others' ones
     unsigned char phase;                        // 1 + place of the first lane in a pair of elements; 0: unknown
     unsigned short with;                        // site, or itself
@@ -381,7 +382,10 @@ static void hold(row *in, const placed *of) {
     new->sites[element] = (unsigned short)in->site;
 }
 
+static void forget_stored(unsigned warp);
+
 void requests_converge(unsigned warp) {
+    forget_stored(warp);
     for (unsigned i = 0; i < listed[warp].count; ++i) {
         count_held(listed[warp].of[i]);
         listed[warp].of[i]->is_listed = 0;
@@ -399,7 +403,7 @@ void requests_converge(unsigned warp) {
 //   74 <distance to A> ... 48 8d 3d <of what follows: type> e8 <handler>    A: <first argument> e8 <callback>
 enum { MOST_VECTORS = 8 };
 
-static unsigned alignment_at(uintptr_t after) {
+static unsigned alignment_at(uintptr_t after, int *is_member) {
 #ifdef __x86_64__
     enum { CALL = 5, ARGUMENT = 24, LEAST = 12, MOST = 40 };
     const unsigned char *const call = (const unsigned char *)after - CALL;
@@ -414,13 +418,15 @@ static unsigned alignment_at(uintptr_t after) {
                 const char *file;
                 unsigned line, column;
                 const void *type;
-                unsigned char log_alignment;
+                unsigned char log_alignment, kind;
             } *const of = (const void *)(at - 5 + offset);
+            enum { MEMBER = 3 };
+            *is_member = of->kind == MEMBER;
             return 1u << (of->log_alignment & 7);
         }
     }
 #endif
-    (void)after;
+    (void)after, (void)is_member;
     return 0;
 }
 
@@ -433,7 +439,8 @@ static void count_whole(row *in, const placed *of) {
 }
 
 unsigned requests_word(const emu_where *at) {
-    const unsigned align = at->code ? alignment_at(at->code + 1) : 0;
+    int is_member;
+    const unsigned align = at->code ? alignment_at(at->code + 1, &is_member) : 0;
     return align > WIDEST ? WIDEST : align ? align : WORD;
 }
 
@@ -516,6 +523,57 @@ static void add_member(row *in, const request *of) {
     for (unsigned lane = 0; lane < LANES; ++lane) to->its.address[lane] -= offset;
 }
 
+// --- What a warp has just stored -----------------------------------------------------------------------------------
+//
+//   y[i] = 0; for (...) y[i] += x[k];   nvcc keeps y[i] in a register, and only stores it
+//
+// as long as nothing else is stored that could be y[i]: only other members of its struct.
+enum { MOST_STORED = 8, NEAR = 64 };
+static struct {
+    unsigned count;
+    struct {
+        request at;
+        unsigned bytes;
+    } of[MOST_STORED];
+} stored[MOST_WARPS];
+
+static int is_at_distance(const request *from, const request *of, intptr_t distance) {
+    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        if ((intptr_t)(of->address[lane] - from->address[lane]) != distance) return 0;
+    }
+    return 1;
+}
+
+static int is_stored(unsigned warp, const request *of, unsigned bytes) {
+    for (unsigned i = 0; i < stored[warp].count; ++i)
+        if (stored[warp].of[i].bytes == bytes && !(of->lanes & ~stored[warp].of[i].at.lanes) &&
+            is_at_distance(&stored[warp].of[i].at, of, 0))
+            return 1;
+    return 0;
+}
+
+static void forget_stored(unsigned warp) {
+    stored[warp].count = 0;
+}
+
+static void note_stored(unsigned warp, const request *of, unsigned bytes, int is_member) {
+    const unsigned first = (unsigned)__builtin_ctz(of->lanes), count = stored[warp].count;
+    unsigned left = 0;
+    for (unsigned i = count == MOST_STORED; i < count; ++i) {
+        const request *const other = &stored[warp].of[i].at;
+        const intptr_t distance = (intptr_t)(of->address[first] - other->address[first]);
+        const intptr_t apart = distance < 0 ? bytes : stored[warp].of[i].bytes;
+        const intptr_t size = distance < 0 ? -distance : distance;
+        if (is_member && other->lanes == of->lanes && size >= apart && size < NEAR &&
+            is_at_distance(other, of, distance))
+            stored[warp].of[left++] = stored[warp].of[i];
+    }
+    stored[warp].of[left].at = *of;
+    stored[warp].of[left].bytes = bytes;
+    stored[warp].count = left + 1;
+}
+
 // --- Requests ------------------------------------------------------------------------------------------------------
 
 static struct { // of an instruction, if it accesses the same memory as before
@@ -531,6 +589,11 @@ static void add_fitting(row *in, const request *of, uintptr_t base) {
     const site *const at = &sites[in->site];
     const placed it = {base, of->lanes};
     const int is_plain = at->kind == EMU_READS || at->kind == EMU_WRITES;
+    if (at->space == EMU_SPACE_GLOBAL) {
+        if (at->kind == EMU_READS && is_stored(in->warp, of, at->bytes)) return;
+        if (!is_plain) forget_stored(in->warp);
+        if (at->kind == EMU_WRITES) note_stored(in->warp, of, at->bytes, is_of_member[in->site]);
+    }
     if (at->kind & IS_JOINED)
         hold(in, &it);
     else if (at->space == EMU_SPACE_GLOBAL && is_plain && (vector_count || alignment[in->site] > at->bytes))
@@ -599,7 +662,9 @@ static __attribute__((noinline)) void make_slowly(unsigned warp, uint64_t note, 
         const int may_join = space == EMU_SPACE_SHARED && !(kind & EMU_VOLATILE) && (bytes == 4 || bytes == 8);
         row *const to = rows[requests_site(&at, bytes, kind | (may_join ? IS_JOINED : 0), (emu_space)space)];
         if (space == known[place].in.space) known[place].of = to;
-        alignment[to->site] = (unsigned char)alignment_at(at.code + 1);
+        int is_member = 0;
+        alignment[to->site] = (unsigned char)alignment_at(at.code + 1, &is_member);
+        is_of_member[to->site] = (unsigned char)is_member;
         add(&to[warp], &part[space]);
     }
 }
