@@ -104,7 +104,7 @@ class Failure(ctypes.Structure):
     )
 
 
-OF_KERNEL, REFUSED, NOT_RUN = range(3)  #: emu_failure_kind
+OF_KERNEL, REFUSED, NOT_RUN, IGNORED = range(4)  #: emu_failure_kind
 
 
 @functools.cache

@@ -37,7 +37,8 @@ class Element:
 class Finding:
     """A mistake in a kernel: its ``kind``, ``line`` and what to do."""
 
-    #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "host", "error"
+    #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "host", "error";
+    #: of programs also "leak", and "failure" of a call whose error the program ignores
     kind: str
     kernel: str
     place: Place

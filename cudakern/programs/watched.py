@@ -124,6 +124,8 @@ def _with_failures(found: list[Finding], failures: list[checker.Failure]) -> lis
         here = [other for other in found if is_late or other.launch == one.launch]
         if one.kind == checker.REFUSED:
             found.append(_refused(one, message))
+        elif one.kind == checker.IGNORED:
+            found.append(_ignored(one, message))
         elif one.kind == checker.OF_KERNEL and not is_explained(one.code, message, here):
             error = of_message(message, linecache.getlines, one.grid, one.block)
             found.append(dataclasses.replace(error, launch=one.launch))
@@ -141,6 +143,14 @@ def _refused(one: checker.Failure, message: str) -> Finding:
     advice = "The launch was not run: cudaGetLastError() after it returns the error."
     place = Place(file, line, (0, 0, 0), (0, 0, 0))
     return Finding("error", kernel if what else "", place, what or message, advice, count=one.count, launch=one.launch)
+
+
+def _ignored(one: checker.Failure, message: str) -> Finding:
+    call, _, what = message.partition(" failed, and the program did not look: ")
+    file, line = lines_of_code([one.call], checker.library())[one.call]
+    place = Place(file, line, (0, 0, 0), (0, 0, 0))
+    advice = f"The program goes on without it: test what {call.partition('(')[0]} returns."
+    return Finding("failure", call, place, f"failed: {what}", advice)
 
 
 def _leaks() -> list[Finding]:

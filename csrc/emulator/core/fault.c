@@ -109,6 +109,7 @@ static const char *verb(const void *context) {
 
 static void end_process(int number, const siginfo_t *info) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
+    emu_tell_ignored();
     sigaction(number, &standard, NULL);
     if (info->si_code <= 0) raise(number); // it was sent; otherwise the instruction is repeated after the return
 }

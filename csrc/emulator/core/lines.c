@@ -137,6 +137,12 @@ static void ask_all(const uintptr_t *code, size_t count, emu_line *lines) {
     free(questions);
 }
 
+const char *emu_as_given(const char *file) {
+    char folder[600];
+    const size_t length = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    return length > 1 && !strncmp(file, folder, length) && file[length] == '/' ? file + length + 1 : file;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void emu_source_lines_fork(void) {

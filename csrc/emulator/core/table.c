@@ -113,7 +113,7 @@ int emu_table_report_problem(int device) {
     problems[device] = NULL;
     pthread_mutex_unlock(&emu_table.lock);
     if (!message) return cudaSuccess;
-    emu_error(cudaErrorIllegalAddress, "%s", message);
+    emu_error_again(cudaErrorIllegalAddress, message);
     free(message);
     return cudaErrorIllegalAddress;
 }
