@@ -82,6 +82,7 @@ typedef struct emu_grid_launch {
     int device;
     unsigned long long stream; // its id
     void *operation;           // of the stream: for what the kernel launches itself
+    uintptr_t call;            // an address in the code of a program's <<<>>>; 0: unknown
 } emu_grid_launch;
 
 typedef struct emu_grid_error {

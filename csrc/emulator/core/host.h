@@ -52,7 +52,7 @@ int emu_change_config(const char *key, const char *value); // without waiting, u
 void emu_config_fork(emu_fork stage);
 
 // --- launch.c ----------------------------------------------------------------------------------------------------
-int emu_launch_request(const emu_launch *request); // what emu_launch_kernel does
+int emu_launch_request(const emu_launch *request, uintptr_t call); // what emu_launch_kernel does
 
 // --- chips.c -----------------------------------------------------------------------------------------------------
 typedef struct emu_multiprocessor { // the resources of a multiprocessor of one compute capability

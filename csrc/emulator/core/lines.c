@@ -46,6 +46,8 @@ static void take_line(char *text, emu_line *to) {
     if (to->line || !colon) return;
     *colon = 0;
     to->line = is_header(text) ? 0 : atoi(colon + 1);
+    char *const stub = strstr(text, "<launch>"); // what the translator has added
+    if (stub) *stub = 0;
     const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
     snprintf(to->file, sizeof to->file, "%.*s", (int)sizeof to->file - 1,
              name && access(text, F_OK) ? name + 1 : text);

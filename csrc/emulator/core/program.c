@@ -41,9 +41,9 @@ emu_configuration emu_launch_taken(void) {
 }
 
 int emu_launch_kernel(const emu_launch *request) {
-    const int code = emu_launch_request(request);
     const uintptr_t at = taken;
     taken = 0;
+    const int code = emu_launch_request(request, at);
     if (!code || !emu_error_would_stay()) return code;
     if (emu_error_of_all_calls()) {
         emu_kernel *known;

@@ -178,6 +178,7 @@ typedef struct emu_order_event {
     unsigned long long stream;          // as cudaStreamGetId; 0: none
     int device, is_legacy, is_blocking; // of the stream
     const void *event;
+    uintptr_t call; // EMU_ORDER_WORK: an address in the code of a program's <<<>>>; 0: the work is no such launch
 } emu_order_event;
 
 typedef enum emu_memory_kind {
