@@ -1,5 +1,6 @@
 """Calls of whole programs that fail: what is said of those at which the program does not look."""
 
+import platform
 import re
 
 import pytest
@@ -100,3 +101,95 @@ def test_a_file_of_the_host_alone(tmp_path, monkeypatch, printed):
     monkeypatch.chdir(tmp_path)
     done = ck.run("program.cpp", flags=["kernels.cu"])
     assert done.errors.startswith("cudakern: program.cpp:3: cudaSetDevice failed")
+
+
+# --- kernels that fail ------------------------------------------------------------------------------------------------
+FAILING = r"""#include <cstdio>
+#include <cstdlib>
+__global__ void beyond(int *p, int i) { p[i] = 1; }
+__global__ void divides(int *p) { p[0] = p[1] / 0; }
+int main(int, char **argv) {
+    int *p, *q, h = 7;
+    cudaMalloc(&p, 400);
+    cudaMalloc(&q, 400);
+    switch (atoi(argv[1])) {
+    case 0: beyond<<<1, 1>>>(p, 100); break;
+    case 1: divides<<<1, 1>>>(p); break;
+    case 2: beyond<<<1, 1>>>(p, 1 << 27); cudaMemcpy(&h, q, 4, cudaMemcpyDeviceToHost); printf("%d\n", h); break;
+    default:
+        for (int i = 0; i < 3; ++i) beyond<<<1, 2000>>>(p, 1);
+        beyond<<<0, 1>>>(p, 1);
+    }
+    cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.fixture
+def failing(tmp_path, monkeypatch, printed):
+    (tmp_path / "program.cu").write_text(FAILING)
+    monkeypatch.chdir(tmp_path)
+    return lambda which: ck.run("program.cu", which)
+
+
+def test_damage_names_the_allocation_and_the_launch(failing):
+    assert failing(0).errors == (
+        "cudakern: kernel beyond: a thread of the launch in program.cu:10 wrote beyond the end of an allocation of 400 "
+        "bytes (bytes 400 to 403 have changed), allocated in program.cu:7. Let threads whose index is not in the array "
+        "do nothing: if (i < n). `cudakern run --check` names the line\n"
+    )
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other compilers' traps end the process")
+def test_a_division_by_a_literal_zero(failing):
+    error = failing(1).errors
+    assert "kernel divides, program.cu:4, " in error
+    assert "a division by 0" in error or "was divided by zero" in error
+
+
+def test_nothing_is_copied_after_a_fault(failing):
+    done = failing(2)
+    assert done.output == "7\n"
+    assert "kernel beyond, program.cu:3, block (0,0,0)" in done.errors
+
+
+def test_each_line_whose_launch_is_refused_is_named(failing):
+    first, second = failing(3).errors.splitlines()
+    assert first.startswith("cudakern: program.cu:14: kernel beyond: a block of (2000,1,1) threads")
+    assert second.startswith("cudakern: program.cu:15: kernel beyond: a grid of (0,1,1) blocks")
+
+
+STREAMS = r"""
+__global__ void sum(const float *x, float *y) { y[threadIdx.x] = x[threadIdx.x]; }
+int main() {
+    float *x, *y, *h;
+    cudaMallocHost(&h, 400);
+    cudaMalloc(&x, 400);
+    cudaMalloc(&y, 400);
+    cudaStream_t s, t;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&t);
+    sum<<<1, 100, 0, s>>>(x, y);
+    cudaMemcpyAsync(h, y, 400, cudaMemcpyDeviceToHost, t);
+    cudaDeviceSynchronize();
+    sum<<<1, 100, 0, s>>>(x, y);
+    sum<<<1, 100, 0, t>>>(x, y);
+    cudaDeviceSynchronize();
+    cudaFree(x), cudaFree(y), cudaFreeHost(h);
+}
+"""
+
+
+def test_advice_is_in_the_words_of_programs(tmp_path):
+    (tmp_path / "program.cu").write_text(STREAMS)
+    findings = ck.run(tmp_path / "program.cu", check=True).findings
+    assert "as cudaMemset does" in findings[0].advice
+    between = [one for one in findings if one.kind == "streams"]
+    assert {one.lines for one in between} == {(11, 12), (14, 15)}
+    for one in between:
+        first, second = (12, 11) if one.line == 12 else (11, 12) if one.line == 11 else (one.line, 29 - one.line)
+        other = f"a copy in another stream, in line {second}," if second == 12 else f"sum, launched in line {second} in"
+        assert other in one.message
+        assert one.kernel == ("copy" if first == 12 else "sum")
+        assert "cudaStreamWaitEvent(later, event)" in one.advice
+    assert "stream.synchronize" not in str(findings)

@@ -68,6 +68,9 @@ class Found(ctypes.Structure):
         ("length", ctypes.c_uint64),
         ("count", ctypes.c_uint64),
         ("other_launch", ctypes.c_uint64),
+        ("call", Line),
+        ("other_call", Line),
+        ("other_kernel", ctypes.c_char * 128),
     )
 
 

@@ -26,7 +26,7 @@ from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read, watch_program
 from ..insight.declared import constants
 from ..insight.errors import explained, is_explained, of_message
-from ..insight.findings import Finding, Findings, finding, one_of_all_launches
+from ..insight.findings import Finding, Findings, Launched, finding, one_of_all_launches
 from ..insight.launches import Resources
 from ..insight.trace import lines_of_code
 
@@ -87,7 +87,13 @@ def _finding(one: checker.Found) -> Finding:
     file = one.access.line.file.decode(errors="replace")
     lines = linecache.getlines(file)
     kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
-    return finding(one, declared_in("".join(lines), kernel) or (), lines)
+    works = _queued(one.kernel, one.call), _queued(one.other_kernel, one.other_call)
+    return finding(one, declared_in("".join(lines), kernel) or (), lines, launches=works, is_program=True)
+
+
+def _queued(kernel: bytes, call: checker.Line) -> Launched:
+    place = Place(call.file.decode(errors="replace"), call.line, (0, 0, 0), (0, 0, 0))
+    return Launched(kernel.decode(errors="replace"), place)
 
 
 #: The variable that gets the address of new memory.
