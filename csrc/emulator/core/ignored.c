@@ -21,7 +21,7 @@
 #include "host.h"
 #include "tools.h"
 
-enum { MOST = 32, CALLS = 4, DEEPEST = 24, MOST_SOURCE = 4 << 20 };
+enum { MOST = 32, MOST_LOOKED_AT = 1000, CALLS = 4, DEEPEST = 24, MOST_SOURCE = 4 << 20 };
 
 typedef struct ignored {
     int code;
@@ -63,9 +63,11 @@ static void watch_abort(void) {
 
 static void add(int code, const char *message) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_uint looked_at;
     ignored now = {.code = code};
     // Programs enable peers' access twice and go on, as CUDA's samples do.
     if (code == cudaErrorPeerAccessAlreadyEnabled || code == cudaErrorPeerAccessNotEnabled) return;
+    if (atomic_fetch_add_explicit(&looked_at, 1, memory_order_relaxed) >= MOST_LOOKED_AT) return; // it takes a while
     if (emu_grid_running() || !calls_of_program(now.calls)) return;
     pthread_once(&once, watch_abort);
     pthread_mutex_lock(&lock);
