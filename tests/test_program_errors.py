@@ -103,6 +103,22 @@ def test_a_file_of_the_host_alone(tmp_path, monkeypatch, printed):
     assert done.errors.startswith("cudakern: program.cpp:3: cudaSetDevice failed")
 
 
+def test_a_call_that_ends_a_function(tmp_path, monkeypatch, printed):
+    """The compiler could make a jump of it, without a line. A launch that is refused is told by itself."""
+    (tmp_path / "program.cu").write_text(
+        "#include <thread>\n__global__ void k() {}\nvoid release(int *p) {\n  cudaFree(p);\n}\nint main() {\n  int h;\n"
+        "  release(&h);\n  std::thread([] { cudaSetDevice(3); }).join();\n"
+        "  cudaLaunchKernel((void *)k, dim3(1), dim3(2048), nullptr, 0, 0);\n}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    launch, *others = ck.run("program.cu").errors.splitlines()
+    assert "kernel k: a block of (2048,1,1) threads" in launch
+    assert [line.partition(" failed")[0].partition("(")[0] for line in others] == [
+        "cudakern: program.cu:4: cudaFree",
+        "cudakern: program.cu:9: cudaSetDevice",
+    ]
+
+
 # --- kernels that fail ------------------------------------------------------------------------------------------------
 FAILING = r"""#include <cstdio>
 #include <cstdlib>

@@ -15,7 +15,7 @@
 #include <string.h>
 
 _Atomic(const emu_error_watch *) emu_error_watched;
-static _Thread_local int last_error;
+static _Thread_local int last_error, is_launching;
 
 // The message is on the heap: this library's thread-local variables come out of a reserve of about 1.6 KB that all
 // libraries loaded at run time share. If they took more, loading could fail when other libraries use the reserve too.
@@ -42,8 +42,13 @@ int emu_error(int code, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    if (emu_error_would_stay() && !emu_error_is_there() && emu_error_watched) emu_error_watched->add(code, words);
+    if (emu_error_would_stay() && !emu_error_is_there() && !is_launching && emu_error_watched)
+        emu_error_watched->add(code, words);
     return emu_error_again(code, words);
+}
+
+void emu_error_of_launches(int begins) {
+    is_launching = begins;
 }
 
 void emu_error_seen(int code) {

@@ -40,6 +40,7 @@ typedef struct emu_error_watch {                // ignored.c
 } emu_error_watch;
 extern _Atomic(const emu_error_watch *) emu_error_watched;
 void emu_error_seen(int code);
+void emu_error_of_launches(int begins); // program.c tells of errors that this thread makes until it ends
 
 // --- ignored.c ---------------------------------------------------------------------------------------------------
 void emu_ignored_fork(emu_fork stage);
