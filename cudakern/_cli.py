@@ -30,6 +30,7 @@ from .measure.verify import verify
 from .operations.registry import headlines, names, note_on_skipped, operation
 from .operations.variants import AllVariants
 from .operations.variants import variants as all_variants
+from .programs.options import add_to_help
 from .sources.source import source
 
 
@@ -106,10 +107,13 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
         return options
 
     known = f"operations: {', '.join(names())}"
-    command(
-        _run, "[--check | --trace] [--backend NAME] [nvcc's options] PROGRAM.cu [ARGUMENTS]", "see docs/programs.md"
-    )
-    command(_cc, "[nvcc's options] FILES -o PROGRAM", "sources and objects")
+    options = command(_run, "[OPTIONS] PROGRAM.cu [ARGUMENTS]", "the source, and the program's own arguments")
+    options.add_argument("--check", action="store_true", help="find what is wrong in its kernels and calls")
+    options.add_argument("--trace", action="store_true", help="count its kernels' accesses to memory, by line")
+    options.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")
+    add_to_help(options.add_argument_group("nvcc's options, of which these are common"), True)
+    options = command(_cc, "[OPTIONS] FILES -o PROGRAM", "sources and objects")
+    add_to_help(options.add_argument_group("nvcc's options, of which these are common"), False)
     command(_toolkit, "DIR", "the folder to make")
     command(_info)
     options = command(_query)

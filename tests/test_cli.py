@@ -430,6 +430,15 @@ def test_version_and_help():
     assert all(name in words for name in ("info", "ladder", "variants", "source", "verify"))
 
 
+def test_help_of_the_commands_for_programs():
+    run, cc = command("run", "--help"), command("cc", "--help")
+    assert "--check  " in run
+    assert all(line in text for line in ("-I DIR", "-G  ") for text in (run, cc))
+    assert "-o FILE" in cc
+    assert "-o FILE" not in run  # whose program is run at once
+    assert "-ptxas-options" not in cc  # which have no effect
+
+
 def test_the_command_is_installed():
     from importlib.metadata import entry_points
 

@@ -68,6 +68,9 @@ class Found(ctypes.Structure):
         ("length", ctypes.c_uint64),
         ("count", ctypes.c_uint64),
         ("other_launch", ctypes.c_uint64),
+        ("call", Line),
+        ("other_call", Line),
+        ("other_kernel", ctypes.c_char * 128),
     )
 
 
@@ -104,7 +107,7 @@ class Failure(ctypes.Structure):
     )
 
 
-OF_KERNEL, REFUSED, NOT_RUN = range(3)  #: emu_failure_kind
+OF_KERNEL, REFUSED, NOT_RUN, IGNORED = range(4)  #: emu_failure_kind
 
 
 @functools.cache

@@ -37,7 +37,8 @@ class Element:
 class Finding:
     """A mistake in a kernel: its ``kind``, ``line`` and what to do."""
 
-    #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "host", "error"
+    #: "bounds", "misaligned", "freed", "uninitialised", "race", "scope", "barrier", "warp", "streams", "host", "error";
+    #: of programs also "leak", and "failure" of a call whose error the program ignores
     kind: str
     kernel: str
     place: Place
@@ -205,7 +206,7 @@ class Launched:
 
 #: What begins an asynchronous copy.
 _COPY = re.compile(r"\b(?:__pipeline_)?memcpy_async\s*\(|\bcp\.async\.c|\bcp_async(?:_c[ag])?\s*(?:<[^;()]*>)?\s*\(")
-_FILL = "Fill the array first, as cudakern.zeros does, or let an earlier launch write all of it."
+_FILL = re.compile(r"Fill the array first, as [\w.]+ does, or let an earlier launch write all of it\.")
 
 
 class _Words:
@@ -218,8 +219,9 @@ class _Words:
         source: Sequence[str],
         variables: Variables,
         launches: tuple[Launched | None, ...],
+        is_program: bool,
     ) -> None:
-        self.source, self.launches = source, launches
+        self.source, self.launches, self.is_program = source, launches, is_program
         self.found, self.what = found, checker.KINDS[found.kind]
         if self.what == "race" and (found.access.kind | found.other.kind) & checker.PENDING:
             self.what = "asynchronous"
@@ -353,6 +355,8 @@ class _Words:
             place, other = (call.place if call else None for call in self.launches)
             nowhere = Place("", 0, (0, 0, 0), (0, 0, 0))
             kernel = next((call.kernel for call in self.launches if call), "")
+            if self.is_program and self.launches[0] is not None:
+                kernel = self.launches[0].kernel or "copy"
             places = place or other or nowhere, other if place else None
             return Finding(
                 "streams", kernel, places[0], message, advice, self.array, places[1], found.count, found.launch
@@ -418,10 +422,12 @@ class _Words:
         if found.offset < found.length:
             return message, "The last part of this access lies beyond the end: shorten it, or pad the array."
         if self.is_dynamic:
-            launch = f"{found.kernel.decode(errors='replace').split('::')[-1]}[grid, block, bytes]"
+            name = found.kernel.decode(errors="replace").split("::")[-1]
+            launch = f"{name}<<<grid, block, bytes>>>" if self.is_program else f"{name}[grid, block, bytes]"
             if not found.length:
                 forgotten = "The kernel declares extern __shared__ memory, but the launch gives it none"
-                return message, f"{forgotten}: pass its size in bytes, {launch} or shared=bytes."
+                by_name = "" if self.is_program else " or shared=bytes"
+                return message, f"{forgotten}: pass its size in bytes, {launch}{by_name}."
             return message, f"Launch with more shared memory, {launch}, or let the index stay below its size."
         words = re.findall(r"\b[a-zA-Z_]\w*", self._index_text)
         if index == count and self.parameter and any(re.search(rf"\b{word}\s*<=", self._function) for word in words):
@@ -478,7 +484,7 @@ class _Words:
     def _misaligned(self) -> tuple[str, str]:
         size = self.found.access.bytes
         message = f"{self._does} {size} bytes at {self.element}, whose address is not a multiple of {size}"
-        if self.parameter and not self.found.offset:
+        if self.parameter and not self.found.offset and not self.is_program:
             return message, f"The array begins there: pass a copy, or a view that begins at a multiple of {size} bytes."
         return message, f"Access it in smaller parts, or begin at a multiple of {size} bytes."
 
@@ -510,7 +516,8 @@ class _Words:
             return message, f"{wait} Otherwise {write}" if wait else f"Shared memory has no values at first: {write}"
         if self.array == "malloc":
             return message, "Memory from malloc has no values at first: write it before it is read."
-        return message, _FILL
+        fill = "cudaMemset" if self.is_program else "cudakern.zeros"
+        return message, f"Fill the array first, as {fill} does, or let an earlier launch write all of it."
 
     def _missing_wait(self) -> str:
         """What to do if an asynchronous copy, for which nothing waits, may be to fill the array."""
@@ -618,6 +625,17 @@ class _Words:
         call, before = self.launches
         access, other = found.access, found.other
         did = f"{_verb(other.kind)} (in its line {other.line.line})"
+        if call and before and self.is_program:
+            what = f"{before.kernel}, launched in {before.place} in another stream, {did}"
+            if not before.kernel:
+                what = f"a copy in another stream, in {before.place}, {_verb(other.kind)}"
+            who = f"it {_verb(access.kind)} memory that"
+            if call.kernel:
+                who = f"{call.kernel} {_verb(access.kind)} {self.element} (in its line {access.line.line}), which"
+            message = f"{who} {what}, and nothing orders the two"
+            order = "cudaEventRecord(event, earlier); cudaStreamWaitEvent(later, event)"
+            host = "let the host wait for it: cudaStreamSynchronize(earlier)"
+            return message, f"Let the later stream wait for the earlier one: {order}, or {host}."
         if call is None:
             message = f"a copy {_verb(access.kind)} memory that this kernel {did}, and does not wait for its stream"
             return message, "Let the host wait before the copy: stream.synchronize()."
@@ -648,10 +666,11 @@ def finding(
     source: Sequence[str] = (),
     variables: Variables | None = None,
     launches: tuple[Launched | None, Launched | None] = (None, None),
+    is_program: bool = False,
 ) -> Finding:
     """``source``: the lines of the file, if it is known. ``launches``: for kind "streams", this one and the one before;
-    None: it is a copy."""
-    return _Words(found, parameters, source, variables or {}, launches).finding()
+    None: it is a copy. ``is_program``: the host is a whole program, whose copies are given as launches of kernel ""."""
+    return _Words(found, parameters, source, variables or {}, launches, is_program).finding()
 
 
 def one_of_all_launches(findings: Iterable[Finding]) -> list[Finding]:
@@ -660,9 +679,9 @@ def one_of_all_launches(findings: Iterable[Finding]) -> list[Finding]:
     kept: dict[object, Finding] = {}
     ended: Finding | None = None
     for one in findings:
-        if one.kind == "uninitialised" and one.advice.startswith(_FILL) and ended and ended.launch < one.launch:
+        if one.kind == "uninitialised" and _FILL.match(one.advice) and ended and ended.launch < one.launch:
             mend = f"The earlier launch of {ended.kernel} did not finish: mend that first"
-            advice = one.advice.replace(_FILL, f"{mend}. If it does not write this array, fill it before the launch.")
+            advice = _FILL.sub(f"{mend}. If it does not write this array, fill it before the launch.", one.advice)
             one = replace(one, advice=advice)
         is_error = one.kind in ("barrier", "warp", "error") and not one.array  # not a remark on the text
         if is_error or re.search(r"The launch (?:ended here|was not run)", one.advice):

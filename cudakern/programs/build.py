@@ -81,7 +81,7 @@ def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
     command = shlex.join(cxx)
     language = request.language_of(file)
     if language != "cu":
-        own = ["-x", language, f"-I{HEADERS}", "-fPIC", "-O2"]
+        own = ["-x", language, f"-I{HEADERS}", "-fPIC", "-O2", "-g1"]
         return Job(cxx, "plain", str(file), [], [*own, *request.host, "-c"])
     host = ["-std=gnu++17", *(option for option in request.host if not _OLD.fullmatch(option))]
     quiet = ["-g1", "-w", "-Wno-narrowing", "-Wno-register", "-x", "none"]

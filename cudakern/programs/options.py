@@ -8,8 +8,12 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .._errors import nearest
+
+if TYPE_CHECKING:
+    import argparse
 
 #: Of sources: CUDA C++, C++, C; and of what is linked.
 CUDA, CXX, C = {".cu"}, {".cpp", ".cc", ".cxx", ".C", ".c++"}, {".c"}
@@ -25,6 +29,10 @@ _ABSENT = {"cufft", "cusolver", "cusparse", "cudnn", "nccl", "nvrtc", "nvjpeg", 
 
 #: The value of __CUDA_ARCH__ for the oldest chip of CUDA 13: for older ones, programs define functions anew.
 _OLDEST = 750
+
+
+#: What becomes of options that are useful for a program that is run at once.
+_OF_RUN = {"host", "each", "linker", "libraries", "arch", "debug", "default_stream", "language", "more"}
 
 
 class OptionError(ValueError):
@@ -66,12 +74,29 @@ class Request:
 def _table() -> dict[str, tuple[str, bool, str]]:
     """By each form of an option's name: its usual form, whether it has a value, and what becomes of it."""
     table: dict[str, tuple[str, bool, str]] = {}
-    for line in Path(__file__).with_name("options.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            long, short, *rest = line.split()
-            for name in (long, short, f"-{long[2:]}", f"--{short[1:]}"):
-                table.setdefault(name, (short, rest[0] == "=", rest[-1]))
+    for long, short, value, meaning, _ in _lines():
+        for name in (long, short, f"-{long[2:]}", f"--{short[1:]}"):
+            table.setdefault(name, (short, bool(value), meaning))
     return table
+
+
+def _lines() -> Iterator[tuple[str, str, str, str, str]]:
+    """Of each option in options.txt, both names, "=" and its value's name, what becomes of it, and its help."""
+    for line in Path(__file__).with_name("options.txt").read_text(encoding="utf-8").splitlines():
+        words, _, text = line.partition("#")
+        if words:
+            long, short, *value, meaning = words.split()
+            yield long, short, "".join(value), meaning, text.strip()
+
+
+def add_to_help(parser: argparse._ActionsContainer, is_run: bool) -> None:
+    """Adds the common options for --help; ``is_run``: those that make sense for a program that is run at once."""
+    for _, name, value, meaning, text in _lines():
+        if text and (not is_run or meaning in _OF_RUN):
+            if value:
+                parser.add_argument(name, metavar=value[1:], help=text)
+            else:
+                parser.add_argument(name, action="store_true", help=text)
 
 
 def parsed(words: Iterable[str]) -> Request:

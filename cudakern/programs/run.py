@@ -132,7 +132,7 @@ def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
         except CompileError as error:
             raise CompileError(*(text.replace(f"{folder}{os.sep}", "") for text in (str(error), error.log))) from None
     print(done.output, end="")
-    print(done.errors, end="", file=sys.stderr)
+    print(done.errors.replace(f"{folder}{os.sep}", ""), end="", file=sys.stderr)
     if done.findings:
         print(done.findings)
     if done.exit_code:

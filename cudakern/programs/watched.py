@@ -26,7 +26,7 @@ from ..insight.counters import Trace
 from ..insight.counts import Sources, counting, read, watch_program
 from ..insight.declared import constants
 from ..insight.errors import explained, is_explained, of_message
-from ..insight.findings import Finding, Findings, finding, one_of_all_launches
+from ..insight.findings import Finding, Findings, Launched, finding, one_of_all_launches
 from ..insight.launches import Resources
 from ..insight.trace import lines_of_code
 
@@ -87,7 +87,13 @@ def _finding(one: checker.Found) -> Finding:
     file = one.access.line.file.decode(errors="replace")
     lines = linecache.getlines(file)
     kernel = re.sub(r"<.*", "", one.kernel.decode(errors="replace")).split("::")[-1]
-    return finding(one, declared_in("".join(lines), kernel) or (), lines)
+    works = _queued(one.kernel, one.call), _queued(one.other_kernel, one.other_call)
+    return finding(one, declared_in("".join(lines), kernel) or (), lines, launches=works, is_program=True)
+
+
+def _queued(kernel: bytes, call: checker.Line) -> Launched:
+    place = Place(call.file.decode(errors="replace"), call.line, (0, 0, 0), (0, 0, 0))
+    return Launched(kernel.decode(errors="replace"), place)
 
 
 #: The variable that gets the address of new memory.
@@ -124,6 +130,8 @@ def _with_failures(found: list[Finding], failures: list[checker.Failure]) -> lis
         here = [other for other in found if is_late or other.launch == one.launch]
         if one.kind == checker.REFUSED:
             found.append(_refused(one, message))
+        elif one.kind == checker.IGNORED:
+            found.append(_ignored(one, message))
         elif one.kind == checker.OF_KERNEL and not is_explained(one.code, message, here):
             error = of_message(message, linecache.getlines, one.grid, one.block)
             found.append(dataclasses.replace(error, launch=one.launch))
@@ -141,6 +149,14 @@ def _refused(one: checker.Failure, message: str) -> Finding:
     advice = "The launch was not run: cudaGetLastError() after it returns the error."
     place = Place(file, line, (0, 0, 0), (0, 0, 0))
     return Finding("error", kernel if what else "", place, what or message, advice, count=one.count, launch=one.launch)
+
+
+def _ignored(one: checker.Failure, message: str) -> Finding:
+    call, _, what = message.partition(" failed, and the program did not look: ")
+    file, line = lines_of_code([one.call], checker.library())[one.call]
+    place = Place(file, line, (0, 0, 0), (0, 0, 0))
+    advice = f"The program goes on without it: test what {call.partition('(')[0]} returns."
+    return Finding("failure", call, place, f"failed: {what}", advice)
 
 
 def _leaks() -> list[Finding]:

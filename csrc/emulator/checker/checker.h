@@ -237,13 +237,17 @@ void failures_clear(void);
 
 // --- streams.c -----------------------------------------------------------------------------------------------------
 
+enum { WORK_CALLS = 4 };
 typedef struct stream_work { // a launch or a copy
     uint32_t begin, end;     // its stamps
     uint64_t order, launch;  // launch: its number, or CHECKER_COPY
     int stream;
+    uintptr_t calls[WORK_CALLS]; // by which the host has queued it, the innermost first; 0: no more
+    char kernel[128];            // "" of a copy
 } stream_work;
 void streams_order(const emu_order_event *event);
-void streams_begin(uint64_t order, uint64_t launch); // that work begins now
+void streams_begin(uint64_t order, uint64_t launch, const char *kernel); // that work begins now
+const stream_work *streams_current(void);
 void streams_end(uint64_t order);
 int streams_matter(void);                             // the current work does not come after all that has run
 const stream_work *streams_unordered(uint32_t stamp); // the work of the stamp; NULL: the current work comes after it
@@ -289,6 +293,9 @@ typedef struct checker_finding {
     uint64_t length;    // ... has so many bytes; 0: unknown
     uint64_t count;     // of such accesses at this place
     uint64_t other_launch;
+    // Of CHECKER_STREAMS: the lines of the host that have queued the two, and the kernel of the other.
+    emu_line call, other_call;
+    char other_kernel[128];
 } checker_finding;
 #define CHECKER_COPY (1ull << 63) // as a launch's number: it is none, but a copy by the host
 
@@ -308,8 +315,9 @@ checker_finding *findings_add(checker_kind kind, const block_state *block, int t
                               const emu_access_event *access, int64_t other_who, unsigned other_site,
                               const interval *array);
 // A copy by the host, with that number, and a launch in another stream.
-void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t bytes, uint64_t launch,
-                       unsigned other_site);
+void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t bytes, const stream_work *before,
+                       unsigned other);
+void findings_set_works(checker_finding *of, const stream_work *before); // of CHECKER_STREAMS, with the current one
 // Places where kernels call malloc: a block more is in use, or one less.
 unsigned findings_malloc(const block_state *block, const emu_where *at, const emu_access_event *access);
 void findings_freed(unsigned leak);

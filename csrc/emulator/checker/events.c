@@ -18,7 +18,7 @@ static void launch_begin(void *tool, emu_launch_event *event) {
     pthread_mutex_lock(&lock);
     last_launch = last_of_thread = event->number;
     launch_start(event);
-    streams_begin(event->order, event->number);
+    streams_begin(event->order, event->number, event->kernel);
     shadow_new_launch();
     quick_new_launch();
     if (checker_launch.reports) return;

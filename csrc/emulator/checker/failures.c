@@ -15,7 +15,8 @@ static size_t count;
 // A program may go on and on: what is the same counts once more, and so does each launch that does not run.
 static int is_same(const checker_failure *known, const emu_failure_event *event) {
     if (known->kind != (int)event->kind) return 0;
-    return event->kind == EMU_FAILURE_NOT_RUN || !strcmp(known->message, event->message);
+    if (event->kind == EMU_FAILURE_NOT_RUN) return 1;
+    return (!event->call || known->call == event->call) && !strcmp(known->message, event->message);
 }
 
 // The innermost call that is in no header of CUDA's: of a function of the API, which the core does not know.
@@ -51,6 +52,7 @@ void failures_clear(void) {
 }
 
 CHECKER_API size_t checker_failures(const checker_failure **all) {
+    emu_tell_ignored(); // to failures_add()
     *all = failures;
     return count;
 }

@@ -49,7 +49,8 @@ const site *site_of(unsigned number) {
 static checker_finding findings[MOST_FINDINGS];
 static struct {
     unsigned at, other;
-    int is_complete; // its lines are known
+    int is_complete;                // its lines are known
+    uintptr_t calls[2][WORK_CALLS]; // of the work of CHECKER_STREAMS
 } keys[MOST_FINDINGS];
 static size_t count;
 
@@ -163,7 +164,15 @@ checker_finding *findings_add(checker_kind kind, const block_state *block, int t
     return to;
 }
 
-void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t bytes, uint64_t launch,
+void findings_set_works(checker_finding *of, const stream_work *before) {
+    const size_t i = (size_t)(of - findings);
+    of->other_launch = before->launch;
+    memcpy(of->other_kernel, before->kernel, sizeof of->other_kernel);
+    memcpy(keys[i].calls[0], streams_current()->calls, sizeof keys[i].calls[0]);
+    memcpy(keys[i].calls[1], before->calls, sizeof keys[i].calls[1]);
+}
+
+void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t bytes, const stream_work *before,
                        unsigned other) {
     if (is_no_new_one(CHECKER_STREAMS, number, at, other)) return;
     findings[count] = (checker_finding){.kind = CHECKER_STREAMS,
@@ -172,9 +181,9 @@ void findings_add_copy(uint64_t number, unsigned at, uintptr_t address, size_t b
                                         .other = {.kind = sites[other].kind, .bytes = sites[other].bytes},
                                         .address = address,
                                         .parameter = -1,
-                                        .count = 1,
-                                        .other_launch = launch};
+                                        .count = 1};
     add_key(at, other);
+    findings_set_works(&findings[count - 1], before);
 }
 
 void findings_add_index(const block_state *block, const emu_where *at, int64_t index, const char *type) {
@@ -223,6 +232,15 @@ CHECKER_API void checker_find_leaks(void) {
     leak_count = 0;
 }
 
+// The innermost call that is in no header of CUDA's.
+static emu_line line_of(const uintptr_t *calls) {
+    emu_line lines[WORK_CALLS];
+    emu_source_lines(calls, WORK_CALLS, lines);
+    int i = 0;
+    while (i < WORK_CALLS - 1 && !lines[i].line) ++i;
+    return lines[i];
+}
+
 // Looks up the lines of all new findings at once, because each look-up starts a process.
 static void complete(void) {
     uintptr_t *const codes = malloc(2 * MOST_FINDINGS * sizeof *codes);
@@ -233,6 +251,10 @@ static void complete(void) {
     for (size_t i = 0; i < count; ++i) {
         if (keys[i].is_complete) continue;
         keys[i].is_complete = 1;
+        if (findings[i].kind == CHECKER_STREAMS) {
+            findings[i].call = line_of(keys[i].calls[0]);
+            findings[i].other_call = line_of(keys[i].calls[1]);
+        }
         for (int side = 0; side < 2; ++side) {
             const site *const of = &sites[side ? keys[i].other : keys[i].at];
             emu_line *const line = side ? &findings[i].other.line : &findings[i].access.line;

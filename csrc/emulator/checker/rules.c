@@ -224,7 +224,7 @@ static void compare_with_stream(const accessing *by, const cell *with, int recor
     checker_finding *const found =
         findings_add(CHECKER_STREAMS, by->block, (int)by->thread, by->site, by->event, -1, other, NULL);
     if (!found) return;
-    found->other_launch = before->launch;
+    findings_set_works(found, before);
     found->other.kind = site_of(other)->kind;
     found->other.bytes = site_of(other)->bytes;
 }
@@ -564,7 +564,7 @@ static void copy_cell(const copying *by, cell *in, unsigned mask, uintptr_t addr
     for (int r = WRITE; r < RECORDS; ++r) {
         if (!in->stamp[r] || !((by->kind | site_of(in->site[r])->kind) & EMU_WRITES)) continue;
         const stream_work *const before = streams_unordered(in->stamp[r]);
-        if (before) findings_add_copy(by->number, by->site, address, by->bytes, before->launch, in->site[r]);
+        if (before) findings_add_copy(by->number, by->site, address, by->bytes, before, in->site[r]);
     }
     if (!by->remembers) return;
     const int writes = by->kind & EMU_WRITES;
@@ -593,7 +593,7 @@ void rules_copy(const emu_copy_event *event) {
     static const emu_where nowhere;
     ++checker_stamp;
     copying by = {.number = CHECKER_COPY | event->order, .bytes = event->width};
-    streams_begin(event->order, by.number);
+    streams_begin(event->order, by.number, "");
     by.remembers = !event->host_waits && streams_are_several();
     for (size_t row = 0; row < event->height && (by.remembers || streams_matter()); ++row) {
         by.kind = EMU_READS;

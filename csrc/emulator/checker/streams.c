@@ -35,6 +35,7 @@ typedef struct entry {
     int stream;
     const void *event;
     vector known;
+    uintptr_t calls[WORK_CALLS];
 } entry;
 typedef struct entries {
     entry *of;
@@ -44,6 +45,7 @@ static entries events, queued; // clocks of recorded events; of work that has no
 
 static stream_work *works; // that have begun, in the order of their stamps
 static size_t work_count, work_room;
+static stream_work current;
 static stream_work unordered[MOST_UNORDERED]; // those that the current one does not come after
 static size_t unordered_count;
 
@@ -138,12 +140,16 @@ static void host_waits(const emu_order_event *event) {
 }
 
 void streams_order(const emu_order_event *event) {
+    uintptr_t calls[WORK_CALLS] = {event->call};
+    if (event->kind == EMU_ORDER_WORK && !event->call) allocations_callers(calls, WORK_CALLS);
     pthread_mutex_lock(&lock);
     if (event->kind == EMU_ORDER_WORK) {
         const int stream = place_of(event);
         learn(stream);
         streams[stream].last = streams[stream].known.of[stream] = event->order;
-        *add(&queued) = (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
+        entry *const of = add(&queued);
+        *of = (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
+        memcpy(of->calls, calls, sizeof calls);
     } else if (event->kind == EMU_ORDER_RECORD) {
         const int stream = place_of(event);
         learn(stream);
@@ -166,8 +172,10 @@ void streams_order(const emu_order_event *event) {
 
 // --- Work that runs ------------------------------------------------------------------------------------------------
 
-void streams_begin(uint64_t order, uint64_t launch) {
+void streams_begin(uint64_t order, uint64_t launch, const char *kernel) {
     unordered_count = 0;
+    current = (stream_work){checker_stamp, UINT32_MAX, order, launch, .stream = 0};
+    strncpy(current.kernel, kernel, sizeof current.kernel - 1);
     pthread_mutex_lock(&lock);
     size_t i = 0;
     while (i < queued.count && queued.of[i].order != order) ++i;
@@ -184,7 +192,9 @@ void streams_begin(uint64_t order, uint64_t launch) {
             works = realloc(works, work_room * sizeof *works);
             if (!works) abort();
         }
-        works[work_count++] = (stream_work){checker_stamp, UINT32_MAX, order, launch, now.stream};
+        current.stream = now.stream;
+        memcpy(current.calls, now.calls, sizeof now.calls);
+        works[work_count++] = current;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -195,6 +205,10 @@ void streams_end(uint64_t order) {
     for (size_t i = work_count; i-- > 0;)
         if (works[i].order == order) works[i].end = checker_stamp;
     pthread_mutex_unlock(&lock);
+}
+
+const stream_work *streams_current(void) {
+    return &current;
 }
 
 int streams_matter(void) {

@@ -412,7 +412,7 @@ void emu_block_discard(emu_block *block) {
     if (block->fail_code_at) {
         emu_source_lines(&block->fail_code_at, 1, &line);
         block->fail_line = line.line;
-        block->fail_file = line.line ? line.file : NULL;
+        block->fail_file = line.line ? emu_as_given(line.file) : NULL;
     }
     emu_kernel_name(grid->launch->function, name, sizeof name);
     if (block->fail_file) snprintf(place, sizeof place, "%s:%d, ", block->fail_file, block->fail_line);

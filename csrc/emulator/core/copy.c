@@ -50,7 +50,7 @@ static void move_rows(void *data) {
 // Checks one end of a copy: it must lie within one allocation and be device memory if the copy's kind requires that.
 // Device memory is accepted where the kind specifies host memory, as on a GPU with unified addresses.
 static int check_end(const char *call, const char *end, const void *pointer, size_t pitch, size_t width,
-                     size_t height, int must_be_device, int *pageable) {
+                     size_t height, int must_be_device, const char *advice, int *pageable) {
     size_t extent;
     if (!pointer) return emu_error(cudaErrorInvalidValue, "%s: the %s is NULL", call, end);
     if (__builtin_mul_overflow(height - 1, pitch, &extent) || __builtin_add_overflow(extent, width, &extent))
@@ -61,8 +61,8 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
         *pageable = 1;
         if (!must_be_device) return cudaSuccess;
         return emu_error(cudaErrorInvalidValue,
-                         "%s: the %s %p must be device memory, but it was never allocated or has been freed", call,
-                         end, pointer);
+                         "%s: the %s %p must be device memory, but it was never allocated or has been freed%s", call,
+                         end, pointer, advice);
     }
     size_t left = within.bytes - ((uintptr_t)pointer - within.base);
     if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p has been freed", call, end, pointer);
@@ -91,6 +91,21 @@ static int check_pitch(int code, const char *call, const char *end, size_t pitch
                      "%s: the %s's pitch is %zu bytes, less than a row's width of %zu", call, end, pitch, width);
 }
 
+// Of a copy that takes the host's memory for the device's, and the other way round.
+static const char *other_direction(const void *to, const void *from, int to_device, int from_device) {
+    emu_allocation within;
+    const int is_to = emu_find_allocation(to, &within), is_from = emu_find_allocation(from, &within);
+    if (to_device && !from_device && !is_to && is_from)
+        return "; the source is device memory: to copy from there to the host, use cudaMemcpyDeviceToHost, to copy "
+               "to "
+               "the device, write the device's pointer first";
+    if (from_device && !to_device && is_to && !is_from)
+        return "; the destination is device memory: to copy to there from the host, use cudaMemcpyHostToDevice, to "
+               "copy "
+               "to the host, write the host's pointer first";
+    return "";
+}
+
 int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind,
              void *stream, int async) {
     const char *call = async ? "cudaMemcpyAsync" : "cudaMemcpy";
@@ -114,9 +129,10 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
         if (capture->node(stream, &node, NULL, 0, &code)) return code;
     }
     if (width && height) {
-        code = check_end(call, "destination", to, to_pitch, width, height, to_device, &pageable);
+        const char *advice = other_direction(to, from, to_device, from_device);
+        code = check_end(call, "destination", to, to_pitch, width, height, to_device, advice, &pageable);
         const int host_waits = !async || pageable; // for what is written to pageable memory, the host waits
-        if (!code) code = check_end(call, "source", from, from_pitch, width, height, from_device, &pageable);
+        if (!code) code = check_end(call, "source", from, from_pitch, width, height, from_device, advice, &pageable);
         if (code) return code;
         rectangle r = {.to = to,
                        .from = from,
@@ -135,7 +151,7 @@ int emu_copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, siz
 
 // For copies between devices: each end must be memory of the given device.
 static int check_peer(const char *call, const char *end, const void *pointer, size_t bytes, int device) {
-    int pageable = 0, code = check_end(call, end, pointer, bytes, bytes, 1, 1, &pageable);
+    int pageable = 0, code = check_end(call, end, pointer, bytes, bytes, 1, 1, "", &pageable);
     emu_allocation within;
     if (code || !emu_find_allocation(pointer, &within) || within.device == device) return code;
     if (within.device < 0)
@@ -180,7 +196,7 @@ int emu_set_elements(void *to, size_t pitch, unsigned value, unsigned unit, size
                          call, unit, to, pitch);
     width *= unit;
     if ((code = check_pitch(cudaErrorInvalidValue, call, "destination", pitch, width, height))) return code;
-    if ((code = check_end(call, "destination", to, pitch, width, height, 1, &pageable))) return code;
+    if ((code = check_end(call, "destination", to, pitch, width, height, 1, "", &pageable))) return code;
     rectangle r = {.to = to, .to_pitch = pitch, .width = width, .height = height, .value = value, .unit = unit};
     return submit(&r, 0, stream, async);
 }

@@ -62,7 +62,8 @@ void emu_host_access(const void *address, size_t bytes, unsigned kind, const voi
 int emu_host_fault(uintptr_t address, unsigned kind, uintptr_t code);
 
 // --- lines.c: emu_source_lines()
-void emu_source_lines_fork(void); // in the child of a fork(), where another thread may have held its lock
+const char *emu_as_given(const char *file); // a file's name, from the current folder if it is below that
+void emu_source_lines_fork(void);           // in the child of a fork(), where another thread may have held its lock
 
 // --- grid.c: runs one grid to its end on the worker threads; called by a stream's thread -------------------------
 // A launch that has passed the checks of launch.c.
@@ -81,6 +82,7 @@ typedef struct emu_grid_launch {
     int device;
     unsigned long long stream; // its id
     void *operation;           // of the stream: for what the kernel launches itself
+    uintptr_t call;            // an address in the code of a program's <<<>>>; 0: unknown
 } emu_grid_launch;
 
 typedef struct emu_grid_error {

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local int last_error;
+_Atomic(const emu_error_watch *) emu_error_watched;
+static _Thread_local int last_error, is_launching;
 
 // The message is on the heap: this library's thread-local variables come out of a reserve of about 1.6 KB that all
 // libraries loaded at run time share. If they took more, loading could fail when other libraries use the reserve too.
@@ -41,6 +42,26 @@ int emu_error(int code, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
+    if (emu_error_would_stay() && !emu_error_is_there() && !is_launching && emu_error_watched)
+        emu_error_watched->add(code, words);
+    return emu_error_again(code, words);
+}
+
+void emu_error_of_launches(int begins) {
+    is_launching = begins;
+}
+
+void emu_error_seen(int code) {
+    if (emu_error_watched) emu_error_watched->seen(code);
+}
+
+void emu_tell_ignored(void) {
+    if (emu_error_watched) emu_error_watched->tell();
+}
+
+int emu_error_again(int code, const char *message) {
+    char words[EMU_MESSAGE];
+    snprintf(words, sizeof words, "%s", message);
     keep_words(words);
     last_error = code;
     return code;
@@ -94,13 +115,14 @@ int emu_error_told(void) {
 
 int emu_error_of_all_calls(void) {
     if (!atomic_load_explicit(&is_told, memory_order_relaxed)) return cudaSuccess;
-    return emu_error(atomic_load(&staying), "%s", staying_words);
+    return emu_error_again(atomic_load(&staying), staying_words);
 }
 
 int emu_last_error(int reset) {
     int code = emu_error_of_all_calls();
     if (code) return code;
     code = last_error;
+    if (code) emu_error_seen(0);
     if (reset) last_error = cudaSuccess;
     return code;
 }
@@ -120,12 +142,14 @@ static const struct {
 static const char UNKNOWN[] = "unrecognized error code";
 
 const char *emu_error_name(int code) {
+    if (code) emu_error_seen(code);
     for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++)
         if (TABLE[i].code == code) return TABLE[i].name;
     return UNKNOWN;
 }
 
 const char *emu_error_text(int code) {
+    if (code) emu_error_seen(code);
     for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++)
         if (TABLE[i].code == code) return TABLE[i].text;
     return UNKNOWN;

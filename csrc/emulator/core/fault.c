@@ -91,6 +91,16 @@ static int is_of_vector(const void *context) {
 #endif
 }
 
+// Whether the instruction is the one that compilers put where the program cannot go on.
+static int is_trap(const void *context) {
+#if defined(__x86_64__)
+    return !memcmp((const char *)program_counter(context), "\x0f\x0b", 2); // ud2
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 static unsigned access_kind(const void *context) { // 0: unknown
     const ucontext_t *at = context;
 #if defined(__x86_64__)
@@ -109,6 +119,7 @@ static const char *verb(const void *context) {
 
 static void end_process(int number, const siginfo_t *info) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
+    emu_tell_ignored();
     sigaction(number, &standard, NULL);
     if (info->si_code <= 0) raise(number); // it was sent; otherwise the instruction is repeated after the return
 }
@@ -192,7 +203,11 @@ static UNCHECKED void on_fault(int number, siginfo_t *info, void *context) {
                  "an integer was divided by zero, or the quotient is too large for its type");
     } else {
         block->fail_code = cudaErrorIllegalInstruction;
-        snprintf(block->fail_text, sizeof block->fail_text, "the thread executed an illegal instruction");
+        snprintf(block->fail_text, sizeof block->fail_text, "the thread executed an illegal instruction%s",
+                 is_trap(context)
+                     ? ", which compilers put where there is no result: at a division by 0, or an access "
+                       "by a null pointer"
+                     : "");
     }
     block->failed = 1;
     if (block->recover) siglongjmp(*block->recover, 1);

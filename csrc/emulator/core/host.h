@@ -24,6 +24,7 @@ static inline void emu_fork_lock(emu_fork stage, pthread_mutex_t *lock) {
 // --- errors.c ----------------------------------------------------------------------------------------------------
 // Records code and message for the calling thread; returns the code.
 int emu_error(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int emu_error_again(int code, const char *message); // the same of an error that has been told before
 // Errors of kernels, which in a whole program every call returns once one that waits has told of them.
 int emu_error_would_stay(void);
 void emu_error_stays(int code, const char *message); // of a kernel; without effect for others than programs
@@ -31,6 +32,18 @@ int emu_error_is_there(void);
 int emu_error_after_reset(void);  // 1: for cudaDeviceReset, the device is lost
 int emu_error_told(void);         // after a wait
 int emu_error_of_all_calls(void); // 0: there is none
+
+typedef struct emu_error_watch {                // ignored.c
+    void (*add)(int code, const char *message); // a call of a whole program has failed
+    void (*seen)(int code);                     // the program knows of such errors; 0: of all
+    void (*tell)(void);                         // of those of which it does not
+} emu_error_watch;
+extern _Atomic(const emu_error_watch *) emu_error_watched;
+void emu_error_seen(int code);
+void emu_error_of_launches(int begins); // program.c tells of errors that this thread makes until it ends
+
+// --- ignored.c ---------------------------------------------------------------------------------------------------
+void emu_ignored_fork(emu_fork stage);
 
 // --- config.c ----------------------------------------------------------------------------------------------------
 const char *emu_config_problem(void); // the message on a malformed environment variable; NULL: none
@@ -40,7 +53,7 @@ int emu_change_config(const char *key, const char *value); // without waiting, u
 void emu_config_fork(emu_fork stage);
 
 // --- launch.c ----------------------------------------------------------------------------------------------------
-int emu_launch_request(const emu_launch *request); // what emu_launch_kernel does
+int emu_launch_request(const emu_launch *request, uintptr_t call); // what emu_launch_kernel does
 
 // --- chips.c -----------------------------------------------------------------------------------------------------
 typedef struct emu_multiprocessor { // the resources of a multiprocessor of one compute capability

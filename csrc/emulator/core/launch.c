@@ -218,7 +218,7 @@ static int copy_arguments(char *to, const emu_signature *signature, void *const 
     return cudaSuccess;
 }
 
-int emu_launch_request(const emu_launch *request) {
+int emu_launch_request(const emu_launch *request, uintptr_t call) {
     emu_kernel *kernel;
     int device, code = emu_enter(&device);
     if (!code) code = emu_check_version(request->interface_version);
@@ -247,7 +247,8 @@ int emu_launch_request(const emu_launch *request) {
                               .block = request->block,
                               .dynamic_shared = request->dynamic_shared,
                               .cluster = {1, 1, 1},
-                              .device = device};
+                              .device = device,
+                              .call = call};
     if (kernel->bounds.cluster.x) launch.cluster = kernel->bounds.cluster;
     code = read_attributes(&launch, request->attributes, request->attribute_count);
     if (!code) code = check_launch(&launch, kernel);

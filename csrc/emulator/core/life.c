@@ -62,6 +62,7 @@ int emu_limit(int which, size_t *value, int set) {
 // --- fork --------------------------------------------------------------------------------------------------------
 static void at_fork(emu_fork stage) { // in any order, because no function holds two of these locks
     emu_config_fork(stage);
+    emu_ignored_fork(stage);
     emu_kernel_fork(stage);
     emu_memory_fork(stage);
     emu_symbol_fork(stage);

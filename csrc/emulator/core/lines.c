@@ -46,6 +46,8 @@ static void take_line(char *text, emu_line *to) {
     if (to->line || !colon) return;
     *colon = 0;
     to->line = is_header(text) ? 0 : atoi(colon + 1);
+    char *const stub = strstr(text, "<launch>"); // what the translator has added
+    if (stub) *stub = 0;
     const char *name = strrchr(text, '/'); // a source without a file has the compiler's folder, which is gone
     snprintf(to->file, sizeof to->file, "%.*s", (int)sizeof to->file - 1,
              name && access(text, F_OK) ? name + 1 : text);
@@ -135,6 +137,12 @@ static void ask_all(const uintptr_t *code, size_t count, emu_line *lines) {
         ask(&questions[first], end - first, lines);
     }
     free(questions);
+}
+
+const char *emu_as_given(const char *file) {
+    char folder[600];
+    const size_t length = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
+    return length > 1 && !strncmp(file, folder, length) && file[length] == '/' ? file + length + 1 : file;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

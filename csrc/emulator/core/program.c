@@ -41,10 +41,13 @@ emu_configuration emu_launch_taken(void) {
 }
 
 int emu_launch_kernel(const emu_launch *request) {
-    const int code = emu_launch_request(request);
     const uintptr_t at = taken;
     taken = 0;
-    if (!code || !emu_error_would_stay()) return code;
+    if (!emu_error_would_stay()) return emu_launch_request(request, at);
+    emu_error_of_launches(1);
+    const int code = emu_launch_request(request, at);
+    emu_error_of_launches(0);
+    if (!code) return code;
     if (emu_error_of_all_calls()) {
         emu_kernel *known;
         emu_launch_not_run(emu_find_kernel(request->kernel, "the launch", &known) ? request->kernel

@@ -206,12 +206,17 @@ emu_stream *emu_blocker(const emu_stream *s, const emu_op *o) {
     return null && emu_pending_before(null, o->order) ? null : NULL;
 }
 
-void emu_tell_order(emu_order_kind kind, const emu_stream *s, int device, const emu_event *event) {
+static void tell_order(emu_order_kind kind, const emu_stream *s, int device, const emu_event *event, uintptr_t call) {
     if (!emu_tool_is_there()) return;
-    emu_order_event order = {.kind = kind, .order = emu_queues.last_order, .device = device, .event = event};
+    emu_order_event order = {
+        .kind = kind, .order = emu_queues.last_order, .device = device, .event = event, .call = call};
     if (s) order.stream = s->id, order.device = s->device;
     if (s) order.is_legacy = s->is_null, order.is_blocking = emu_is_blocking(s);
     emu_tool_order(&order);
+}
+
+void emu_tell_order(emu_order_kind kind, const emu_stream *s, int device, const emu_event *event) {
+    tell_order(kind, s, device, event, 0);
 }
 
 void emu_enqueue(emu_stream *s, emu_op *o) {
@@ -224,7 +229,9 @@ void emu_enqueue(emu_stream *s, emu_op *o) {
     else
         s->head = o;
     s->tail = o;
-    if (o->kind != OP_WAIT) emu_tell_order(o->kind == OP_RECORD ? EMU_ORDER_RECORD : EMU_ORDER_WORK, s, 0, o->event);
+    const uintptr_t call = o->kind == OP_KERNEL ? o->launch.call : 0;
+    if (o->kind != OP_WAIT)
+        tell_order(o->kind == OP_RECORD ? EMU_ORDER_RECORD : EMU_ORDER_WORK, s, 0, o->event, call);
 }
 
 void emu_finish(emu_stream *s) {
@@ -293,7 +300,9 @@ static void run_children(emu_stream *s, emu_op *o) {
     }
 }
 
-static void do_work(emu_work work, void *data) {
+// `always`: also after an error of a kernel that stays.
+static void do_work(emu_work work, void *data, int always) {
+    if (emu_error_is_there() && !always) return;
     emu_device_begin();
     work(data);
     emu_device_end();
@@ -301,7 +310,7 @@ static void do_work(emu_work work, void *data) {
 
 static void run(emu_stream *s, emu_op *o) { // lock not held
     if (o->kind == OP_WORK) {
-        do_work(o->work, o->data);
+        do_work(o->work, o->data, o->always);
     } else if (o->kind == OP_KERNEL) {
         emu_grid_error error;
         char *message = error.message;
@@ -311,10 +320,13 @@ static void run(emu_stream *s, emu_op *o) { // lock not held
         char damage[EMU_MESSAGE / 2];
         emu_error_stays(code, message); // (not what a GPU does not notice, either: damage)
         if (emu_memory_check(o->launch.arguments, o->launch.argument_bytes, damage, sizeof damage) && !code) {
-            char name[256];
+            char name[256], where[300] = "";
+            emu_line at = {.line = 0};
             code = cudaErrorIllegalAddress;
             emu_kernel_name(o->launch.function, name, sizeof name);
-            snprintf(message, EMU_MESSAGE, "kernel %s: a thread %s", name, damage);
+            if (o->launch.call) emu_source_lines(&o->launch.call, 1, &at);
+            if (at.line) snprintf(where, sizeof where, " of the launch in %s:%d", emu_as_given(at.file), at.line);
+            snprintf(message, EMU_MESSAGE, "kernel %s: a thread%s %s", name, where, damage);
         }
         emu_device_end();
         if (code) o->code = code; // so that no launches of its own follow
@@ -426,7 +438,7 @@ int emu_submit(void *handle, emu_work work, const void *data, size_t bytes, emu_
         }
         pthread_mutex_unlock(&emu_queues.lock);
         emu_tool_runs(here.order);
-        do_work(work, (void *)(uintptr_t)data);
+        do_work(work, (void *)(uintptr_t)data, always);
         pthread_mutex_lock(&emu_queues.lock);
         emu_finish(s);
     }

@@ -68,14 +68,25 @@ void emu_table_remove(emu_entry *entry) {
 }
 
 // --- canaries ----------------------------------------------------------------------------------------------------
+// Of an allocation of a whole program, where it was made: ", allocated in program.cu:12".
+static void describe_origin(const emu_entry *b, char *text, size_t size) {
+    emu_line line = {.line = 0};
+    *text = 0;
+    if (b->code && emu_error_would_stay()) emu_source_lines(&b->code, 1, &line);
+    if (line.line) snprintf(text, size, ", allocated in %s:%d", emu_as_given(line.file), line.line);
+}
+
 // Whether the canaries of a block of device memory were overwritten, as "wrote ...".
 static int is_damaged(const emu_entry *b, char *text, size_t size) {
     ptrdiff_t offset;
     size_t count;
     if (!emu_entry_is_device(b) || !emu_region_damage(&b->region, &offset, &count)) return 0;
     const char *where = offset < 0 ? "before the beginning" : "beyond the end";
-    snprintf(text, size, "wrote %s of an allocation of %zu bytes (bytes %td to %td have changed). %s", where,
-             b->bytes, offset, offset + (ptrdiff_t)count - 1, offset < 0 ? BEFORE : BEYOND);
+    char allocated[300];
+    describe_origin(b, allocated, sizeof allocated);
+    snprintf(text, size, "wrote %s of an allocation of %zu bytes (bytes %td to %td have changed)%s. %s%s", where,
+             b->bytes, offset, offset + (ptrdiff_t)count - 1, allocated, offset < 0 ? BEFORE : BEYOND,
+             emu_error_would_stay() && !emu_tool_is_there() ? ". `cudakern run --check` names the line" : "");
     return 1;
 }
 
@@ -113,7 +124,7 @@ int emu_table_report_problem(int device) {
     problems[device] = NULL;
     pthread_mutex_unlock(&emu_table.lock);
     if (!message) return cudaSuccess;
-    emu_error(cudaErrorIllegalAddress, "%s", message);
+    emu_error_again(cudaErrorIllegalAddress, message);
     free(message);
     return cudaErrorIllegalAddress;
 }
@@ -140,14 +151,19 @@ void emu_memory_explain(uintptr_t address, char *text, size_t size) {
                     *above = i < emu_table.count ? &emu_table.entries[i] : NULL;
     const size_t beyond = below && emu_entry_is_device(below) ? address - below->base - below->bytes : SIZE_MAX;
     const size_t before = above && emu_entry_is_device(above) ? above->base - address : SIZE_MAX;
+    char allocated[300] = "";
+    if (beyond < NEAR && beyond <= before)
+        describe_origin(below, allocated, sizeof allocated);
+    else if (before < NEAR)
+        describe_origin(above, allocated, sizeof allocated);
     if (freed)
         snprintf(text, size, ", in an allocation of %zu bytes that has been freed", freed);
     else if (beyond < NEAR && beyond <= before)
-        snprintf(text, size, ", %zu bytes beyond the end of an allocation of %zu bytes. %s", beyond, below->bytes,
-                 BEYOND);
+        snprintf(text, size, ", %zu bytes beyond the end of an allocation of %zu bytes%s. %s", beyond, below->bytes,
+                 allocated, BEYOND);
     else if (before < NEAR)
-        snprintf(text, size, ", %zu bytes before the beginning of an allocation of %zu bytes. %s", before,
-                 above->bytes, BEFORE);
+        snprintf(text, size, ", %zu bytes before the beginning of an allocation of %zu bytes%s. %s", before,
+                 above->bytes, allocated, BEFORE);
     else
         snprintf(text, size, ", which is in no allocation");
     pthread_mutex_unlock(&emu_table.lock);

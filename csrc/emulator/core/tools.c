@@ -120,20 +120,34 @@ int emu_tool_takes_failures(void) {
     return takes;
 }
 
-// A failed assert has been printed, in CUDA's words. What concerns launches is said once: a program may go on and on.
+// Whether to print it. A failed assert has been printed, in CUDA's words. A program may go on and on: what fails there
+// again and again is said once, and of calls only the first few.
+static int is_news(const emu_failure_event *failure) {
+    enum { MOST = 8 };
+    static uintptr_t said[EMU_FAILURE_KINDS][MOST];
+    static int counts[EMU_FAILURE_KINDS];
+    if (failure->kind == EMU_FAILURE_KERNEL) return failure->code != cudaErrorAssert;
+    uintptr_t *const calls = said[failure->kind];
+    int *const count = &counts[failure->kind], i = 0;
+    pthread_mutex_lock(&lock);
+    const int known = *count;
+    while (i < known && calls[i] != failure->call) ++i;
+    const int is_new = i == known && known < MOST;
+    if (is_new) calls[(*count)++] = failure->call;
+    pthread_mutex_unlock(&lock);
+    return is_new;
+}
+
 void emu_tell_failure(const emu_failure_event *failure) {
-    static atomic_int printed[EMU_FAILURE_KINDS];
     const emu_subscriber *to = emu_tool_acquire();
     const int is_told = to && to->events.failure;
     if (is_told) to->events.failure(to->tool, failure);
     if (to) emu_tool_release();
-    if (is_told || emu_current_config()->silent) return;
-    const int is_kernel = failure->kind == EMU_FAILURE_KERNEL;
-    if (is_kernel ? failure->code == cudaErrorAssert : atomic_exchange(&printed[failure->kind], 1)) return;
+    if (is_told || emu_current_config()->silent || !is_news(failure)) return;
     emu_line line = {.line = 0};
     if (failure->call) emu_source_lines(&failure->call, 1, &line);
     if (line.line)
-        fprintf(stderr, "cudakern: %s:%d: %s\n", line.file, line.line, failure->message);
+        fprintf(stderr, "cudakern: %s:%d: %s\n", emu_as_given(line.file), line.line, failure->message);
     else
         fprintf(stderr, "cudakern: %s\n", failure->message);
 }

@@ -46,7 +46,7 @@ static int wait_queued(const emu_stream *s, int device, emu_interrupted interrup
 // --- errors ------------------------------------------------------------------------------------------------------
 int emu_failure_code(const emu_failure *failure) {
     const int stays = emu_error_told();
-    return failure->code ? emu_error(failure->code, "%s", failure->message) : stays;
+    return failure->code ? emu_error_again(failure->code, failure->message) : stays;
 }
 
 static void choose(emu_failure *failure, const emu_op *r, int is_own) {

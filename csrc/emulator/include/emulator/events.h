@@ -179,6 +179,7 @@ typedef struct emu_order_event {
     unsigned long long stream;          // as cudaStreamGetId; 0: none
     int device, is_legacy, is_blocking; // of the stream
     const void *event;
+    uintptr_t call; // EMU_ORDER_WORK: an address in the code of a program's <<<>>>; 0: the work is no such launch
 } emu_order_event;
 
 typedef enum emu_memory_kind {
@@ -214,7 +215,8 @@ typedef struct emu_host_event {
 typedef enum emu_failure_kind {
     EMU_FAILURE_KERNEL,  // a kernel has ended with an error, or what it has written beyond an array was found
     EMU_FAILURE_REFUSED, // of a whole program: a launch,
-    EMU_FAILURE_NOT_RUN, // ... or one that does not run because an earlier kernel has failed
+    EMU_FAILURE_NOT_RUN, // ... or one that does not run because an earlier kernel has failed,
+    EMU_FAILURE_IGNORED, // ... or another call that has failed, of which the program has not learned
     EMU_FAILURE_KINDS
 } emu_failure_kind;
 typedef struct emu_failure_event {
@@ -223,7 +225,11 @@ typedef struct emu_failure_event {
     const char *message;  // which names the kernel; of EMU_FAILURE_KERNEL also the line, the block and the thread
     emu_dim3 grid, block; // of EMU_FAILURE_KERNEL
     uintptr_t call;       // of EMU_FAILURE_REFUSED: an address in the code of <<<>>>; 0: another call launches
+                          // of EMU_FAILURE_IGNORED: an address in the call
 } emu_failure_event;
+// Tells of calls that a program has ignored so far: for a tool that reports before the process ends, when the core
+// does it.
+EMU_API void emu_tell_ignored(void);
 
 // --- The table -----------------------------------------------------------------------------------------------------
 
