@@ -115,7 +115,7 @@ def contents(text: str) -> Contents:
                 if kernel := _kernel(declaration, prefix, text, token.end):
                     kernels.setdefault(kernel.name, kernel)
             elif _MEMORY & set(words) and "extern" not in words:
-                variables |= dict.fromkeys("::".join([*prefix, name]) for name in _variables(declaration))
+                variables |= dict.fromkeys("::".join([*prefix, name]) for name in declared(declaration))
             declaration = []
     return Contents(tuple(kernels.values()), tuple(variables), text.count("\n", 0, starts[-1]) + 1 if starts else None)
 
@@ -154,7 +154,7 @@ def _kernel(declaration: list[Token], prefix: list[str], text: str, end: int) ->
     return KernelText(name, returns_nothing, parameters, is_template, line, text[declaration[0].start : end])
 
 
-def _variables(declaration: list[Token]) -> list[str]:
+def declared(declaration: list[Token]) -> list[str]:
     """The names in ``__device__ float table[64], factor = 2``; none for a function or a template."""
     if declaration[0].text == "template" or any(token.text == "operator" for token in declaration):
         return []

@@ -115,7 +115,7 @@ def translated(
     certain, doubts = translation.problems, list[Problem]()
     if not library:
         is_of_system = functools.partial(_is_of_system, text, written)
-        kernels, doubts = rules.problems(words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
+        kernels, doubts = rules.problems(text, words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
         certain += kernels
     messages = ("".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts))
     of_ptx = translation.has_ptx, translation.has_half
