@@ -91,7 +91,7 @@ class _Function(NamedTuple):
 class _Variable(NamedTuple):
     """One that is declared at the level of a file or a namespace."""
 
-    memory: str  #: "__device__", "__constant__", "__managed__" or "__host__"
+    memory: str  #: "__device__", "__constant__", "__shared__", "__managed__" or "__host__"
     is_constant: bool  #: the compiler knows its value
     is_array: bool
 
@@ -352,7 +352,7 @@ class _Rules:
         first = next((i for i, word in enumerate(words) if word in "=[{,;"), len(words))
         if not words or not _NO_VARIABLES.isdisjoint(words) or sum(w.isidentifier() for w in words[:first]) < 2:
             return
-        memory = next((word for word in ("__device__", "__constant__") if word in words), "__host__")
+        memory = next((word for word in ("__device__", "__constant__", "__shared__") if word in words), "__host__")
         if '"emu_managed"' in self.text[self.source[start - 1].end if start else 0 : section[-1].end]:
             memory = "__managed__"
         is_type = not _TYPES.isdisjoint(words[:first]) and sum(word.isidentifier() for word in words[:first]) < 3
@@ -360,10 +360,11 @@ class _Rules:
             after == "(" and (_COMPUTING.fullmatch(word) or (word in self.hosts and memory == "__host__"))
             for word, after in pairwise(words[first:])
         )
-        is_const = "constexpr" in words or ("const" in words[:first] and "*" not in words and not is_computed)
         for name in declared(section) if not is_type else ():
-            is_array = any(a == name and b == "[" for a, b in pairwise(words))
-            is_constant = is_const and ("constexpr" in words or not is_array)
+            at = words.index(name)
+            is_array, is_pointer = words[at + 1 : at + 2] == ["["], "*" in words[max(0, at - 2) : at]
+            is_constant = "const" in words[:first] and not (is_array or is_pointer or is_computed)
+            is_constant |= "constexpr" in words
             self.of_files[name].add(_Variable(memory, is_constant, is_array))
 
     def _name(self, start: int, end: int) -> int | None:
