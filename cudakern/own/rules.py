@@ -54,7 +54,9 @@ _INSTEAD = {
 #: Functions in the value of a variable that make it none of the compile time's.
 _COMPUTING = re.compile(r"a?(cos|sin|tan|cosh|sinh|tanh)f?|atan2f?|sqrtf?|cbrtf?|exp2?f?|log(2|10)?f?|powf?|fmodf?")
 #: A declaration at the file's level with these words is none of a variable of the host.
-_NO_VARIABLES = {"using", "typedef", "template", "friend", "namespace", "enum", "texture", "surface", "auto", "operator"}
+_NO_VARIABLES = {
+    "using", "typedef", "template", "friend", "namespace", "enum", "texture", "surface", "auto", "operator",
+}  # fmt: skip
 
 
 _LATER = "write it before the launch, by cudaMemcpyToSymbol"

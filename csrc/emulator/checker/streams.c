@@ -8,6 +8,8 @@
 // the host share one clock, as if they told each other of everything. So work that several threads queue can look
 // ordered, but ordered work never looks unordered.
 //
+// The host itself accesses managed memory. Then the host's clock must have the work that has accessed the same bytes.
+//
 // Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
 // comes before all that follows, and is forgotten.
 #include <pthread.h>
@@ -166,7 +168,7 @@ void streams_order(const emu_order_event *event) {
 
 // --- Work that runs ------------------------------------------------------------------------------------------------
 
-void streams_begin(uint64_t order, uint64_t launch) {
+void streams_begin(uint64_t order, uint64_t launch, const char *kernel) {
     unordered_count = 0;
     pthread_mutex_lock(&lock);
     size_t i = 0;
@@ -184,7 +186,9 @@ void streams_begin(uint64_t order, uint64_t launch) {
             works = realloc(works, work_room * sizeof *works);
             if (!works) abort();
         }
-        works[work_count++] = (stream_work){checker_stamp, UINT32_MAX, order, launch, now.stream};
+        stream_work *const work = &works[work_count++];
+        *work = (stream_work){checker_stamp, UINT32_MAX, order, launch, now.stream, ""};
+        strncpy(work->kernel, kernel, sizeof work->kernel - 1);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -205,6 +209,33 @@ const stream_work *streams_unordered(uint32_t stamp) {
     for (size_t i = 0; i < unordered_count; ++i)
         if (stamp >= unordered[i].begin && stamp <= unordered[i].end) return &unordered[i];
     return NULL;
+}
+
+// --- Accesses by the host ------------------------------------------------------------------------------------------
+
+stream_state streams_of_host(void) {
+    pthread_mutex_lock(&lock);
+    stream_state state = work_count ? STREAMS_ENDED : STREAMS_AWAITED;
+    for (size_t i = 0; i < queued.count; ++i)
+        if (queued.of[i].order > host.of[queued.of[i].stream]) state = STREAMS_RUN;
+    for (size_t i = 0; i < work_count; ++i)
+        if (works[i].end == UINT32_MAX && works[i].order > host.of[works[i].stream]) state = STREAMS_RUN;
+    pthread_mutex_unlock(&lock);
+    return state;
+}
+
+int streams_not_awaited(uint32_t stamp, int learns, stream_work *work) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < work_count && !found; ++i) {
+        uint64_t *const known = &host.of[works[i].stream];
+        if (stamp < works[i].begin || stamp > works[i].end || works[i].order <= *known) continue;
+        found = 1;
+        *work = works[i];
+        if (learns) *known = works[i].order;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 int streams_are_several(void) {
