@@ -97,16 +97,37 @@ HOST = "int half(int x) { return x / 2; }\n"
             "#include <iostream>\n__global__ void f() { std::«cout» << 1; }",
             "identifier .std::cout. is undefined in device code.*: use printf",
         ),
-        ("int n = 5; __global__ void f(int *x) { x[0] = «n»; }", 'identifier "n" is undefined in device code: .* pass it'),
-        ("static float t[4]; __device__ void f(int i) { «t»[i] = 1; } __global__ void g() { f(1); }", ".* pass a pointer"),
+        (
+            "int n = 5; __global__ void f(int *x) { x[0] = «n»; }",
+            'identifier "n" is undefined in device code: .* pass it',
+        ),
+        (
+            "static float t[4]; __device__ void f(int i) { «t»[i] = 1; } __global__ void g() { f(1); }",
+            ".* pass a pointer",
+        ),
         ("const float t[2] = {1, 2}; __global__ void f(float *x, int i) { x[0] = «t»[i]; }", 'identifier "t" is undef'),
         ("const int n = 2, *p = &n; __global__ void f(int *x) { x[0] = *«p» + n; }", 'identifier "p" is undefined'),
-        ("#include <cmath>\nconst double n = acos(-1.0); __global__ void f(double *x) { x[0] = «n»; }", ".* of the host"),
-        ("int n; template <class T> __global__ void f(T *x) { x[0] = «n»; } int main() { f<<<1, 1>>>((int *)0); }", "id"),
-        ("__global__ void f() { «threadIdx».x = 5; }", "expression must be a modifiable lvalue: threadIdx cannot be ass"),
-        ("__constant__ int c[4]; __global__ void f(int i) { «c»[i] += 1; }", "expression must be a modifiable lvalue: k"),
+        (
+            "#include <cmath>\nconst double n = acos(-1.0); __global__ void f(double *x) { x[0] = «n»; }",
+            ".* of the host",
+        ),
+        (
+            "int n; template <class T> __global__ void f(T *x) { x[0] = «n»; } int main() { f<<<1, 1>>>((int *)0); }",
+            "id",
+        ),
+        (
+            "__global__ void f() { «threadIdx».x = 5; }",
+            "expression must be a modifiable lvalue: threadIdx cannot be ass",
+        ),
+        (
+            "__constant__ int c[4]; __global__ void f(int i) { «c»[i] += 1; }",
+            "expression must be a modifiable lvalue: k",
+        ),
         ("__global__ void f() { «cudaDeviceSynchronize»(); }", 'calling a __host__ .*"f".* is not allowed: the host w'),
-        ("#include <cstdlib>\n__device__ int f() { return «rand»(); }", 'calling a __host__ .*"rand".*: use curand_kernel'),
+        (
+            "#include <cstdlib>\n__device__ int f() { return «rand»(); }",
+            'calling a __host__ .*"rand".*: use curand_kernel',
+        ),
     ],
 )
 def test_what_nvcc_refuses(tmp_path, source, words):
@@ -155,6 +176,39 @@ def test_what_only_looks_like_a_call_that_nvcc_refuses(tmp_path):
         return *x == 6 + 6 + 1 + 4 && cube(h[0]) == 1 && twice(2) == 4 ? 0 : 1;
     }""")
     assert cudakern.run(tmp_path / "right.cu").exit_code == 0
+
+
+@on_the_emulator
+def test_variables_of_the_device_that_the_host_uses(tmp_path, capsys):
+    """nvcc warns (20091-D, 20092-D), and so on these lines; passing on an address is no use."""
+    text = r"""
+    #include <cstdio>
+    __device__ int n, *p, many[4]; __constant__ float c[4]; __managed__ int both;
+    __global__ void k(int *x) { ++n; }
+    void show(const void *) {}
+    void change(int &) {}
+    int main() {
+        int local = 0, *at;
+        n = 0;  // written
+        many[1] += 2;  // written
+        printf("%d", n);  // read
+        if (c[2] > local) return n;  // read read
+        const int copy = n + 1;  // read
+        *p = 3;  // read
+        k<<<1, n>>>(p);  // read read
+        both = copy;
+        cudaMemcpyToSymbol(n, &local, 4);
+        cudaMemcpyFromSymbol(&local, c, sizeof(c));
+        cudaGetSymbolAddress((void **)&at, many);
+        show(&n), show(many), change(n), show((const void *)&n);
+        return local + sizeof n;
+    }"""
+    (tmp_path / "warned.cu").write_text(text)
+    cudakern.run(tmp_path / "warned.cu")
+    found = re.findall(r'warned.cu:(\d+):\d+: warning: a __\w+__ variable "\w+" cannot be directly (\w+) in a host',
+                       capsys.readouterr().err)  # fmt: skip
+    lines = text.split("\n")
+    assert found == [(str(i), verb) for i, line in enumerate(lines, 1) for verb in line.partition("//")[2].split()]
 
 
 @on_the_emulator

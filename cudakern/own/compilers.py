@@ -266,7 +266,7 @@ class Job(NamedTuple):
             with contextlib.suppress(RejectedError):
                 if not made.errors and not made.doubts:
                     text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
-                    return line, log + execute(line, {}, folder, here)
+                    return line, made.warnings + log + execute(line, {}, folder, here)
             made = translated(*as_told, loops=False)
         text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
         if made.errors or made.doubts:
@@ -275,7 +275,7 @@ class Job(NamedTuple):
             except RejectedError as rejected:
                 raise RejectedError(made.errors + str(rejected)) from None
             raise RejectedError(made.errors or made.doubts)
-        return line, log + execute(line, {}, folder, here)
+        return line, made.warnings + log + execute(line, {}, folder, here)
 
 
 def _for_preprocessor(options: list[str]) -> list[str]:

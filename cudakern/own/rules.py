@@ -22,6 +22,7 @@ from .cuda_source import Token, closing, declared
 _SPACES = ("__global__", "__device__", "__host__")
 _KEYWORDS = {
     "return", "else", "do", "case", "throw", "new", "delete", "and", "or", "not", "co_return", "co_yield", "goto",
+    "sizeof",
 }  # fmt: skip
 _WITH_PARENTHESES = {
     "__attribute__", "__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__block_size__", "alignas", "decltype",
@@ -100,16 +101,19 @@ class _Variable(NamedTuple):
 
 def problems(
     text: str, source: Sequence[Token], is_of_system: Callable[[str], bool], asks: Callable[[], bool]
-) -> tuple[list[Problem], list[Problem]]:
-    """Those of kernels, and of calls and variables. ``is_of_system``: whether the system's headers have a function of
-    that name; ``asks``: whether a file asks for ``__CUDA_ARCH__``."""
+) -> tuple[list[Problem], list[Problem], list[Problem]]:
+    """Those of kernels, of calls and variables, and those of which nvcc only warns. ``is_of_system``: whether the
+    system's headers have a function of that name; ``asks``: whether a file asks for ``__CUDA_ARCH__``."""
     rules = _Rules(text, source)
     calls = [
         problem
         for problem in rules.of_calls()
         if problem.token.text not in rules.sides or not is_of_system(problem.token.text)
     ]
-    return list(rules.of_kernels()), [] if calls and asks() else calls
+    warnings = list(rules.of_host())
+    if (calls or warnings) and asks():
+        calls, warnings = [], []
+    return list(rules.of_kernels()), calls, warnings
 
 
 class _Rules:
@@ -139,6 +143,43 @@ class _Rules:
                 message = (function.side and self._of_word(function, i)) or self._of_use(function, i)
                 if message:
                     yield Problem(self.source[i], message)
+
+    def of_host(self) -> Iterator[Problem]:
+        """Where the host uses a variable of the device's, of which it has a copy that kernels never see."""
+        for function in self.functions:
+            if function.end and not function.is_of_device and self.source[function.begin].text != "template":
+                for i in self._own(function):
+                    name = self.source[i].text
+                    if name in self.of_files and (verb := self._used_by_host(function, i)):
+                        (variable,) = self.of_files[name]
+                        copy = f"cudaMemcpy{'To' if verb == 'written' else 'From'}Symbol"
+                        message = f'a {variable.memory} variable "{name}" cannot be directly {verb} in a host function'
+                        yield Problem(
+                            self.source[i], f"{message}: kernels do not see the host's copy of it; use {copy}"
+                        )
+
+    def _used_by_host(self, function: _Function, i: int) -> str:
+        """Whether the variable there is read or written, and its address not only passed on; "" if unsure."""
+        source, name, before, after = self.source, self.source[i].text, self.source[i - 1].text, self.source[i + 1].text
+        variable = next(iter(self.of_files[name]))
+        of_device = variable.memory in ("__device__", "__constant__") and len(self.of_files[name]) == 1
+        if not of_device or variable.is_constant or name in self.sides or not self._is_plain(i):
+            return ""
+        if self._is_local(function, name) or after in ("::", "(") or (variable.is_array and after != "["):
+            return ""
+        if self._is_assigned(i):
+            return "written" if variable.is_array or (after != "[" and before != "*") else "read"
+        if before in ("&", "<", ")", "sizeof", "[") or "&" in (source[i - 2].text, source[i - 3].text):
+            return "read" if before == "<" == source[i - 2].text else ""  # std::cout << n
+        at, depth = i - 1, 0  # to the call of which it is an argument
+        while at > function.first and (depth or source[at].text not in ";{}("):
+            depth += (source[at].text in ")]") - (source[at].text in "([")
+            at -= 1
+        callee = source[at - 1].text if source[at].text == "(" else ""
+        is_value = re.fullmatch(
+            r"if|while|switch|return|f?printf|emu_print|cudaMem(cpy|set)(Async)?|cudaFree|>|", callee
+        )
+        return "read" if is_value or not callee[:1].isidentifier() else ""
 
     def _of_use(self, function: _Function, i: int) -> str:
         """What is wrong with that use of a variable, or of a function of the system's."""
@@ -200,17 +241,20 @@ class _Rules:
         source, places = self.source, self.places[name]
         for i in places[bisect.bisect_left(places, function.begin) : bisect.bisect_left(places, function.end)]:
             before, second = source[i - 1].text, source[i - 2].text
-            if i < function.first or (self._declares(i) and before not in _KEYWORDS):
+            if i < function.first or (self._declares(i) and not (before in "*&" and second == ")")):
                 return True
             if before == "[" and not (second.isidentifier() and second != "auto") and second not in (")", "]"):
                 return True  # [n = 1], auto &[n, m]
-            if before in "*&" and second == "(" and source[i + 1].text == ")":  # float (&n)[4]
+            if (
+                before in "*&" and second == "(" and source[i + 1].text == ")" and source[i + 2].text in "[("
+            ):  # float (&n)[4]
                 return True
             at, depth = i - 1, 0
             while before == "," and at > function.first and (depth or source[at].text not in ";{}("):
                 depth += (source[at].text in ")]") - (source[at].text in "([")
                 at -= 1
-            if before == "," and source[at].text != "(":  # int m, n;
+            is_launch = "<<<" in self.text[source[at].end : source[i].start]
+            if before == "," and source[at].text != "(" and not is_launch:  # int m, n;
                 return True
         return False
 

@@ -84,6 +84,7 @@ class Translated(NamedTuple):
     has_loops: bool  #: functions that loops.py has written
     errors: str  #: of rules that the C++ compiler does not know
     doubts: str  #: the same, to be believed only if the C++ compiler finds no other errors
+    warnings: str
 
 
 def translated(
@@ -112,12 +113,15 @@ def translated(
         translation.edits.append((len(text), len(text), f'\n# 1 "{STUB}" 3\n{own}\n'))
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
     cxx = edited(text, translation.edits, columns)
-    certain, doubts = translation.problems, list[Problem]()
+    certain, doubts, warnings = translation.problems, list[Problem](), list[Problem]()
     if not library:
         is_of_system = functools.partial(_is_of_system, text, written)
-        kernels, doubts = rules.problems(text, words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
+        kernels, doubts, warnings = rules.problems(text, words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
         certain += kernels
-    messages = ("".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts))
+    messages = [
+        "".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts, warnings)
+    ]
+    messages[2] = messages[2].replace(": error: ", ": warning: ")
     of_ptx = translation.has_ptx, translation.has_half
     return Translated(cxx, *of_ptx, has_textures, has_loops, *messages)
 

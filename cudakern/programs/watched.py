@@ -75,7 +75,7 @@ def _check(name: str) -> Callable[[bool], Report]:
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
         if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
             new += _leaks()
-        new += map(_of_host, checker.host_accesses())
+        new += {(one.place, one.array): one for one in reversed([*map(_of_host, checker.host_accesses())])}.values()
         launches = checker.library().checker_last_launch()
         checker.end()
         return Findings(new, launches, name)
@@ -127,7 +127,9 @@ def _of_host(access: checker.HostAccess) -> Finding:
         message = f"the host {verb} {f'{what}, which is ' if what else ''}device memory{where}. The program ends here"
         copy = "cudaMemcpy({}, bytes, cudaMemcpy{})"
         there, back = copy.format(f"{name or 'd'}, h", "HostToDevice"), copy.format(f"h, {name or 'd'}", "DeviceToHost")
-        advice = f"Write to an array of the host, and copy that: {there}" if writes else f"Copy it to the host first: {back}"
+        advice = (
+            f"Write to an array of the host, and copy that: {there}" if writes else f"Copy it to the host first: {back}"
+        )
         advice += ". Memory from cudaMallocManaged may be used by both."
     return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name, other=other)
 
