@@ -360,7 +360,8 @@ int main() {
 }
 """)
     done = ck.run(path, check=True)
-    assert not done.exit_code and not done.findings
+    assert done.exit_code == 0
+    assert not done.findings
 
 
 @pytest.mark.parametrize("memory", ["(float *)malloc(160)", "new float[40]", "on_stack"])
