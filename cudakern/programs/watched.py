@@ -75,7 +75,8 @@ def _check(name: str) -> Callable[[bool], Report]:
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
         if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
             new += _leaks()
-        new += {(one.place, one.array): one for one in reversed([*map(_of_host, checker.host_accesses())])}.values()
+        for one in map(_of_host, checker.host_accesses()):  # `++n` reads and writes
+            new += [one] * all((one.place, one.array) != (other.place, other.array) for other in new)
         launches = checker.library().checker_last_launch()
         checker.end()
         return Findings(new, launches, name)

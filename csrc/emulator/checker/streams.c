@@ -13,6 +13,7 @@
 // Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
 // comes before all that follows, and is forgotten.
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ static stream_work *works; // that have begun, in the order of their stamps
 static size_t work_count, work_room;
 static stream_work unordered[MOST_UNORDERED]; // those that the current one does not come after
 static size_t unordered_count;
+static atomic_int owes; // whether there is work that the host may not have waited for
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for all but `unordered`; no other one is taken under it
 static __thread int waits_for_check;
@@ -120,6 +122,7 @@ static void forget(void) {
     for (size_t i = 0; i < work_count; ++i)
         if (works[i].order > host.of[works[i].stream]) works[kept++] = works[i];
     work_count = kept;
+    atomic_store(&owes, queued.count || work_count);
 }
 
 static void host_waits(const emu_order_event *event) {
@@ -145,6 +148,7 @@ void streams_order(const emu_order_event *event) {
         const int stream = place_of(event);
         learn(stream);
         streams[stream].last = streams[stream].known.of[stream] = event->order;
+        atomic_store(&owes, 1);
         *add(&queued) = (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
     } else if (event->kind == EMU_ORDER_RECORD) {
         const int stream = place_of(event);
@@ -214,6 +218,7 @@ const stream_work *streams_unordered(uint32_t stamp) {
 // --- Accesses by the host ------------------------------------------------------------------------------------------
 
 stream_state streams_of_host(void) {
+    if (!atomic_load_explicit(&owes, memory_order_relaxed)) return STREAMS_AWAITED;
     pthread_mutex_lock(&lock);
     stream_state state = work_count ? STREAMS_ENDED : STREAMS_AWAITED;
     for (size_t i = 0; i < queued.count; ++i)
@@ -251,6 +256,7 @@ void streams_clear(void) {
     memset(streams, 0, sizeof streams);
     memset(&host, 0, sizeof host);
     events.count = queued.count = work_count = unordered_count = 0;
+    atomic_store(&owes, 0);
     pthread_mutex_unlock(&lock);
 }
 

@@ -105,6 +105,7 @@ void emu_host_access(const void *address, size_t bytes, unsigned kind, const voi
         ++i;
     if (i == 2) return;
     emu_host_event event = {.address = begin, .bytes = bytes, .kind = kind, .code = (uintptr_t)after - 1};
+    if (i) event.memory.kind = EMU_MEMORY_SYMBOL;
     if (is_on()) is_on()(&event, 0);
 }
 
