@@ -57,7 +57,7 @@ _SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message a
 #: The files that make C++ of CUDA C++: what was made by others is not used again. (They are imported when something is
 #: compiled: a program in the cache starts faster.)
 _TRANSLATOR = (
-    *("translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "variables.py", "waits.py"),
+    *("translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "waits.py"),
     *("loops.py", "uniform.py", "statements.py", "inlined.py", "ptx.py", "ptx.txt"),
 )
 TRANSLATOR = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _TRANSLATOR)).hexdigest()

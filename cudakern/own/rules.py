@@ -17,16 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from .cuda_source import Token, closing, declared
+from .cuda_source import ATTRIBUTES, Token, after_angle, closing, declared, opener
 
 _SPACES = ("__global__", "__device__", "__host__")
 _KEYWORDS = {
     "return", "else", "do", "case", "throw", "new", "delete", "and", "or", "not", "co_return", "co_yield", "goto",
     "sizeof",
-}  # fmt: skip
-_WITH_PARENTHESES = {
-    "__attribute__", "__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__block_size__", "alignas", "decltype",
-    "noexcept", "explicit", "__declspec", "__align__",
 }  # fmt: skip
 _TYPES = {"struct", "class", "union"}
 _OF_DEVICE = re.compile(
@@ -328,15 +324,8 @@ class _Rules:
 
     def _is_after_condition(self, i: int) -> bool:
         """Whether a statement begins there, after ``if (...)`` and the like."""
-        if self.source[i - 1].text != ")":
-            return False
-        depth, at = 0, i - 1
-        while at > 0:
-            depth += (self.source[at].text == ")") - (self.source[at].text == "(")
-            if not depth:
-                break
-            at -= 1
-        return self.source[at - 1].text in ("if", "while", "for", "constexpr")
+        before = self.source[opener(self.source, i - 1) - 1].text
+        return self.source[i - 1].text == ")" and before in ("if", "while", "for", "constexpr")
 
     # --- functions
     def _own(self, function: _Function) -> Iterator[int]:
@@ -417,19 +406,14 @@ class _Rules:
         """The name of the function that is declared between these tokens; None if something else is."""
         source, i, depth = self.source, start, 0
         if i < end and source[i].text == "template":
-            i += 1
-            while i < end:
-                depth += (source[i].text == "<") - (source[i].text == ">")
-                i += 1
-                if not depth:
-                    break
+            i = after_angle(source, i + 1)
         while i < end:
             sign = source[i].text
             if sign == "operator" or (sign == "=" and not depth) or sign in ("typedef", "using", "friend"):
                 return None
             if sign == "(":
                 before = source[i - 1].text if i > start else ""
-                if before in _WITH_PARENTHESES or before == "(":
+                if before in ATTRIBUTES or before == "(":
                     i = closing(source, i)
                     continue
                 is_name = before.isidentifier() and before not in _KEYWORDS and i > start
