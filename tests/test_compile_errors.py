@@ -105,6 +105,7 @@ HOST = "int half(int x) { return x / 2; }\n"
             "static float t[4]; __device__ void f(int i) { «t»[i] = 1; } __global__ void g() { f(1); }",
             ".* pass a pointer",
         ),
+        ("int n; __global__ void f(int *x) { if (x[0] < 1 && x[1] > «n») x[0] = 0; }", "identifier"),
         ("const float t[2] = {1, 2}; __global__ void f(float *x, int i) { x[0] = «t»[i]; }", 'identifier "t" is undef'),
         ("const int n = 2, *p = &n; __global__ void f(int *x) { x[0] = *«p» + n; }", 'identifier "p" is undefined'),
         (
@@ -223,7 +224,7 @@ def test_variables_of_the_host_that_nvcc_does_not_refuse(tmp_path):
     enum Kind { SUM, MAX };
     struct Pair { int i, j; };
     constexpr Pair pair = {1, 2};
-    int i = 1, j, table[3], *rest;
+    int i = 1, j, table[3], *rest, many;
     __managed__ int shown;
     __device__ int kept, counts[4];
     extern __shared__ int dynamic[];
@@ -232,6 +233,7 @@ def test_variables_of_the_host_that_nvcc_does_not_refuse(tmp_path):
     namespace b { __device__ int twin; __device__ int of() { return twin; } }
     template <class T> __device__ T unused(T x) { return x + j; }
     template <int j> __device__ int times(int x) { return j * x; }
+    template <class T, int N> struct Array { T of[N]; };
     struct Sum { int rest; __device__ int of() const { return rest; } };
     __device__ void both(int (&table)[3]) { table[0] = kept = sizeof(rest); }
     __host__ __device__ int wide(int x) { return x; }
@@ -244,6 +246,8 @@ def test_variables_of_the_host_that_nvcc_does_not_refuse(tmp_path):
         for (i = 0; i < M; ++i) shared[i % N] = half + third + pi;
         both(own);
         Sum rest = {times<3>(4)};
+        Array<int, 2> many = {};
+        many.of[1] = x[0];
         shown = x[0] = add(rest.of()) + b::of() + wide(threads) + (rest.rest == 12);
     }
     int main() {

@@ -237,7 +237,8 @@ class _Rules:
         source, places = self.source, self.places[name]
         for i in places[bisect.bisect_left(places, function.begin) : bisect.bisect_left(places, function.end)]:
             before, second = source[i - 1].text, source[i - 2].text
-            if i < function.first or (self._declares(i) and not (before in "*&" and second == ")")):
+            declares = self._ends_angle(i - 1) if before == ">" else self._declares(i)
+            if i < function.first or (declares and not (before in "*&" and second == ")")):
                 return True
             if before == "[" and not (second.isidentifier() and second != "auto") and second not in (")", "]"):
                 return True  # [n = 1], auto &[n, m]
@@ -252,6 +253,17 @@ class _Rules:
             is_launch = "<<<" in self.text[source[at].end : source[i].start]
             if before == "," and source[at].text != "(" and not is_launch:  # int m, n;
                 return True
+        return False
+
+    def _ends_angle(self, i: int) -> bool:
+        """Whether the ``>`` there ends a template's arguments, and is no comparison."""
+        depth = 0
+        while self.source[i].text not in ";{}(&|":
+            i = opener(self.source, i) if self.source[i].text in ")]" else i
+            depth += (self.source[i].text == ">") - (self.source[i].text == "<")
+            if not depth:
+                return True
+            i -= 1
         return False
 
     def _is_assigned(self, i: int) -> bool:
