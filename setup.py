@@ -634,7 +634,8 @@ class CopySources(build_py):
         package = Path(self.build_lib) / "cudakern"
         paths = [path for pattern in self.COPIED for path in relative(f"csrc/{pattern}")]
         course = {path: package / path for path in relative("notebooks/*.ipynb")}
-        course |= {Path("docs/results/gpu_matmul.json"): package / "notebooks/records/gpu_matmul.json"}
+        records = ("gpu_lab.json", "gpu_matmul.json")
+        course |= {Path("docs/results") / name: package / "notebooks/records" / name for name in records}
         files = {path: package / path for path in paths} | course
         return {ROOT / path: target for path, target in files.items() if (ROOT / path).is_file()}
 

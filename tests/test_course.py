@@ -16,6 +16,14 @@ EXERCISES = course.exercises()
 WRONGS = [(name, i) for name, one in EXERCISES.items() for i in range(len(one.wrongs))]
 
 
+def one_of_four(cases):
+    """The others take turns."""
+    return [
+        pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.full if i % 4 != 1 else ())
+        for i, case in enumerate(cases)
+    ]
+
+
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_answer_is_right(name):
     exercise = EXERCISES[name]
@@ -25,7 +33,7 @@ def test_the_answer_is_right(name):
     assert exercise.answer.strip() in verdict.answer
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", one_of_four(EXERCISES))
 def test_the_stub_is_not(name):
     exercise = EXERCISES[name]
     assert course.check(name, exercise.stub).right is None
@@ -34,9 +42,7 @@ def test_the_stub_is_not(name):
     assert exercise.hint(fault)
 
 
-@pytest.mark.parametrize(
-    "name, number", [pytest.param(*one, marks=pytest.mark.full if i % 4 else ()) for i, one in enumerate(WRONGS)]
-)
+@pytest.mark.parametrize("name, number", one_of_four(WRONGS))
 def test_wrong_kernels_are_told_why(name, number):
     exercise = EXERCISES[name]
     wrong = exercise.wrongs[number]
@@ -50,12 +56,28 @@ def test_there_are_wrong_kernels():
     assert not [name for name, exercise in EXERCISES.items() if not exercise.wrongs]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.full if i % 4 else ()) for i, name in enumerate(EXERCISES)]
-)
+@pytest.mark.parametrize("name", one_of_four(EXERCISES))
 def test_the_picture_of_the_goal(name):
     pytest.importorskip("matplotlib")
     assert course.goal(name).axes[0].lines
+
+
+@pytest.mark.parametrize(
+    "name, labels",
+    [("slopes", ["lane + 1"]), ("times_first", ["lane 7"])]
+    + [
+        (name, [f"lane {sign} {2**i}" for i in steps])
+        for name, sign, steps in (
+            ("warp_scan", "-", range(5)),
+            ("above_min", "^", range(4, -1, -1)),
+            ("argmax", "+", range(4, -1, -1)),
+        )
+    ],
+)
+def test_shuffles_are_drawn(name, labels):
+    pytest.importorskip("matplotlib")
+    texts = [text.get_text() for text in course.goal(name).axes[0].texts]
+    assert [text for text in texts if text.startswith("lane")] == labels
 
 
 def test_notebooks_have_each_stub_once():
@@ -96,6 +118,25 @@ def test_one_thread_must_not_do_everything():
         verdict = course.check(name, alone)
         assert verdict.right is False
         assert "one thread does everything" in verdict.text
+
+
+def test_results_say_what_they_have_in_common():
+    squares = EXERCISES["squares"].answer
+    for there, here, told in (
+        ("i < n", "i < n - 1", "no thread has written a result there"),
+        ("i < n", "i <= n", "No thread should write there"),
+        ("x[i] * x[i]", "x[0]", "All of them are the same"),
+        ("x[i] * x[i]", "x[i] * x[i] + 2", "All are too large by 2"),
+        ("x[i] * x[i]", "-x[i] * x[i]", "All are -1 times"),
+        ("x[i] * x[i]", "x[i] * x[i] * 2", "All are 2 times"),
+        ("y[i] = x[i] * x[i]", "y[(i + 1) % n] = x[i] * x[i]", "y\\[i\\] is x\\[i\\] times itself"),
+        ("x[i] * x[i]", "x[n - 1 - i] * x[n - 1 - i]", "in the opposite order"),
+    ):
+        assert re.search(told, course.check("squares", squares.replace(there, here)).text)
+    verdict = course.check("squares", squares.replace("const float *x", "float *x").replace("y[i] =", "x[i] ="))
+    assert verdict.text.endswith("x must stay as it is: the result belongs in y.")
+    lines = course.check("reverse_blocks", EXERCISES["reverse_blocks"].answer.replace(";\n    ", "; "))
+    assert lines.right
 
 
 def test_displays():

@@ -4,11 +4,14 @@ holds a promise of the contract exists, and every topic of the source documents 
 import ast
 import doctest
 import importlib
+import importlib.util
+import itertools
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
     path for form in ("*.md", "[!.]*/README.md", "c*/*/README.md", "docs/*.md") for path in ROOT.glob(form)
 )
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 EXAMPLES = [path for path in DOCUMENTS if ">>> " in path.read_text()]
 
 
@@ -96,9 +100,8 @@ def test_excerpts_occur_in_their_kernels():
 
 def test_questions_accept_their_own_answers():
     asked = []
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        for cell in json.loads(path.read_text())["cells"]:
-            asked += re.findall(r'^check\("(.+)", answer\)$', "".join(cell["source"]), re.M)
+    for path in NOTEBOOKS:
+        asked += re.findall(r'^check\("(.+)", answer\)$', "\n".join(cells(path)), re.M)
     assert sorted(asked) == sorted(QUESTIONS)
     for name, question in QUESTIONS.items():
         assert course.check(name, None).right is None
@@ -116,10 +119,55 @@ def test_questions_accept_their_own_answers():
 
 def test_notebooks_are_stored_without_outputs():
     """A diff shows what changed, and no figure in one can be out of date."""
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
+    for path in NOTEBOOKS:
         for cell in json.loads(path.read_text())["cells"]:
             assert not cell.get("outputs"), path.name
             assert not cell.get("execution_count"), path.name
+
+
+def cells(path, kind="code"):
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == kind]
+
+
+def test_notebooks_are_of_a_size_to_read_and_have_links_that_open():
+    """In a copy, too, with nothing beside it but the other notebooks."""
+    for path in NOTEBOOKS:
+        kinds = [cell["cell_type"] for cell in json.loads(path.read_text())["cells"]]
+        assert len(kinds) <= 60, path.name
+        assert ("markdown", "markdown") not in itertools.pairwise(kinds), path.name
+        links = [link for text in cells(path, "markdown") for link in re.findall(r"\]\(([^)]+)\)", text)]
+        assert [link for link in links if not re.fullmatch(r"\w+\.ipynb", link)] == [], path.name
+        assert all((path.parent / link).exists() for link in links), path.name
+
+
+def test_notebooks_begin_by_installing_what_is_missing(monkeypatch, tmp_path):
+    manager = pytest.importorskip("IPython.core.inputtransformer2").TransformerManager()
+    (first,) = {cells(path)[0] for path in NOTEBOOKS}
+    magics = []
+    shell = SimpleNamespace(run_line_magic=lambda *words: magics.append(words))
+
+    def run():
+        exec(manager.transform_cell(first), {"get_ipython": lambda: shell})
+
+    run()
+    assert magics == []  # it is installed
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="git clone"):
+        run()
+    (tmp_path / "cudakern").mkdir()  # a clone, which alone would be imported as a package without contents
+    (tmp_path / "cudakern/setup.py").touch()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: SimpleNamespace(origin=None))
+    run()
+    assert magics == [("pip", 'install --quiet "./cudakern[plot]"')]
+
+
+def test_wheels_have_the_records_that_notebooks_show():
+    code = "".join(text for path in NOTEBOOKS for text in cells(path))
+    shown = {"gpu_lab", *re.findall(r'\brecord\("(\w+)"', code)}
+    text = (ROOT / "setup.py").read_text()
+    assert [name for name in sorted(shown) if f'"{name}.json"' not in text] == []
+    assert len(shown) > 1
 
 
 def test_sources_are_displayed_without_boilerplate():

@@ -1,6 +1,7 @@
 """What NumPy has rules of its own for (test_numpy_contract.py): types, subclasses, out=, errors, sizes; variants."""
 
 import contextlib
+import re
 import warnings
 
 import numpy as np
@@ -403,3 +404,26 @@ def test_sums_that_no_memory_holds(backend):
     with pytest.raises((ValueError, MemoryError, cudakern.CudaError)):
         cudakern.sum_of_squares(x)
     assert cudakern.sum_of_squares(TWO, variant="coalesced") == 14
+
+
+def test_what_is_no_array_of_numbers():
+    """TypeErrors say what was given and what is allowed, also where NumPy's own would name its loops."""
+    a, ragged = np.ones((2, 2), np.float32), [[1, 2], [3]]
+    for function, arguments, words in (
+        (cudakern.matmul, (a, "x"), "matmul takes numbers, but b is str; convert it"),
+        (cudakern.matmul, ([["a", "b"]], a), "matmul takes numbers, but a is str"),
+        (cudakern.matmul, (a, a, [a]), "matmul: out must be an array, not list"),
+        (cudakern.sum_of_squares, (iter([1]),), "sum_of_squares: x must be an array, not list_iterator"),
+        (cudakern.sort, ("x",), "sort: a must be an array, not str"),
+        (cudakern.sort, (a, "x"), "sort: axis must be an integer or None, not 'x': write variant='x'"),
+        (cudakern.packbits, ([1], 1.5), "packbits: axis must be an integer or None, not 1.5"),
+    ):
+        with pytest.raises(TypeError, match=re.escape(words)):
+            function(*arguments)
+    for call in (
+        lambda: cudakern.matmul(a, ragged),
+        lambda: cudakern.sum_of_squares(ragged),
+        lambda: cudakern.sort(ragged),
+    ):
+        with pytest.raises(ValueError, match="[abx] must be an array, but its rows differ in length"):
+            call()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cudakern as ck
+from cudakern.calls import table
 from cudakern.operations.registry import operation, registry
 from cudakern.sources import variant
 from cudakern.sources.variant import listed
@@ -59,35 +60,31 @@ def constants(text, left):
     return zip(re.findall(r"__constant__ \w+ (\w+)\[", text), left, strict=False)
 
 
-@pytest.mark.parametrize("op", registry())
-def test_the_plain_text_of_every_variant_gives_its_result(op):
-    with ck.use_backend("emulator"):
-        for entry in (entry for entry in ck.variants(op) if entry.kernels):
-            text = ck.source(op, entry.name, plain=True)
-            if in_full(text):
-                continue
-            assert "template <typename T" not in text.partition("__global__")[2]  # for one type
-            for word in ("namespace", "#ifndef", "__restrict__", "static_cast", "int64_t", "operand_stack", "clock64"):
-                assert word not in re.sub("//.*", "", text), (entry.name, word)
-            if "cudaTextureObject_t" in text:  # which Python does not make
-                assert ck.compile(text).kernels
-                continue
-            found, inputs = listed(entry)
-            if "scalars" in text:
-                text = text.replace(
-                    "__constant__ four scalars;", "__constant__ four scalars = " + braces(inputs[1]) + ";"
-                )
-            results = run_example(text, inputs)
-            expected = np.asarray(operation(op).reference(*inputs))
-            if "// The result is the sum of `partials`." in text:
-                results = [np.asarray(sum(results[0].reshape(-1)))]
-            shapes = [result[tuple(map(slice, expected.shape))] for result in results if result.ndim == expected.ndim]
-            (got,) = [result for result in shapes if result.shape == expected.shape] or [
-                results[0].reshape(expected.shape)
-            ]
-            if got.dtype.kind in "iu" and got.dtype != expected.dtype:
-                got = got.view(found.run.outputs[0].dtype)
-            np.testing.assert_allclose(got, expected, 1e-4, 1e-4, err_msg=f"{op} {entry.name}")
+@pytest.mark.parametrize(
+    "op, name", [pytest.param(*one, marks=pytest.mark.full if i % 3 else ()) for i, one in enumerate(KERNELS)]
+)
+def test_the_plain_text_of_every_variant_gives_its_result(emulator, op, name):
+    text = ck.source(op, name, plain=True)
+    if in_full(text):
+        return
+    assert "template <typename T" not in text.partition("__global__")[2]  # for one type
+    for word in ("namespace", "#ifndef", "__restrict__", "static_cast", "int64_t", "operand_stack", "clock64"):
+        assert word not in re.sub("//.*", "", text), word
+    if "cudaTextureObject_t" in text:  # which Python does not make
+        assert ck.compile(text).kernels
+        return
+    found, inputs = listed(table.find(op, name))
+    if "scalars" in text:
+        text = text.replace("__constant__ four scalars;", f"__constant__ four scalars = {braces(inputs[1])};")
+    results = run_example(text, inputs)
+    expected = np.asarray(operation(op).reference(*inputs))
+    if "// The result is the sum of `partials`." in text:
+        results = [np.asarray(sum(results[0].reshape(-1)))]
+    shapes = [result[tuple(map(slice, expected.shape))] for result in results if result.ndim == expected.ndim]
+    (got,) = [result for result in shapes if result.shape == expected.shape] or [results[0].reshape(expected.shape)]
+    if got.dtype.kind in "iu" and got.dtype != expected.dtype:
+        got = got.view(found.run.outputs[0].dtype)
+    np.testing.assert_allclose(got, expected, 1e-4, 1e-4)
 
 
 def braces(numbers):
@@ -185,6 +182,10 @@ def test_diff():
     assert "  }" in lines
     assert pickle.loads(pickle.dumps(change))._repr_html_() == page
     assert ck.diff(ck.matmul, "tiled_plain") == change
+    assert ck.diff("matmul", "naive_2d", "tiled_plain") == change
+    further = ck.diff("matmul", "naive", "tiled")
+    assert further.startswith("--- matmul, naive\n+++ matmul, tiled\n")
+    assert not ck.diff("matmul", "naive", "naive")
 
 
 def test_errors_of_diff():
@@ -194,5 +195,7 @@ def test_errors_of_diff():
         ck.diff("matmul", "tild")
     with pytest.raises(ValueError, match="'numpy' is computed by NumPy and has no kernel"):
         ck.diff("matmul", "numpy")
+    with pytest.raises(ValueError, match="unknown variant 'tild' of matmul: the nearest is 'tiled'"):
+        ck.diff("matmul", "naive", "tild")
     with pytest.raises(TypeError, match="a name or a function"):
         ck.diff(3, "tiled")

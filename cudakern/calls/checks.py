@@ -92,8 +92,8 @@ def are_numbers(rule: Rule, variant: Variant | None, operands: Named, left: str 
         all_numbers = False
         if variant is None and x.dtype.kind in left:
             continue
-        if x.dtype.kind == "O" and x.ndim == 0 and x.item() is None:
-            raise TypeError(f"{rule.name}: {name} must be an array, not None")
+        if x.dtype.kind == "O" and x.ndim == 0:
+            raise TypeError(f"{rule.name}: {name} must be an array, not {type(x.item()).__name__}")
         advice = rule.instead if rule.only else CONVERT
         if x.dtype.kind == "V":
             advice = f"a field of records is an array, {name}['field']"
@@ -130,9 +130,13 @@ def check_one_number(rule: Rule, name: str, shape: Shape) -> None:
         raise ValueError(f"{rule.name}: {name} must be a scalar, but has shape {shape}")
 
 
-def axis_of(axis: Any, ndim: int) -> int:
-    """The axis counted from 0; NumPy's errors for anything else."""
-    index = operator.index(axis)
+def axis_of(operation: str, axis: Any, ndim: int) -> int:
+    """The axis counted from 0. TypeError unless it is an integer; NumPy's error for one that there is not."""
+    try:
+        index = operator.index(axis)
+    except TypeError:
+        hint = f": write variant={axis!r}" if isinstance(axis, str) else ""
+        raise TypeError(f"{operation}: axis must be an integer or None, not {axis!r:.60}{hint}") from None
     if not -ndim <= index < ndim:
         raise np.exceptions.AxisError(index, ndim)
     return index % ndim

@@ -19,7 +19,12 @@ def host_array(x: Any, name: str) -> Array:
         return x
     refuse_masked(x, name)
     refuse_elsewhere(x, name)
-    return np.asarray(as_numpy(x))
+    try:
+        return np.asarray(as_numpy(x))
+    except ValueError as error:
+        if isinstance(x, (list, tuple)) and "inhomogeneous" in str(error):
+            raise ValueError(f"{name} must be an array, but its rows differ in length or depth") from None
+        raise
 
 
 def refuse_elsewhere(x: Any, name: str) -> None:

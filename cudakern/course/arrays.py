@@ -29,14 +29,7 @@ def first_ones(x: Any, y: Any, stride: int, n: int) -> None:
 EXERCISES = (
     Exercise(
         "squared_distance",
-        """
-__global__ void squared_distance(const float *x, const float *y, float *out, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    out[i] = x[i] - y[i];
-    out[i] = out[i] * out[i];
-}
-""",
+        (("float difference = x[i] - y[i];\n    out[i] = difference * difference", "out[i] = x[i] - y[i];\n    out[i] = out[i] * out[i]"),),
         """
 __global__ void squared_distance(const float *x, const float *y, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,36 +39,23 @@ __global__ void squared_distance(const float *x, const float *y, float *out, int
 }
 """,
         squared_distance,
-        (
-            Launch(2, 8, (whole(12), whole(12)[::-1].copy(), untouched(12), 12)),
-            Launch(4, 128, (whole(500), whole(500, 7), untouched(500), 500)),
-        ),
+        (Launch(2, 8, (whole(12), whole(12)[::-1].copy(), untouched(12), 12)), Launch(4, 128, (whole(500), whole(500, 7), untouched(500), 500))),
         (
             Hint("Keep the difference in a variable of the thread, and store its square once.", "target"),
             Hint("out[i] is (x[i] - y[i]) times itself.", "result"),
             Hint("A thread whose i is n or more must return first.", "bounds"),
         ),
-        "A variable of the thread is in a register, which costs nothing to read again. What NumPy does in two passes over"
-        " memory, with an array in between, one kernel does in one.",
+        "A variable of the thread is in a register, which costs nothing to read again. What NumPy does in two passes over memory, with an array in between, one kernel does in one.",
         (
             Wrong("difference * difference", "difference", r"times itself"),
             Wrong("i >= n", "i > n", r"n or more must return"),
-            Wrong(
-                "out[i] = difference * difference",
-                "out[i] = difference; out[i] *= difference",
-                r"a variable of the thread",
-            ),
+            Wrong("out[i] = difference * difference", "out[i] = difference; out[i] *= difference", r"a variable of the thread"),
         ),
         (STORES,),
     ),
     Exercise(
         "brightness",
-        """
-__global__ void brightness(const float *pixels, float *out, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) out[i] = pixels[i] / 256;
-}
-""",
+        (("unsigned char", "float"), (".0f", ""),),
         """
 __global__ void brightness(const unsigned char *pixels, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -83,16 +63,10 @@ __global__ void brightness(const unsigned char *pixels, float *out, int n) {
 }
 """,
         brightness,
+        (Launch(2, 8, (whole(16, 256, np.uint8), untouched(16), 14)), Launch(3, 256, (whole(700, 256, np.uint8), untouched(700), 700))),
         (
-            Launch(2, 8, (whole(16, 256, np.uint8), untouched(16), 14)),
-            Launch(3, 256, (whole(700, 256, np.uint8), untouched(700), 700)),
-        ),
-        (
-            Hint("NumPy's uint8 is C's unsigned char: that is what the pointer points to.", "error", "array"),
-            Hint(
-                "An integer divided by an integer is an integer: divide by 256.0f.",
-                like=lambda pixels, out, n: out[:n].fill(0),
-            ),
+            Hint("NumPy's uint8 is C's unsigned char: that is what the pointer points to.", "arguments"),
+            Hint("An integer divided by an integer is an integer: divide by 256.0f.", like=lambda pixels, out, n: out[:n].fill(0)),
             Hint("out[i] is pixels[i] divided by 256, as a float.", "result"),
         ),
         "The type of a pointer must be that of the array's elements. Four times fewer bytes are read than for floats.",
@@ -104,12 +78,7 @@ __global__ void brightness(const unsigned char *pixels, float *out, int n) {
     ),
     Exercise(
         "every_nth",
-        """
-__global__ void every_nth(const float *x, float *y, int stride, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = x[i];
-}
-""",
+        ((" * stride", ""),),
         """
 __global__ void every_nth(const float *x, float *y, int stride, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -117,25 +86,18 @@ __global__ void every_nth(const float *x, float *y, int stride, int n) {
 }
 """,
         every_nth,
+        (Launch(1, 8, (whole(18), untouched(6), 3, 6)), Launch(2, 64, (whole(500), untouched(100), 5, 100)), Launch(2, 64, (whole(100), untouched(100), 1, 100))),
         (
-            Launch(1, 8, (whole(18), untouched(6), 3, 6)),
-            Launch(2, 64, (whole(500), untouched(100), 5, 100)),
-            Launch(2, 64, (whole(100), untouched(100), 1, 100)),
-        ),
-        (
-            Hint(
-                "This copies the first n elements. Element i of y is `stride` elements further in x than element i - 1.",
-                like=first_ones,
-            ),
+            Hint("This copies the first n elements. Element i of y is `stride` elements further in x than element i - 1.", like=first_ones),
+            Hint("y has no gaps: y[i] comes from x[i * stride].", "bounds", "writes"),
             Hint("The last element that is needed is x[(n - 1) * stride].", "bounds"),
             Hint("Element i of y is x[i * stride].", "result"),
         ),
-        "So do NumPy's views find their elements: a beginning, and a stride per axis. A kernel that takes strides needs no"
-        " copy of a view; but neighbors in the warp are then no neighbors in memory.",
+        "So do NumPy's views find their elements: a beginning, and a stride per axis. A kernel that takes strides needs no copy of a view; but neighbors in the warp are then no neighbors in memory.",
         (
             Wrong("i * stride", "i + stride", r"x\[i \* stride\]"),
             Wrong("i < n", "i < n * stride", r"\(n - 1\) \* stride"),
             Wrong("i * stride", "stride", r"x\[i \* stride\]"),
         ),
     ),
-)
+)  # fmt: skip

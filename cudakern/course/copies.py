@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -22,21 +21,13 @@ def notebooks() -> dict[str, Path]:
     return {path.stem: path for path in sorted(NOTEBOOKS.glob("*.ipynb"))}
 
 
-def _copy(path: Path, target: Path) -> None:
-    """A notebook, without links to pages that are not beside it."""
-    text = path.read_text(encoding="utf-8")
-    target.write_text(
-        re.sub(r"\[([^][]+)\]\(\.\./([^)]*)\)", r"\1 (\2 in cudakern's repository)", text), encoding="utf-8"
-    )
-
-
 def copy(folder: Path) -> tuple[list[str], list[str]]:
     """Copies the notebooks that are not in the folder. The names of those, and of the others."""
     folder.mkdir(parents=True, exist_ok=True)
     known = notebooks()
     copied = [name for name in known if not (folder / known[name].name).exists()]
     for name in copied:
-        _copy(known[name], folder / known[name].name)
+        shutil.copyfile(known[name], folder / known[name].name)
     return copied, [name for name in known if name not in copied]
 
 
@@ -52,5 +43,5 @@ def reset(folder: Path, name: str) -> tuple[str, Path | None]:
     if before is not None:
         shutil.move(path, before)
     folder.mkdir(parents=True, exist_ok=True)
-    _copy(known[found[0]], path)
+    shutil.copyfile(known[found[0]], path)
     return found[0], before

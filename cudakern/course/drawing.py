@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patches import Rectangle
 
+from .._backend import use_backend
 from ..insight.trace import Access, record
 from ..measure.plots import Picture
-from ..own.compile import compile as compile_source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +23,17 @@ MOST = 32  #: elements of a row, and threads, that are drawn
 ROWS = 8  #: of an array that has several
 EDGE, FAINT, STRONG, SHADE = "#444444", "#b0b0b0", "#1f5fa8", "#dddddd"
 GAP = 0.5  #: between the bands of the picture
+#: Each shuffle of the first warp notes from which lane a lane reads: that, too, goes through the shuffle.
+NOTES = """
+__device__ int course_from[32][32], course_count[32];
+template <typename T> __device__ T course_noted(T value, int from) {
+    if (blockIdx.x == 0 && threadIdx.x < 32) course_from[course_count[threadIdx.x]++ % 32][threadIdx.x] = from;
+    return value;
+}
+""" + "".join(
+    f"#define {name}(mask, value, by) course_noted({name}(mask, value, by), {name}(mask, int(threadIdx.x), by))\n"
+    for name in ("__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync")
+)
 
 
 @dataclass
@@ -38,6 +49,7 @@ class _Cells:
     bottoms: list[float] = field(default_factory=list)
     height: float = 0.5
     width: float = 0.0
+    source: list[int] = field(default_factory=list)  #: of threads after a shuffle: from which lane each one has read
 
     def at(self, index: int) -> tuple[float, float] | None:
         """Middle and bottom of an element's cell, if it is drawn."""
@@ -51,9 +63,10 @@ def draw(exercise: Exercise) -> Picture:
     """Draws the exercise's first launch: the arrays before it, its threads, and the arrays after it. Lines lead from
     the elements that a thread reads to the thread, and from there to those that it writes; those of one thread are
     strong, and its elements shaded. Dashed lines are atomic operations. Bars part the blocks. If there is shared
-    memory, that of one block is between: threads write to it above, and read from it below."""
+    memory, that of one block is between: threads write to it above, and read from it below. Of each shuffle of
+    the first warp, lines lead from the lanes that are read to those that read them."""
     launch = exercise.launches[0]
-    kernel = compile_source(exercise.answer, name=f"{exercise.name}.cu")[exercise.name]
+    kernel = exercise.compiled(exercise.answer)[exercise.name]
     done, after = record(kernel[launch.grid, launch.block], *launch.arguments()), launch.arguments()
     exercise.numpy(*after)
     names = [declared.split()[-1].lstrip("*") for declared in kernel.parameters]
@@ -77,7 +90,8 @@ def draw(exercise: Exercise) -> Picture:
 
     shared = [one for one in done.accesses if one.shared and one.block == chosen // block]
     labels = [[str(i % block) for i in range(threads)]]
-    middle = [[_Cells("threads", labels)]]
+    steps = _shuffles(exercise)
+    middle = [[_Cells("threads", labels)], *([_Cells("threads", labels, source=step)] for step in steps)]
     if shared:
         middle += [[_tile(shared)], [_Cells("threads", labels)]]
     bands = [arrays(launch.inputs, False), *middle, arrays(after, True)]
@@ -95,11 +109,14 @@ def draw(exercise: Exercise) -> Picture:
     for i, (band, height) in enumerate(zip(bands, heights, strict=True)):
         bottom -= height
         _place(axes, band, bottom, each, threads, above=i < len(bands) - 1)
-        if band and band[0].name == "threads":
+        if band and band[0].name == "threads":  # bars part the blocks
             for first in range(block, threads, block):
                 axes.plot([first * each] * 2, [bottom - 0.07, bottom + height + 0.07], color=EDGE, linewidth=3)
         bottom -= GAP
     for upper, lower in pairwise(bands):
+        if lower and lower[0].source:
+            _connect_lanes(axes, upper[0], lower[0], chosen)
+            continue
         to_threads = bool(lower) and lower[0].name == "threads"
         line, others = (lower, upper) if to_threads else (upper, lower)
         for one in others:
@@ -107,6 +124,39 @@ def draw(exercise: Exercise) -> Picture:
             some = [access for access in of if access.writes != to_threads]
             _connect(axes, line[0], one, some, block, chosen, to_threads)
     return figure
+
+
+def _shuffles(exercise: Exercise) -> list[list[int]]:
+    """Of each shuffle of the first warp, from which lane each lane reads; several in a row that read alike are one."""
+    if "__shfl" not in exercise.answer:
+        return []
+    launch, program = exercise.launches[0], exercise.compiled(NOTES + exercise.answer)
+    with use_backend("emulator"):
+        program[exercise.name][launch.grid, launch.block](*launch.arguments())
+        count, sources = max(program.symbol("course_count").get()), program.symbol("course_from").get().tolist()
+    return [step for step, _ in groupby(sources[:count])]
+
+
+def _words(source: Sequence[int]) -> str:
+    """From which lanes they read, in short."""
+    if len(set(source)) == 1:
+        return f"lane {source[0]}"
+    others = [(i, at) for i, at in enumerate(source) if i != at]
+    by, bits = {at - i for i, at in others}, {i ^ at for i, at in others}
+    if len(bits) == 1 and len(others) == len(source):
+        return f"lane ^ {min(bits)}"
+    return f"lane {'-' if min(by) < 0 else '+'} {abs(min(by))}" if len(by) == 1 else "shuffle"
+
+
+def _connect_lanes(axes: Axes, upper: _Cells, lower: _Cells, chosen: int) -> None:
+    """Draws a line to each lane of the first warp from the one that it reads."""
+    for lane, at in enumerate(lower.source[: len(lower.texts[0])]):
+        strong = lane == chosen
+        ends = (upper.bottoms[0], lower.bottoms[0] + lower.height)
+        color, width = (STRONG, 2.0) if strong else (FAINT, 0.7)
+        axes.plot(
+            [upper.middles[0][at], lower.middles[0][lane]], ends, color=color, linewidth=width, zorder=1.5 + strong / 2
+        )
 
 
 def _array(name: str, values: Any, begin: int) -> _Cells:
@@ -141,7 +191,8 @@ def _place(axes: Axes, band: Sequence[_Cells], bottom: float, each: float, threa
                 size = min(9 if rows == 1 else 8, 9 * width / (0.42 * max(len(text), 1)))
                 axes.text(left + (i + 0.5) * width, low + one.height / 2, text, ha="center", va="center", fontsize=size)
         if is_threads or one.name == "shared":
-            axes.text(-0.3, bottom + 0.25, one.name, ha="right", va="center")
+            label = _words(one.source) if one.source else one.name
+            axes.text(-0.3, bottom + 0.25, label, ha="right", va="center")
         else:
             at, align = (bottom + rows * one.height + 0.08, "bottom") if above else (bottom - 0.08, "top")
             axes.text(left, at, one.name, ha="left", va=align, fontweight="bold")

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import emulator
-from .._backend import use_backend
+from .._backend import backend, use_backend
 from .._errors import CudaError
 from ..insight.check import check as find
+from ..insight.check import compiled_for_checks
 from ..insight.counters import trace
 from ..insight.trace import record
-from ..own.compile import compile as compile_source
+from ..own.compile import Program
 from ..own.compilers import CompileError
 from .verdict import Verdict
 
@@ -46,12 +47,15 @@ class Hint:
     """What to say of a kernel that is wrong in a certain way. The first hint that fits is shown."""
 
     text: str
-    kind: str = ""  #: of a Finding, such as "race"; "result": a result differs; "target"; "": any
+    #: Of a Finding, such as "race"; "result": a result differs; "target"; or a part of a kind. Several are written with
+    #: "|". "": any, but those that say by themselves what to do.
+    kind: str = ""
     says: str = ""  #: a regular expression that the message contains
     like: Callable[..., None] | None = None  #: changes the arrays as such a kernel does
 
     def fits(self, fault: Fault) -> bool:
-        if (self.kind and self.kind != fault.kind) or not re.search(self.says, fault.message):
+        kinds = {fault.kind, fault.part} | (set() if fault.kind in ("arguments", "endless", "input") else {""})
+        if not kinds.intersection(self.kind.split("|")) or not re.search(self.says, fault.message):
             return False
         if self.like is None:
             return True
@@ -70,6 +74,9 @@ class Fault:
     message: str
     launch: Launch
     results: Sequence[Any] = ()  #: of a launch with wrong results: its arguments afterwards
+    #: Of results: "outside" where none belongs, "missing" where one does, or "value". Of races and bounds: "shared race",
+    #: "global bounds", ..., by the memory.
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ class Wrong:
 @dataclass(frozen=True)
 class Exercise:
     name: str  #: of the kernel
-    stub: str  #: what the notebook has
+    start: str | tuple[tuple[str, str], ...]  #: see `stub`
     answer: str
     numpy: Callable[..., None]  #: changes the arrays as the kernel should
     launches: tuple[Launch, ...]  #: the first one is small: `goal` draws it
@@ -106,6 +113,16 @@ class Exercise:
     wrongs: tuple[Wrong, ...]
     targets: tuple[Target, ...] = ()  #: of the last launch
     about: tuple[str, ...] = ()  #: parts of a kernel that `why` is about; a right one may do without
+
+    @property
+    def stub(self) -> str:
+        """What the notebook has: a text, or the answer with some parts replaced, or without its body."""
+        if isinstance(self.start, str):
+            return self.start or re.sub(r"\{.*\}", "{\n}", self.answer, flags=re.S)
+        stub = self.answer
+        for part, instead in self.start:
+            stub = stub.replace(part, instead)
+        return stub
 
     def check(self, text: str) -> Verdict:
         """What a notebook shows below the kernel."""
@@ -128,7 +145,9 @@ class Exercise:
         except AttributeError as error:
             return Verdict(False, f"The kernel's name must be {self.name}: {error}.")
         if fault:
-            return Verdict(False, "\n".join(filter(None, (fault.message, self.hint(fault)))))
+            own = re.search(r"^\s+\w+ \w+\[", text, re.M) and "__shared__" in self.answer and "__shared__" not in text
+            hint = "Without __shared__, each thread has an array of its own." if own else self.hint(fault)
+            return Verdict(False, "\n".join(filter(None, (fault.message, hint))))
         is_other = self.about and not any(part in code_of(text) for part in self.about)
         return Verdict(
             True, f"Nothing is wrong here. Another way is {self.about[0]}. {self.why}" if is_other else self.why
@@ -139,17 +158,25 @@ class Exercise:
 
     def fault(self, text: str) -> Fault | None:
         """The first thing that is wrong. CompileError if it does not compile, AttributeError if it has another name."""
-        program = compile_source(text, name=f"{self.name}.cu")
+        program = self.compiled(text)
         try:
             with _at_most(LONGEST_S):
                 return self._fault(program)
         except TimeoutError:
             words = f"The kernel runs for more than {LONGEST_S} seconds: does a loop never end? A thread that has its element"
             return Fault("endless", f"{words} needs `if`, not `while`.", self.launches[0])
-        except (TypeError, ValueError, CudaError) as error:
+        except (TypeError, ValueError) as error:  # the parameters are not as in the stub
+            declared = re.search(rf"{self.name}(\([^)]*\))", self.answer)
+            what, *_ = re.split(": (?:take|pass) ", str(error))  # another array: here, they are given
+            return Fault("arguments", f"{what}. The parameters are {declared and declared[1]}.", self.launches[0])
+        except CudaError as error:
             return Fault("error", f"{error}.", self.launches[0])
 
-    def _fault(self, program: Any) -> Fault | None:
+    def compiled(self, text: str) -> Program:
+        """As checks and pictures run it on the emulator, so that each text is compiled once for both."""
+        return compiled_for_checks(text, f"{self.name}.cu")
+
+    def _fault(self, program: Program) -> Fault | None:
         """On the emulator, where mistakes are found, in several orders of the threads; then on a GPU, if there is
         one."""
         with use_backend("emulator"):
@@ -165,43 +192,92 @@ class Exercise:
                 metrics = trace(program[self.name][last.grid, last.block], *last.arguments()).metrics
                 if missed := target.missed(metrics):
                     return Fault("target", f"The result is right. But the kernel makes {missed}", last)
-        return next(filter(None, (self._difference(program, launch) for launch in self.launches)), None)
+        on_gpu = () if backend().emulated else self.launches
+        return next(filter(None, (self._difference(program, launch) for launch in on_gpu)), None)
 
-    def _fault_of_one_thread(self, program: Any) -> Fault | None:
+    def _fault_of_one_thread(self, program: Program) -> Fault | None:
         """Whether one thread writes all results, where in the answer several do."""
         launch = self.launches[0]
-        if self._writers(program) > 1 or self._writers(compile_source(self.answer, name=f"{self.name}.cu")) == 1:
+        if self._writers(program) > 1 or self._writers(self.compiled(self.answer)) == 1:
             return None
         message = "The result is right, but one thread does everything, while the others wait. Give each one its share."
         return Fault("alone", message, launch)
 
-    def _writers(self, program: Any) -> int:
+    def _writers(self, program: Program) -> int:
         """How many threads write to the arrays in the first launch."""
         launch = self.launches[0]
         done = record(program[self.name][launch.grid, launch.block], *launch.arguments())
         return len({(one.block, one.thread) for one in done.accesses if one.writes and not one.shared})
 
-    def _fault_of(self, program: Any, launch: Launch) -> Fault | None:
+    def _fault_of(self, program: Program, launch: Launch) -> Fault | None:
         differences: list[Fault | None] = []
-        found = find(lambda: differences.append(self._difference(program, launch)))
+        noted = find(lambda: differences.append(self._difference(program, launch)), notes=True)
+        found = [one for one in noted if one.kind not in ("leak", "unwritten")]
         difference = differences[0] if differences else None
         if difference and not found:
             return difference
-        return Fault(found[0].kind, str(found[0]), launch, difference.results if difference else ()) if found else None
+        if not found:
+            return None
+        first = found[0]
+        names = [name_of(declared) for declared in program[self.name].parameters]
+        part = f"{'global' if first.array in names else 'shared'} {first.kind}"
+        return Fault(first.kind, str(first), launch, difference.results if difference else (), part)
 
-    def _difference(self, program: Any, launch: Launch) -> Fault | None:
-        """The first element that differs from NumPy's."""
+    def _difference(self, program: Program, launch: Launch) -> Fault | None:
+        """The first element that differs from NumPy's, and what the others have in common."""
         kernel, results, expected = program[self.name], launch.arguments(), launch.arguments()
         kernel[launch.grid, launch.block](*results)
         self.numpy(*expected)
-        for declared, x, y in zip(kernel.parameters, results, expected, strict=True):
-            wrong = np.flatnonzero(np.ravel(x) != np.ravel(y))
+        names = [name_of(declared) for declared in kernel.parameters]
+        arrays = list(
+            zip(names, *([np.ravel(x) for x in of] for of in (launch.inputs, results, expected)), strict=True)
+        )
+        outputs = [name for name, before, _, right in arrays if not np.array_equal(before, right)]
+        for name, before, result, right in arrays:
+            wrong = np.flatnonzero(result != right)
             if wrong.size:
-                i, name = wrong[0], re.findall(r"\w+", declared)[-1]
+                part = "value"
+                if name not in outputs:
+                    part, more = "input", f"{name} must stay as it is: the result belongs in {' and '.join(outputs)}."
+                elif np.array_equal(before[wrong], right[wrong]):
+                    part, more = "outside", "No thread should write there."
+                elif np.array_equal(before[wrong], result[wrong]):
+                    part, more = "missing", "It is what it was before: no thread has written a result there."
+                else:
+                    more = _relation(before, result, right)
                 several = f" ({wrong.size:,} elements differ)" if wrong.size > 1 else ""
-                message = f"After {self.name}[{launch.grid}, {launch.block}], {name}[{i}] is {np.ravel(x)[i]}"
-                return Fault("result", f"{message}, not {np.ravel(y)[i]}{several}.", launch, results)
+                message = f"After {self.name}[{launch.grid}, {launch.block}], {name}[{wrong[0]}] is {result[wrong[0]]}"
+                message = f"{message}, not {right[wrong[0]]}{several}. {more}".rstrip()
+                return Fault("input" if part == "input" else "result", message, launch, results, part)
         return None
+
+
+def _relation(before: Any, result: Any, right: Any) -> str:
+    """What the elements that differ have in common."""
+    at = np.flatnonzero((before != right) | (result != right))
+    with np.errstate(invalid="ignore"):  # NaN
+        x, y = result[at].astype(float), right[at].astype(float)
+    if at.size < 4 or (y == y[0]).all():
+        return ""
+    if (x == x[0]).all():
+        return "All of them are the same."
+    if np.array_equal(x, y[::-1]):
+        return "The elements are in the opposite order."
+    if (x - y == x[0] - y[0]).all():
+        return f"All are too {'large' if x[0] > y[0] else 'small'} by {abs(x[0] - y[0]):g}."
+    for factor in (-1, 2, 0.5):
+        if np.array_equal(x, factor * y):
+            return f"All are {factor:g} times what they should be."
+    if np.array_equal(x[1:], y[:-1]):
+        return "Each is what the element before it should be."
+    if np.array_equal(x[:-1], y[1:]):
+        return "Each is what the element behind it should be."
+    return ""
+
+
+def name_of(declared: str) -> str:
+    """Of a parameter."""
+    return str(re.findall(r"\w+", declared)[-1])
 
 
 def code_of(text: str) -> str:

@@ -38,12 +38,7 @@ _ALL = "Every thread uses an element of its own: its index is blockIdx.x * block
 EXERCISES = (
     Exercise(
         "add_one",
-        """
-__global__ void add_one(float *x, int n) {
-    int i = threadIdx.x;
-    if (i < n) x[0] += 1;
-}
-""",
+        (("x[i]", "x[0]"),),
         """
 __global__ void add_one(float *x, int n) {
     int i = threadIdx.x;
@@ -54,7 +49,8 @@ __global__ void add_one(float *x, int n) {
         (Launch(1, 8, (whole(8), 6)), Launch(1, 256, (whole(256), 200))),
         (
             Hint("All threads add to x[0] here. Each thread should add to an element of its own: x[i].", like=add_one_by_thread),
-            Hint("Without the test i < n, threads touch elements that are not theirs.", "result"),
+            Hint("Without the test i < n, threads touch elements that are not theirs.", "outside"),
+            Hint("Thread i adds 1 to x[i], once, if i is less than n.", "result"),
             Hint("The threads run at the same time. Let each one have an element of its own: x[i].", "race"),
             Hint("The index of a thread's element is i, and only those below n exist.", "bounds"),
         ),
@@ -64,6 +60,9 @@ __global__ void add_one(float *x, int n) {
             Wrong("x[i]", "x[i + 1]", r"x\[0\]"),
             Wrong("x[i]", "x[n - 1]", "an element of its own"),
             Wrong("+= 1", "+ 1", "does not accept it|x\\[0\\]"),
+            Wrong("+= 1", "+= i", "adds 1 to"),
+            Wrong("+= 1", "= 1", "are the same"),
+            Wrong("float *x", "double *x", r"not float32\. The parameters are \(float \*x, int n\)"),
         ),
     ),
     Exercise(
@@ -84,8 +83,9 @@ __global__ void times(const float *x, float *y, float by, int n) {{
         (Launch(2, 4, (whole(6), untouched(6), 3.0, 6)), Launch(4, 256, (whole(1000), untouched(1000), 0.5, 1000))),
         (
             Hint(_GUARD, "bounds"),
-            Hint("All blocks do the same elements: threadIdx.x begins with 0 in each block. " + _ALL, "race"),
-            Hint(_ALL, "result"),
+            Hint("All blocks do the same elements: threadIdx.x begins with 0 in each block. " + _ALL, "race", "No index contains"),
+            Hint("y[i] becomes by * x[i]. " + _ALL, "value"),
+            Hint(_ALL),
         ),
         "A grid consists of whole blocks, so it often has more threads than elements. The test keeps the others away.",
         (
@@ -117,14 +117,11 @@ __global__ void numbers(int *block, int *thread, int n) {{
 }}
 """,
         numbers,
+        (Launch(1, 64, (untouched(16, "i4"), untouched(16, "i4"), 16)), Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200))),
         (
-            Launch(1, 64, (untouched(16, "i4"), untouched(16, "i4"), 16)),
-            Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200)),
-        ),
-        (
-            Hint(_ALL, "race"),
-            Hint(_ALL, "result"),
-            Hint(_GUARD, "bounds"),
+            Hint(_GUARD, "bounds|outside"),
+            Hint(_ALL + " It stores blockIdx.x in block[i], and threadIdx.x in thread[i].", "value"),
+            Hint(_ALL),
         ),
         "Threads of a block have consecutive indices, and so do the blocks: i goes through the grid in order.",
         (
@@ -150,6 +147,7 @@ __global__ void reverse(const float *x, float *y, int n) {{
         (Launch(2, 8, (whole(13), untouched(13), 13)), Launch(4, 128, (whole(512), untouched(512), 400))),
         (
             Hint("The last element is x[n - 1]: x[n - i] is one too far.", "bounds", r"reads x\[(13|400)\]"),
+            Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "bounds", "thread 0 |unsigned"),
             Hint(_GUARD, "bounds"),
             Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "result"),
             Hint(_ALL, "race"),
@@ -182,26 +180,17 @@ __global__ void copy(const float *x, float *y, int n) {
         copy,
         (Launch(1, 8, (whole(32), untouched(32), 32)), Launch(2, 64, (whole(4096), untouched(4096), 4096))),
         (
-            Hint(
-                "In each round of the loop, the 32 threads of a warp should access 32 neighbors: thread 0 begins with"
-                " element 0, thread 1 with element 1, and each goes on by the number of threads in the grid.",
-                "target",
-            ),
+            Hint("In each round of the loop, the 32 threads of a warp should access 32 neighbors: thread 0 begins with element 0, thread 1 with element 1, and each goes on by the number of threads in the grid.", "target"),
             Hint("Each element must be copied once: begin with the thread's index, and go on by gridDim.x * blockDim.x.", "result"),
             Hint("Two threads copy the same element: go on by the number of threads in the whole grid.", "race"),
             Hint("The loop ends where i is n.", "bounds"),
         ),
-        "Both kernels copy the same elements. But memory is fetched in sectors of 32 bytes: where neighbors in a warp read"
-        " neighbors, 32 floats are 4 sectors; where each reads a place of its own, they are 32.",
+        "Both kernels copy the same elements. But memory is fetched in sectors of 32 bytes: where neighbors in a warp read neighbors, 32 floats are 4 sectors; where each reads a place of its own, they are 32.",
         (
             Wrong("i += threads", "i += blockDim.x", "the whole grid"),
             Wrong("i < n", "i <= n", "where i is n"),
             Wrong("i += threads", "i = n", "Each element must be copied"),
         ),
-        (
-            Target(
-                "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"
-            ),
-        ),
+        (Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),),
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ import html
 import io
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from cudakern.insight.compared import by_short_names, figures
 from cudakern.insight.variants import trace_variant
 from cudakern.measure import requests
 from cudakern.operations.registry import operation
+from cudakern.sources.text import Source
 
 #: A cell in a column of numbers: 1,024, 2.5%, 1.2e-07, 14 us, - or nothing.
 NUMBER = re.compile(r"-?|-?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:[num]?s|[kMG]?B))?")
@@ -52,7 +54,7 @@ class Facts:
     def _repr_html_(self) -> str:
         def line(cells: Sequence[str], tag: str) -> str:
             marked = (
-                f'<{tag} align="{side}" style="text-align:{side}; white-space:nowrap">{html.escape(cell)}</{tag}>'
+                f'<{tag} align="{side}" style="text-align:{side}; white-space:pre">{html.escape(cell)}</{tag}>'
                 for cell, side in zip(cells, self._sides, strict=True)
             )
             return f"<tr>{''.join(marked)}</tr>"
@@ -69,14 +71,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], note: str = 
 
 
 def report(result: lab.Experiment, **only: Sequence[str]) -> Facts:
-    """An experiment's table. On the emulator it has what was counted or computed, without times.
+    """An experiment's table, briefly. On the emulator it has what was counted or computed, without times.
 
     ``part=("edges",)`` keeps the rows whose ``"part"`` is among those.
     """
     rows = [row for row in result.rows if all(row.get(key) in wanted for key, wanted in only.items())]
     columns = [column for column in result.columns if not (column.timed and _emulated(result, column.key))]
     words = [[column.text(row.get(column.key)) for column in columns] for row in rows]
-    return Facts([column.name for column in columns], words, result.title, result.note.replace("`", ""))
+    title = f"{result.title}; {result.backend.device_name}"
+    return Facts([column.name for column in columns], words, title, result.note.replace("`", ""))
 
 
 def _emulated(result: lab.Experiment, key: str) -> bool:
@@ -136,6 +139,14 @@ def asked(*variants: str) -> Facts:
         rows.append([name, *(f"{x:.3f}" for x in row)])
     heads = ["global loads", "bytes moved", "requests to\nshared memory", "its wavefronts", "bank conflicts"]
     return table(["per 32 multiply-adds", *heads], rows)
+
+
+def excerpt(op: str, variant: str, first: str, last: str) -> Source:
+    """The lines of a kernel from the one that contains ``first`` to the next one that contains ``last``."""
+    lines = repr(ck.source(op, variant)).splitlines()
+    begin = next(i for i, line in enumerate(lines) if first in line)
+    end = next(i for i in range(begin, len(lines)) if last in lines[i])
+    return Source(textwrap.dedent("\n".join(lines[begin : end + 1])), plain=True)
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------

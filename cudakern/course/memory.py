@@ -74,14 +74,7 @@ def by_warp(x: Any, y: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "row_factors",
-        """
-__global__ void row_factors(const float *a, const float *by, float *b, int rows, int columns) {
-    int row = blockIdx.x * blockDim.x + threadIdx.x;
-    int column = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row < rows && column < columns)
-        b[row * columns + column] = by[row] * a[row * columns + column];
-}
-""",
+        (("y * blockDim.y + threadIdx.y;\n    int column = blockIdx.x * blockDim.x + threadIdx.x", "x * blockDim.x + threadIdx.x;\n    int column = blockIdx.y * blockDim.y + threadIdx.y"),),
         """
 __global__ void row_factors(const float *a, const float *by, float *b, int rows, int columns) {
     int row = blockIdx.y * blockDim.y + threadIdx.y;
@@ -100,7 +93,7 @@ __global__ void row_factors(const float *a, const float *by, float *b, int rows,
             Hint("Element (row, column) is multiplied by the factor of its row.", like=column_factors),
             Hint("Test both coordinates: row < rows and column < columns.", "bounds"),
             Hint("Test both coordinates. Beyond the last column, the next row begins.", "race"),
-            Hint("Row `row` begins at element row * columns.", "result"),
+            Hint("Row `row` begins at element row * columns. Each of its elements is multiplied by by[row].", "result"),
         ),
         "Both kernels do the same, and both use a grid of two dimensions. Only which dimension goes along a row differs, and with it the sectors.",
         (
@@ -133,13 +126,10 @@ __global__ void split_points(const float *points, float *x, float *y, float *z) 
 }
 """,
         split_points,
-        (
-            Launch(1, 32, (whole(96).reshape(32, 3), untouched(32), untouched(32), untouched(32))),
-            Launch(3, 32, (whole(288).reshape(96, 3), untouched(96), untouched(96), untouched(96))),
-        ),
+        (Launch(1, 32, (whole(96).reshape(32, 3), untouched(32), untouched(32), untouched(32))), Launch(3, 32, (whole(288).reshape(96, 3), untouched(96), untouched(96), untouched(96)))),
         (
             Hint("Each load takes one float of three, from 12 sectors. Load 32 neighbors three times into shared memory, and take the coordinates from there.", "target"),
-            Hint("A thread reads what other lanes have loaded: wait for them first.", "race"),
+            Hint("A thread reads what other lanes have loaded: wait for them first.", "shared race"),
             Hint("The points of block b begin at float 3 * 32 * b.", "bounds"),
             Hint("Point i has the floats 3 * i, 3 * i + 1 and 3 * i + 2.", "result"),
             Hint("96 floats are loaded by 32 threads, three each.", "uninitialised"),
@@ -155,12 +145,7 @@ __global__ void split_points(const float *points, float *x, float *y, float *z) 
     ),
     Exercise(
         "copy4",
-        """
-__global__ void copy4(const float *x, float *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int k = 4 * i; k < 4 * i + 4 && k < n; ++k) y[k] = x[k];
-}
-""",
+        (("if (i < n / 4) ((float4 *)y)[i] = ((const float4 *)x)[i];\n    if (i < n % 4) y[n / 4 * 4 + i] = x[n / 4 * 4 + i", "for (int k = 4 * i; k < 4 * i + 4 && k < n; ++k) y[k] = x[k"),),
         """
 __global__ void copy4(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -169,10 +154,7 @@ __global__ void copy4(const float *x, float *y, int n) {
 }
 """,
         copy4,
-        (
-            Launch(1, 8, (whole(30), untouched(30), 30)),
-            Launch(2, 64, (whole(510), untouched(510), 510)),
-        ),
+        (Launch(1, 8, (whole(30), untouched(30), 30)), Launch(2, 64, (whole(510), untouched(510), 510))),
         (
             Hint("Each thread loads four neighbors, one by one. ((const float4 *)x)[i] loads the four as one, and a warp gets 512 bytes with one request.", "target"),
             Hint("Of n elements, the last n % 4 are no whole float4: some threads must copy them one by one.", like=copy4_whole),
@@ -208,14 +190,11 @@ __global__ void transpose_tile(const float *a, float *b, int rows, int columns) 
 }
 """,
         transpose_tile,
-        (
-            Launch((1, 1), (8, 8), (whole(36).reshape(6, 6), untouched(36).reshape(6, 6), 6, 6)),
-            Launch((2, 3), (8, 8), (whole(384).reshape(24, 16), untouched(384).reshape(16, 24), 24, 16)),
-        ),
+        (Launch((1, 1), (8, 8), (whole(36).reshape(6, 6), untouched(36).reshape(6, 6), 6, 6)), Launch((2, 3), (8, 8), (whole(384).reshape(24, 16), untouched(384).reshape(16, 24), 24, 16))),
         (
             Hint("The stores of a warp go to 8 rows of b, 4 elements each. Leave the tile in shared memory, and let threads that are neighbors in x write neighbors of one row of b.", "target"),
             Hint("The tiles are where they belong, but each is still as in a: write tile[tx][ty].", like=not_turned),
-            Hint("A thread writes what another one has loaded: a barrier must be between.", "race"),
+            Hint("A thread writes what another one has loaded: a barrier must be between.", "shared race"),
             Hint("b has `columns` rows of `rows` elements: test its row and its column.", "bounds"),
             Hint("A thread writes an element that none has loaded. Where does the block's tile belong in b?", "uninitialised"),
             Hint("The tile of block (x, y) in a is tile (y, x) of b.", "result"),
@@ -231,17 +210,7 @@ __global__ void transpose_tile(const float *a, float *b, int rows, int columns) 
     ),
     Exercise(
         "row_sums",
-        """
-__global__ void row_sums(const float *x, float *sums) {
-    __shared__ float tile[32][8];
-    int t = threadIdx.x, first = blockIdx.x * 32;
-    for (int j = t; j < 32 * 8; j += 32) tile[j / 8][j % 8] = x[first * 8 + j];
-    __syncthreads();
-    float sum = 0;
-    for (int k = 0; k < 8; ++k) sum += tile[t][k];
-    sums[first + t] = sum;
-}
-""",
+        (("tile[32][9]", "tile[32][8]"),),
         """
 __global__ void row_sums(const float *x, float *sums) {
     __shared__ float tile[32][9];
@@ -254,13 +223,10 @@ __global__ void row_sums(const float *x, float *sums) {
 }
 """,
         row_sums,
-        (
-            Launch(1, 32, (whole(256).reshape(32, 8), untouched(32))),
-            Launch(2, 32, (whole(512).reshape(64, 8), untouched(64))),
-        ),
+        (Launch(1, 32, (whole(256).reshape(32, 8), untouched(32))), Launch(2, 32, (whole(512).reshape(64, 8), untouched(64)))),
         (
             Hint("Rows of 8 words: the rows of lanes 0 and 4 begin in the same bank. With rows of 9 words, 32 lanes begin in 32 banks.", "target"),
-            Hint("A thread adds what other threads have loaded: wait for them first.", "race"),
+            Hint("A thread adds what other threads have loaded: wait for them first.", "shared race"),
             Hint("Each row has 8 elements, whatever the length of the tile's rows.", "result"),
             Hint("Only 8 elements of each row of the tile are loaded: the last one is unused.", "uninitialised"),
             Hint("The tile has 32 rows of 8 elements, and one unused.", "bounds"),
@@ -293,23 +259,26 @@ __global__ void histogram(const int *x, int *counts, int n) {
 }
 """,
         histogram,
-        (
-            Launch(2, 8, (whole(30, 8, "i4"), np.zeros(8, "i4"), 30)),
-            Launch(2, 64, (whole(600, 8, "i4"), np.zeros(8, "i4"), 580)),
-        ),
+        (Launch(2, 8, (whole(30, 8, "i4"), np.zeros(8, "i4"), 30)), Launch(2, 64, (whole(600, 8, "i4"), np.zeros(8, "i4"), 580))),
         (
             Hint("Every element sends an atomic operation across the chip. Count in shared memory, and let each block add its 8 counts in the end.", "target"),
             Hint("The blocks share `counts`: they must add atomically there, too.", "race", r"counts\["),
             Hint("Several threads of a block find the same number at once: they must count atomically in shared memory, too.", "race", "instead of"),
-            Hint("Clear the counts, wait, count, wait, and add them to those of the grid.", "race"),
+            Hint("Clear the counts, wait, count, wait, and add them to those of the grid.", "shared race"),
             Hint("Shared memory has no values at first: 8 threads write a 0 each.", "uninitialised"),
-            Hint("Each of the n elements is counted once, in the bin that it names.", "result"),
-            Hint("Only elements below n exist, and only 8 bins.", "bounds"),
+            Hint("All 8 bins of a block are added to those of the grid: by 8 threads, one each.", "missing"),
+            Hint("Each of the n elements adds 1 to the bin that it names, once: the blocks share the elements.", "result"),
+            Hint("There are 8 bins, and of_block[x[i]] is that of element x[i]. Threads 0 to 7 clear them and add them, one each.", "shared bounds"),
+            Hint("There are 8 bins: threads 0 to 7 add them, one each.", "bounds", r"counts\["),
+            Hint("Only elements below n exist: test i < n.", "bounds"),
         ),
         "The block's own counts absorb all collisions. Global memory sees as many atomic operations as there are bins, not elements.",
         (
             Wrong("    if (threadIdx.x < 8) of_block[threadIdx.x] = 0;\n", "", "write a 0 each"),
             Wrong("atomicAdd(&of_block[x[i]], 1)", "of_block[x[i]] += 1", "count atomically"),
+            Wrong("&of_block[x[i]]", "&of_block[i]", "that of element"),
+            Wrong("i += gridDim.x * blockDim.x", "i += blockDim.x", "the blocks share"),
+            Wrong("if (threadIdx.x < 8) atomicAdd", "if (threadIdx.x == 0) atomicAdd", "All 8 bins"),
             Wrong("    __syncthreads();\n    if (threadIdx.x < 8) atomicAdd", "    if (threadIdx.x < 8) atomicAdd", "Clear the counts, wait"),
             Wrong("atomicAdd(&counts[threadIdx.x], of_block[threadIdx.x])", "counts[threadIdx.x] += of_block[threadIdx.x]", "atomically there, too"),
         ),
@@ -317,13 +286,7 @@ __global__ void histogram(const int *x, int *counts, int n) {
     ),
     Exercise(
         "gather_rows",
-        """
-__global__ void gather_rows(const float *table, const int *rows, float *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        for (int k = 0; k < 8; ++k) y[i * 8 + k] = table[rows[i] * 8 + k];
-}
-""",
+        (("(blockIdx.x * blockDim.x + threadIdx.x) / 8, k = threadIdx.x % 8;\n    if (i < n", "blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n        for (int k = 0; k < 8; ++k"),),
         """
 __global__ void gather_rows(const float *table, const int *rows, float *y, int n) {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) / 8, k = threadIdx.x % 8;
@@ -339,8 +302,8 @@ __global__ void gather_rows(const float *table, const int *rows, float *y, int n
             Hint("In each round, 32 threads access 32 rows, which are 32 sectors. Let eight threads copy one row together, an element each.", "target"),
             Hint("Row i of y is row rows[i] of the table, not row i.", like=gather_wrong_rows),
             Hint("Eight threads in a row have the same i, so i is the thread's index divided by 8, and each of the eight its own k.", "race"),
-            Hint("There are n rows to copy: test i < n.", "bounds"),
-            Hint("Thread t of the grid copies element t % 8 of row t / 8.", "result"),
+            Hint("There are n rows to copy, and y has n rows: test i < n, and write row i.", "bounds"),
+            Hint("Thread t of the grid copies element k = t % 8 of row i = t / 8: from table[8 * rows[i] + k] to y[8 * i + k].", "result"),
         ),
         "The rows may be anywhere, but a row of 32 bytes is one sector, and eight lanes use all of it.",
         (
@@ -353,16 +316,7 @@ __global__ void gather_rows(const float *table, const int *rows, float *y, int n
     ),
     Exercise(
         "binomial",
-        """
-__device__ int weights[5] = {1, 4, 6, 4, 1};
-
-__global__ void binomial(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
-    if (i >= n) return;
-    for (int k = 0; k < 5; ++k) sum += weights[k] * x[i + k];
-    y[i] = sum;
-}
-""",
+        (("__constant__", "__device__"),),
         """
 __constant__ int weights[5] = {1, 4, 6, 4, 1};
 
@@ -374,10 +328,7 @@ __global__ void binomial(const int *x, int *y, int n) {
 }
 """,
         binomial,
-        (
-            Launch(2, 8, (whole(17, dtype="i4"), untouched(13, "i4"), 13)),
-            Launch(2, 64, (whole(132, dtype="i4"), untouched(128, "i4"), 128)),
-        ),
+        (Launch(2, 8, (whole(17, dtype="i4"), untouched(13, "i4"), 13)), Launch(2, 64, (whole(132, dtype="i4"), untouched(128, "i4"), 128))),
         (
             Hint("Half of the loads fetch the weights, which are the same for all threads. Declare them in constant memory: __constant__ instead of __device__.", "target"),
             Hint("Every y[i] is the sum of weights[k] * x[i + k] over five k.", "result"),
@@ -394,19 +345,7 @@ __global__ void binomial(const int *x, int *y, int n) {
     ),
     Exercise(
         "by_warp",
-        """
-__global__ void by_warp(const int *x, int *y, int n) {
-    int t = blockIdx.x * blockDim.x + threadIdx.x;
-    int i = t;
-    if (i >= n) return;
-    int value = x[i];
-    if (i % 2 == 0)
-        for (int k = 0; k < 6; ++k) value = value * value % 101;
-    else
-        for (int k = 0; k < 6; ++k) value = (3 * value + 1) % 97;
-    y[i] = value;
-}
-""",
+        ((" < n / 2 ? 2 * t : 2 * (t - n / 2) + 1", ""),),
         """
 __global__ void by_warp(const int *x, int *y, int n) {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -421,10 +360,7 @@ __global__ void by_warp(const int *x, int *y, int n) {
 }
 """,
         by_warp,
-        (
-            Launch(2, 8, (whole(16, dtype="i4"), untouched(16, "i4"), 16)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128)),
-        ),
+        (Launch(2, 8, (whole(16, dtype="i4"), untouched(16, "i4"), 16)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128))),
         (
             Hint("Each warp has even and odd elements, so it executes both loops. Let the first half of the threads take the even elements, and the second half the odd ones.", "target"),
             Hint("Two threads take the same element.", "race"),

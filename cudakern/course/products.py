@@ -59,10 +59,7 @@ def solve_lower(a: Any, b: Any, x: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "transpose",
-        """
-__global__ void transpose(const float *a, float *b, int rows, int columns) {
-}
-""",
+        "",
         """
 __global__ void transpose(const float *a, float *b, int rows, int columns) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -71,22 +68,13 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
 }
 """,
         transpose,
-        (
-            Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)),
-            Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37)),
-        ),
+        (Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)), Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37))),
         (
             Hint("Threads beyond the last row or column do nothing: test row < rows and column < columns.", "bounds"),
             Hint("Beyond the last column, the next row begins: test row < rows and column < columns.", "race"),
-            Hint(
-                "Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it "
-                "goes to b[column * rows + row]. Test both coordinates."
-            ),
+            Hint("Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it goes to b[column * rows + row]. Test both coordinates."),
         ),
-        (
-            "The reads of a warp are neighbors, and its writes are `rows` elements apart. Tiles in shared memory "
-            "would make both contiguous."
-        ),
+        "The reads of a warp are neighbors, and its writes are `rows` elements apart. Tiles in shared memory would make both contiguous.",
         (
             Wrong("row < rows && ", "", r"transpose.cu:5: .* b\[20\].*test row < rows"),
             Wrong("column * rows + row", "column * columns + row", r"b\["),
@@ -94,10 +82,7 @@ __global__ void transpose(const float *a, float *b, int rows, int columns) {
     ),
     Exercise(
         "times_transposed",
-        """
-__global__ void times_transposed(const float *a, const float *b, float *c, int m, int n, int k) {
-}
-""",
+        "",
         """
 __global__ void times_transposed(const float *a, const float *b, float *c, int m, int n, int k) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -114,17 +99,11 @@ __global__ void times_transposed(const float *a, const float *b, float *c, int m
             Launch((3, 2), (8, 8), (whole(24 * 16), whole(24 * 24), untouched(24 * 16), 13, 21, 10)),
         ),
         (
-            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n.", "bounds"),
+            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n. The rows of a and b end before i = k.", "bounds"),
             Hint("Beyond the last column, the next row begins: test row < m and column < n.", "race"),
-            Hint(
-                "c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because"
-                " row `column` of b is a column of its transpose. Test row < m and column < n."
-            ),
+            Hint("c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because row `column` of b is a column of its transpose. Test row < m and column < n."),
         ),
-        (
-            "Both operands are read along their rows. Two threads that are neighbors in x read elements of b that"
-            " are k words apart, so this form needs tiles even more than the ordinary product."
-        ),
+        "Both operands are read along their rows. Two threads that are neighbors in x read elements of b that are k words apart, so this form needs tiles even more than the ordinary product.",
         (
             Wrong("if (row >= m || column >= n) return;", "", "test row < m"),
             Wrong("b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
@@ -170,16 +149,10 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
         ),
         (
             Hint("The sums were right: nothing but the two barriers is missing.", "result"),
-            Hint(
-                "When may a thread read a tile: when all threads have written to it. When may it write to a tile "
-                "again: when all threads have read it. Each of the two needs a barrier, within the loop over the "
-                "tiles."
-            ),
+            Hint("Only elements with row < n and column < n exist: in a row, the next one begins behind column n - 1.", "global race|bounds"),
+            Hint("When may a thread read a tile: when all threads have written to it. When may it write to a tile again: when all threads have read it. Each of the two needs a barrier, within the loop over the tiles."),
         ),
-        (
-            "The first barrier separates writing from reading, the second one reading from the next writing. All "
-            "threads reach both, also those outside the matrix."
-        ),
+        "The first barrier separates writing from reading, the second one reading from the next writing. All threads reach both, also those outside the matrix.",
         (
             Wrong("__syncthreads();\n        for", "for", r"tiled.cu:8: .* tile_a.* in line 10.*needs a barrier"),
             Wrong("        __syncthreads();\n    }", "    }", r"tile_a.* between lines 8 and 11.*needs a barrier"),
@@ -207,15 +180,12 @@ __global__ void matrix_vector(const float *a, const float *x, float *y, int rows
 }
 """,
         matrix_vector,
-        (
-            Launch(1, 32, (whole(32).reshape(1, 32), whole(32), untouched(1), 1, 32)),
-            Launch(9, 64, (whole(640).reshape(16, 40), whole(40), untouched(16), 16, 40)),
-        ),
+        (Launch(1, 32, (whole(32).reshape(1, 32), whole(32), untouched(1), 1, 32)), Launch(9, 64, (whole(640).reshape(16, 40), whole(40), untouched(16), 16, 40))),
         (
             Hint("In each round, 32 threads access 32 rows. Let a warp take a row: its lanes read neighbors, and add their sums by shuffles.", "target"),
             Hint("This is lane 0's part of the sum: the parts of the 32 lanes must be added.", like=first_products),
             Hint("One lane of each warp writes the row's result.", "race"),
-            Hint("Warp w of the grid takes row w, and there are `rows` of them.", "bounds"),
+            Hint("Warp w of the grid takes row w, and there are `rows` of them, each from a[row * columns] on.", "bounds"),
             Hint("y[row] is the sum of a[row * columns + k] * x[k] over all k: lane l takes k = l, l + 32, l + 64, ...", "result"),
         ),
         "Which threads share a row decides how a matrix is read. Here, 32 lanes read 128 bytes in a row.",
@@ -249,12 +219,10 @@ __global__ void vector_matrix(const float *a, const float *x, float *y, int rows
 }
 """,
         vector_matrix,
-        (
-            Launch(6, 32, (whole(24).reshape(4, 6), whole(4), untouched(6), 4, 6)),
-            Launch(32, 32, (whole(320).reshape(10, 32), whole(10), untouched(32), 10, 32)),
-        ),
+        (Launch(6, 32, (whole(24).reshape(4, 6), whole(4), untouched(6), 4, 6)), Launch(32, 32, (whole(320).reshape(10, 32), whole(10), untouched(32), 10, 32))),
         (
             Hint("The lanes read down a column, which are elements of different rows. One thread per column is better here: then 32 threads read 32 neighbors.", "target"),
+            Hint("x has an element for each row: x[k].", "bounds", r"\bx\["),
             Hint("Element k of column `column` is a[k * columns + column].", "result"),
             Hint("There are `columns` results: the other threads do nothing.", "bounds"),
             Hint("Each column has one thread that writes its sum.", "race"),
@@ -263,7 +231,7 @@ __global__ void vector_matrix(const float *a, const float *x, float *y, int rows
         (
             Wrong("if (column >= columns) return;", "", "other threads do nothing|one thread that writes"),
             Wrong("a[k * columns + column]", "a[column * columns + k]", "Element k of column|other threads"),
-            Wrong("k < rows", "k < columns", "Element k of column|other threads"),
+            Wrong("k < rows", "k < columns", "has an element for each row"),
         ),
         (Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),),
     ),
@@ -310,7 +278,7 @@ __global__ void rectangles(const float *a, const float *b, float *c, int m, int 
             Hint("An element of a tile outside the matrix must be 0. a has m rows and k columns, b has k rows and n columns.", "bounds", r"reads"),
             Hint("Only elements with row < m and column < n belong to c.", "bounds"),
             Hint("Only elements with row < m and column < n belong to c: beyond the last column, the next row begins.", "race", r"writes c|reads c"),
-            Hint("All threads load and wait, also those outside c: they must not leave the loop, and the barriers must not be in an if.", "race"),
+            Hint("All threads load and wait, also those outside c: they must not leave the loop, and the barriers must not be in an if.", "shared race"),
             Hint("All threads load and wait, also those outside c: others need what they load.", "uninitialised"),
             Hint("Beyond the last column of a matrix, its next row begins. There the tile must contain 0: test the row and the column.", "result"),
             Hint("All threads load and wait, also those outside c: the barriers must not be in an if."),
@@ -371,8 +339,8 @@ __global__ void two_rows(const float *a, const float *b, float *c, int n) {
         ),
         (
             Hint("Both results of a thread are in one column, so both need tile_b[i][tx]. Load it once per i, and use it for both.", "target"),
-            Hint("The second result is 4 rows below the first.", "result"),
-            Hint("Both barriers are needed: before the tiles are read, and before they are written again.", "race"),
+            Hint("The second result is 4 rows below the first, and each is the sum of all n products.", "result|global race"),
+            Hint("Both barriers are needed: before the tiles are read, and before they are written again.", "shared race"),
             Hint("All threads must reach both barriers."),
         ),
         "Each value from shared memory now serves two multiply-adds. With 8 x 8 results per thread it serves eight, which is how fast products are made.",
@@ -429,13 +397,7 @@ __global__ void small_products(const float *a, const float *b, float *c, int n) 
     ),
     Exercise(
         "symmetric",
-        """
-__global__ void symmetric(int *a, int n) {
-    int column = blockIdx.x * blockDim.x + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row < n && column < n) a[column * n + row] = a[row * n + column];
-}
-""",
+        (("column < row)", "column < n)"),),
         """
 __global__ void symmetric(int *a, int n) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -444,10 +406,7 @@ __global__ void symmetric(int *a, int n) {
 }
 """,
         symmetric,
-        (
-            Launch((1, 1), (5, 5), (whole(25, dtype="i4").reshape(5, 5), 5)),
-            Launch((2, 2), (8, 8), (whole(169, dtype="i4").reshape(13, 13), 13)),
-        ),
+        (Launch((1, 1), (5, 5), (whole(25, dtype="i4").reshape(5, 5), 5)), Launch((2, 2), (8, 8), (whole(169, dtype="i4").reshape(13, 13), 13))),
         (
             Hint("Elements (row, column) and (column, row) are exchanged by two threads at once. Only those below the diagonal, column < row, should be copied.", "race"),
             Hint("The triangle below the diagonal is the one to keep.", like=symmetric_from_above),
@@ -495,7 +454,7 @@ __global__ void solve_lower(const int *a, const int *b, int *x, int n) {
             Launch(1, 40, (np.tril(whole(1600, 3, "i4").reshape(40, 40) * (np.arange(1600).reshape(40, 40) % 7 == 0)), whole(40, dtype="i4"), untouched(40, "i4"), 40)),
         ),
         (
-            Hint("x[k] must be stored before others use it, and used by all before the next one replaces it: two barriers in each round, and outside the if, where all threads reach them.", "race"),
+            Hint("x[k] must be stored before others use it, and used by all before the next one replaces it: two barriers in each round, and outside the if, where all threads reach them.", "shared race"),
             Hint("x[row] is b[row] less a[row * n + k] * x[k] for each k < row.", "result"),
             Hint("All threads must reach each barrier, also those that have their result: not in the if."),
         ),

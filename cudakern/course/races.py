@@ -61,12 +61,7 @@ def hand_over(x: Any, between: Any, state: Any, y: Any) -> None:
 EXERCISES = (
     Exercise(
         "total",
-        """
-__global__ void total(const int *x, int *sum, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) sum[0] += x[i];
-}
-""",
+        (("atomicAdd(&sum[0], x[i])", "sum[0] += x[i]"),),
         """
 __global__ void total(const int *x, int *sum, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -74,21 +69,13 @@ __global__ void total(const int *x, int *sum, int n) {
 }
 """,
         total,
-        (
-            Launch(2, 32, (whole(64, dtype=np.int32), np.zeros(1, np.int32), 60)),
-            Launch(4, 256, (whole(1024, dtype=np.int32), np.full(1, 7, np.int32), 1000)),
-        ),
+        (Launch(2, 32, (whole(64, dtype=np.int32), np.zeros(1, np.int32), 60)), Launch(4, 256, (whole(1024, dtype=np.int32), np.full(1, 7, np.int32), 1000))),
         (
             Hint("Each x[i] with i < n must be added once, and no other element.", "result"),
-            Hint(
-                "One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], "
-                "x[i])."
-            ),
+            Hint("One operation must read, add and write, so that no other thread comes between: atomicAdd(&sum[0], x[i]).", "race|scope"),
+            Hint("All elements are added to one word, sum[0].", "bounds"),
         ),
-        (
-            "An atomic addition is whole: additions happen one after another, in any order. For many elements, "
-            "let each warp or block add its own first, and send one atomic addition for all of them."
-        ),
+        "An atomic addition is whole: additions happen one after another, in any order. For many elements, let each warp or block add its own first, and send one atomic addition for all of them.",
         (
             Wrong("atomicAdd(", "atomicAdd_block(", r"leave _block out"),
             Wrong("if (i < n) ", "", "and no other element"),
@@ -97,14 +84,7 @@ __global__ void total(const int *x, int *sum, int n) {
     ),
     Exercise(
         "steps",
-        """
-__global__ void steps(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x;
-    tile[t] = x[t];
-    y[t] = t > 0 ? x[t] - tile[t - 1] : 0;
-}
-""",
+        (("    __syncthreads();\n", ""),),
         """
 __global__ void steps(const int *x, int *y) {
     __shared__ int tile[64];
@@ -118,15 +98,9 @@ __global__ void steps(const int *x, int *y) {
         (Launch(1, 64, (whole(64, 1000, np.int32), untouched(64, np.int32))),),
         (
             Hint("y[t] is x[t] less the element before it, and y[0] is 0.", "result"),
-            Hint(
-                "Between line 5 and line 6, all threads must wait for all others: threads 31 and 32 are in different "
-                "warps, so __syncwarp() is not enough."
-            ),
+            Hint("Between line 5 and line 6, all threads must wait for all others: threads 31 and 32 are in different warps, so __syncwarp() is not enough."),
         ),
-        (
-            "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32"
-            " reads what thread 31 of another warp writes."
-        ),
+        "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32 reads what thread 31 of another warp writes.",
         (
             Wrong("__syncthreads();", "__syncwarp();", r"different warps"),
             Wrong("tile[t - 1] : 0", "tile[t - 1] : x[t]", r"y\[0\] is 0"),
@@ -161,21 +135,12 @@ __global__ void distances(const int *x, int *sums, int n) {
 }
 """,
         distances,
-        (
-            Launch(2, 64, (whole(128, 100, np.int32), untouched(128, np.int32), 128)),
-            Launch(1, 64, (whole(64, 100, np.int32), untouched(64, np.int32), 64)),
-        ),
+        (Launch(2, 64, (whole(128, 100, np.int32), untouched(128, np.int32), 128)), Launch(1, 64, (whole(64, 100, np.int32), untouched(64, np.int32), 64))),
         (
             Hint("sums[i] is the sum of the distances from x[i] to all n elements.", "result"),
-            Hint(
-                "Nobody may write to the tile again before all have read it. That takes a second barrier, within the "
-                "loop, after the reading."
-            ),
+            Hint("Nobody may write to the tile again before all have read it. That takes a second barrier, within the loop, after the reading."),
         ),
-        (
-            "The first barrier separates writing from reading, the second one reading from the next writing. With"
-            " two tiles in turn, one barrier would be enough."
-        ),
+        "The first barrier separates writing from reading, the second one reading from the next writing. With two tiles in turn, one barrier would be enough.",
         (
             Wrong("        __syncthreads();\n        for", "        for", r"distances.cu:[67]: .*tile"),
             Wrong("tile[j])", "tile[t])", "sum of the distances"),
@@ -184,14 +149,7 @@ __global__ void distances(const int *x, int *sums, int n) {
     ),
     Exercise(
         "from_first",
-        """
-__global__ void from_first(const int *x, int *y) {
-    __shared__ int first[2];
-    int t = threadIdx.x, lane = t % 32, warp = t / 32;
-    if (lane == 0) first[warp] = x[t];
-    y[t] = x[t] - first[warp];
-}
-""",
+        (("    __syncwarp();\n", ""),),
         """
 __global__ void from_first(const int *x, int *y) {
     __shared__ int first[2];
@@ -205,15 +163,11 @@ __global__ void from_first(const int *x, int *y) {
         (Launch(1, 64, (whole(64, 1000, np.int32), untouched(64, np.int32))),),
         (
             Hint("y[t] is x[t] less the first element of its warp.", "result"),
-            Hint(
-                "The lanes of one warp must wait for each other between writing and reading, and all of them: not "
-                "within the if."
-            ),
+            Hint("In each warp, lane 0 writes the word of its warp.", "uninitialised"),
+            Hint("Each warp has a word of its own: first[warp].", "race", "one warp only"),
+            Hint("The lanes of one warp must wait for each other between writing and reading, and all of them: not within the if."),
         ),
-        (
-            "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each "
-            "other. __syncthreads() is right, too, but makes warps wait that share nothing."
-        ),
+        "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each other. __syncthreads() is right, too, but makes warps wait that share nothing.",
         (
             Wrong("__syncwarp();", "if (lane == 0) __syncwarp();", r"not within the if"),
             Wrong("x[t] - first[warp]", "first[warp] - x[t]", "less the first element"),
@@ -222,14 +176,7 @@ __global__ void from_first(const int *x, int *y) {
     ),
     Exercise(
         "smooth",
-        """
-__global__ void smooth(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int sum = i > 0 && i < n - 1 ? y[i - 1] + y[i] + y[i + 1] : y[i];
-    __syncthreads();
-    y[i] = sum;
-}
-""",
+        (("x[i - 1] + x[i] + x[i + 1] : x[i]", "y[i - 1] + y[i] + y[i + 1] : y[i];\n    __syncthreads()"),),
         """
 __global__ void smooth(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -238,22 +185,12 @@ __global__ void smooth(const int *x, int *y, int n) {
 }
 """,
         smooth,
+        (Launch(2, 32, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)), Launch(1, 64, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64))),
         (
-            Launch(2, 32, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)),
-            Launch(1, 64, (whole(64, 100, np.int32), whole(64, 100, np.int32), 64)),
+            Hint("y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.", "result|bounds"),
+            Hint("Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with any other."),
         ),
-        (
-            Hint("y[i] is the sum of x[i - 1], x[i] and x[i + 1], and x[i] itself at both ends.", "result"),
-            Hint(
-                "Nobody writes to x. A thread that reads x[i - 1], x[i] and x[i + 1] and writes y[i] has no race with"
-                " any other."
-            ),
-        ),
-        (
-            "Each element of y now has one writer and no other reader, so the kernel does not even need its "
-            "barrier. To smooth again, launch it again with the arrays exchanged: a launch waits for the one "
-            "before it."
-        ),
+        "Each element of y now has one writer and no other reader, so the kernel does not even need its barrier. To smooth again, launch it again with the arrays exchanged: a launch waits for the one before it.",
         (
             Wrong("x[i - 1]", "y[i - 1]", r"Nobody writes to x"),
             Wrong("x[i + 1] : x[i]", "x[i + 1] : 0", "itself at both ends"),
@@ -261,24 +198,7 @@ __global__ void smooth(const int *x, int *y, int n) {
     ),
     Exercise(
         "sum_of_blocks",
-        """
-__global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
-    __shared__ int of_block, before;
-    if (threadIdx.x == 0) of_block = 0;
-    __syncthreads();
-    atomicAdd(&of_block, x[blockIdx.x * blockDim.x + threadIdx.x]);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        partial[blockIdx.x] = of_block;
-        before = atomicAdd(done, 1);
-    }
-    __syncthreads();
-    if (before == gridDim.x - 1 && threadIdx.x == 0) {
-        sum[0] = 0;
-        for (int b = 0; b < gridDim.x; ++b) sum[0] += partial[b];
-    }
-}
-""",
+        (("        __threadfence();\n", ""),),
         """
 __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
     __shared__ int of_block, before;
@@ -299,45 +219,23 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
 }
 """,
         sum_of_blocks,
+        (Launch(8, 32, (whole(256, 100, np.int32), untouched(8, np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32))),),
         (
-            Launch(
-                8,
-                32,
-                (
-                    whole(256, 100, np.int32),
-                    untouched(8, np.int32),
-                    np.zeros(1, np.int32),
-                    np.zeros(1, np.int32),
-                ),
-            ),
-        ),
-        (
+            Hint("The last block adds the partial sums: the one before which gridDim.x - 1 others have counted.", "missing"),
             Hint("partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.", "result"),
+            Hint("Each block has a partial sum of its own: partial[blockIdx.x].", "race", "writes partial.* writes in"),
             Hint("The same thread must write its partial sum, then call __threadfence(), and then count."),
         ),
+        "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting tells them.",
         (
-            "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns "
-            "it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting "
-            "tells them."
-        ),
-        (
-            Wrong(
-                "__threadfence();\n        before = atomicAdd(done, 1);",
-                "before = atomicAdd(done, 1);\n        __threadfence();",
-                r"and then count",
-            ),
+            Wrong("__threadfence();\n        before = atomicAdd(done, 1);", "before = atomicAdd(done, 1);\n        __threadfence();", r"and then count"),
             Wrong("b < gridDim.x; ++b", "b < gridDim.x - 1; ++b", "the sum of all"),
         ),
         about=("__threadfence()",),
     ),
     Exercise(
         "first_index",
-        """
-__global__ void first_index(const int *x, int *at, int key, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n && x[i] == key && i < at[0]) at[0] = i;
-}
-""",
+        ((") atomicMin(&at[0], i)", " && i < at[0]) at[0] = i"),),
         """
 __global__ void first_index(const int *x, int *at, int key, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -345,10 +243,7 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
 }
 """,
         first_index,
-        (
-            Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)),
-            Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120)),
-        ),
+        (Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)), Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120))),
         (
             Hint("Comparing and writing must be one step, or a larger index may be written last: atomicMin(&at[0], i).", "race"),
             Hint("A thread whose i is n or more has no element.", "bounds"),
@@ -390,10 +285,7 @@ __global__ void soften(const int *x, int *y, int rounds) {
 }
 """,
         soften,
-        (
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)),
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4)),
-        ),
+        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 1)), Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 4))),
         (
             Hint("A barrier of the block comes between writing a tile and reading it, once in each round.", "race", r"tile\[\d+\]\[\d+\]"),
             Hint("A thread changes an element that its neighbors may still have to read. Use two tiles: each round reads the one and writes the other, and then they change places.", "race", r"tile\[\d+\]"),
@@ -411,16 +303,7 @@ __global__ void soften(const int *x, int *y, int rounds) {
     ),
     Exercise(
         "warp_product",
-        """
-__global__ void warp_product(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, lane = t % 32;
-    tile[t] = x[t];
-    for (int half = 16; half > 0; half /= 2)
-        if (lane < half) tile[t] *= tile[t + half];
-    if (lane == 0) y[t / 32] = tile[t];
-}
-""",
+        ((" {\n        __syncwarp();", ""), ("    }\n", ""),),
         """
 __global__ void warp_product(const int *x, int *y) {
     __shared__ int tile[64];
@@ -436,8 +319,9 @@ __global__ void warp_product(const int *x, int *y) {
         warp_product,
         (Launch(1, 32, (whole(32, 2, "i4") + 1, untouched(1, "i4"))), Launch(1, 64, (whole(64, 2, "i4") + 1, untouched(2, "i4")))),
         (
-            Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), outside the if.", "race"),
-            Hint("The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), outside the if.", "shared race"),
+            Hint("Each step multiplies two elements. The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("y has one element per warp, which its lane 0 writes.", "bounds", r"\by\["),
             Hint("Only the lanes below half multiply: tile[t + half] must be in the tile.", "bounds"),
             Hint("All lanes must reach the barrier, also those that do not multiply."),
         ),

@@ -86,6 +86,7 @@ __global__ void odd_even(int *x, int n) {
         (
             Hint("A pair of this round shares elements with pairs of the next one, so all threads must wait at the end of each round: also those that exchange nothing.", "race"),
             Hint("The last pair begins at element n - 2: test i + 1 < n.", "bounds"),
+            Hint("The smaller element of a pair belongs in front.", "result", "opposite order"),
             Hint("After n rounds, in turn with the pairs (0, 1), (2, 3), ... and (1, 2), (3, 4), ..., all n elements are in order, and the others as they were.", "result"),
             Hint("All threads must reach the barrier, also those that exchange nothing: it belongs behind the if."),
         ),
@@ -99,14 +100,7 @@ __global__ void odd_even(int *x, int n) {
     ),
     Exercise(
         "rank_sort",
-        """
-__global__ void rank_sort(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, rank = 0;
-    if (i >= n) return;
-    for (int j = 0; j < n; ++j) rank += x[j] < x[i];
-    y[rank] = x[i];
-}
-""",
+        ((" || (x[j] == x[i] && j < i)", ""),),
         """
 __global__ void rank_sort(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, rank = 0;
@@ -116,14 +110,12 @@ __global__ void rank_sort(const int *x, int *y, int n) {
 }
 """,
         rank_sort,
+        (Launch(2, 4, (whole(7, 6, "i4"), untouched(7, "i4"), 7)), Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60))),
         (
-            Launch(2, 4, (whole(7, 6, "i4"), untouched(7, "i4"), 7)),
-            Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60)),
-        ),
-        (
+            Hint("The rank is the number of smaller elements.", "result", "opposite order"),
             Hint("Equal elements have the same rank, so some places stay empty. Of two equal elements, let the one with the smaller index come first.", "race"),
             Hint("The rank is the place to which x[i] goes, not the one from which an element comes: y[rank] = x[i].", like=taken_from_rank),
-            Hint("Equal elements have the same rank. Of two, let the one with the smaller index come first.", "result", "not"),
+            Hint("y[rank] is x[i], where the rank is the number of elements before x[i]. Of two equal ones, let the one with the smaller index come first.", "result", "not"),
             Hint("A thread whose i is n or more has no element.", "bounds", "reads"),
             Hint("There are n elements: the rank is at most n - 1, since none is counted for itself.", "bounds"),
         ),
@@ -215,14 +207,11 @@ __global__ void counting_sort(const int *x, int *y, int n) {
 }
 """,
         counting_sort,
-        (
-            Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)),
-            Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150)),
-        ),
+        (Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)), Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150))),
         (
             Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
             Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
-            Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "race"),
+            Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "shared race"),
             Hint("Turn each count into the sum of the counts before it. Then key x[i] goes to place atomicAdd(&counts[x[i]], 1).", "result"),
         ),
         "No two keys were compared. The exclusive sums of the counts say where each bin begins, and an atomic addition gives the places out.",
@@ -235,17 +224,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
     ),
     Exercise(
         "bitonic_step",
-        """
-__global__ void bitonic_step(int *x, int distance, int length) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int other = i + distance;
-    if (x[i] > x[other]) {
-        int value = x[i];
-        x[i] = x[other];
-        x[other] = value;
-    }
-}
-""",
+        (("^ distance;\n    bool ascending = (i & length) == 0;\n    if (i < other && (x[i] > x[other]) == ascending", "+ distance;\n    if (x[i] > x[other]"),),
         """
 __global__ void bitonic_step(int *x, int distance, int length) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -259,10 +238,7 @@ __global__ void bitonic_step(int *x, int distance, int length) {
 }
 """,
         bitonic_step,
-        (
-            Launch(2, 8, (np.random.default_rng(3).permutation(16).astype("i4"), 2, 4)),
-            Launch(2, 32, (np.random.default_rng(4).permutation(64).astype("i4"), 8, 16)),
-        ),
+        (Launch(2, 8, (np.random.default_rng(3).permutation(16).astype("i4"), 2, 4)), Launch(2, 32, (np.random.default_rng(4).permutation(64).astype("i4"), 8, 16))),
         (
             Hint("The other element of a pair is at i ^ distance, which is always in the array.", "bounds"),
             Hint("Both threads of a pair work on it. Only the one with i < other should.", "race"),
@@ -304,10 +280,7 @@ __global__ void split_by_bit(const int *x, int *y, int bit) {
 }
 """,
         split_by_bit,
-        (
-            Launch(1, 64, (whole(64, 8, "i4"), untouched(64, "i4"), 0)),
-            Launch(2, 64, (whole(128, 8, "i4"), untouched(128, "i4"), 2)),
-        ),
+        (Launch(1, 64, (whole(64, 8, "i4"), untouched(64, "i4"), 0)), Launch(2, 64, (whole(128, 8, "i4"), untouched(128, "i4"), 2))),
         (
             Hint("The digit to look at is bit `bit`: shift the key first.", like=split_by_lowest),
             Hint("A warp must know how many ones the other warp has. Lane 0 of each leaves the number in shared memory, with a barrier before others read it.", "race", "of_|shared|barrier|sync"),
@@ -326,13 +299,7 @@ __global__ void split_by_bit(const int *x, int *y, int bit) {
     ),
     Exercise(
         "bin_begins",
-        """
-__global__ void bin_begins(const int *x, int *begins, int n, int bins) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n) return;
-    if (x[i] != x[i - 1]) begins[x[i]] = i;
-}
-""",
+        ((" n) return;\n    int before = i > 0 ? x[i - 1] : -1, own = i < n ? x[i] : bins;\n    for (int k = before + 1; k <= own; ++k) begins[k", "= n) return;\n    if (x[i] != x[i - 1]) begins[x[i]"),),
         """
 __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -342,12 +309,10 @@ __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
 }
 """,
         bin_begins,
-        (
-            Launch(2, 8, (np.array([0, 0, 1, 1, 1, 3, 3, 4, 6, 6, 6], "i4"), untouched(9, "i4"), 11, 8)),
-            Launch(2, 64, (np.sort(whole(100, 40, "i4")), untouched(45, "i4"), 100, 42)),
-        ),
+        (Launch(2, 8, (np.array([0, 0, 1, 1, 1, 3, 3, 4, 6, 6, 6], "i4"), untouched(9, "i4"), 11, 8)), Launch(2, 64, (np.sort(whole(100, 40, "i4")), untouched(45, "i4"), 100, 42))),
         (
             Hint("Element 0 has no element before it: its bin, and empty ones before it, begin at 0.", "bounds", r"x\[-1\]"),
+            Hint("The bins behind that of the element before, up to its own, begin at i: from before + 1 to own.", "bounds", r"begins\[-1\]"),
             Hint("There are n elements, and bins + 1 begins: the last one is the end of the last bin.", "bounds"),
             Hint("Each bin's begin is written by one thread: the one whose element is the first that is not below it.", "race"),
             Hint("An empty bin begins where the next one does. Where x goes from 4 to 7, begins[5], begins[6] and begins[7] are the same. The last begins are n.", "result"),
@@ -356,8 +321,8 @@ __global__ void bin_begins(const int *x, int *begins, int n, int bins) {
         (
             Wrong("int k = before + 1", "int k = own", "written by one thread"),
             Wrong("if (i > n) return;", "if (i >= n) return;", "The last begins are n"),
-            Wrong("i > 0 ? x[i - 1] : -1", "x[i - 1]", "no element before it"),
-            Wrong("int k = before + 1", "int k = before", "written by one thread|not below it|bins . 1 begins"),
+            Wrong("i > 0 ? x[i - 1] : -1", "min(max(x[i - 1], -1), bins)", "no element before it"),
+            Wrong("int k = before + 1", "int k = before", "from before"),
         ),
     ),
 )  # fmt: skip

@@ -80,10 +80,7 @@ def one_add(x: Any, result: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "strided_sums",
-        """
-__global__ void strided_sums(const int *x, int *sums, int n) {
-}
-""",
+        "",
         """
 __global__ void strided_sums(const int *x, int *sums, int n) {
     int t = blockIdx.x * blockDim.x + threadIdx.x;
@@ -100,15 +97,9 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
         ),
         (
             Hint("The elements end before n: test i < n.", "bounds"),
-            Hint(
-                "Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than"
-                " n, and writes its sum even if it is 0."
-            ),
+            Hint("Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than n, and writes its sum even if it is 0."),
         ),
-        (
-            "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk "
-            "per thread it would be up to 32."
-        ),
+        "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk per thread it would be up to 32.",
         (
             Wrong("gridDim.x * blockDim.x)", "blockDim.x)", r"sums\[0\]"),
             Wrong("i < n", "i <= n", "test i < n"),
@@ -116,10 +107,7 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
     ),
     Exercise(
         "block_max",
-        """
-__global__ void block_max(const int *x, int *result) {
-}
-""",
+        "",
         """
 __global__ void block_max(const int *x, int *result) {
     __shared__ int tile[256];
@@ -135,29 +123,25 @@ __global__ void block_max(const int *x, int *result) {
         block_max,
         (Launch(4, 256, (whole(1024, 1_000_000, np.int32), untouched(4, np.int32))),),
         (
-            Hint("The first step is half = 128, the last one half = 1, and every element must take part.", "result"),
+            Hint("Each step keeps the larger of two elements. The first step is half = 128, the last one half = 1.", "result"),
+            Hint("Thread 0 of each block writes its result: result[blockIdx.x].", "global race|global bounds"),
             Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
             Hint(
-                "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., "
-                "1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all "
-                "threads must reach it, so it is outside the if. Thread 0 writes the result."
+                "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., 1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all threads must reach it, so it is outside the if. Thread 0 writes the result.",
+                "shared race|barrier|ended|uninitialised",
             ),
         ),
-        (
-            "Eight steps instead of 255, and a barrier before each of them. Any operation whose order does not "
-            "matter fits into this tree: sums, products, the largest, the smallest."
-        ),
+        "Eight steps instead of 255, and a barrier before each of them. Any operation whose order does not matter fits into this tree: sums, products, the largest, the smallest.",
         (
             Wrong("__syncthreads();", "", r"between lines 5 and 8.* A barrier must come before each step"),
+            Wrong("__syncthreads();", "if (t < half) __syncthreads();", "has ended when the others .* outside the if"),
+            Wrong("result[blockIdx.x]", "result[0]", "each block writes its result"),
             Wrong("if (t == 0) ", "if (t == 1) ", r"block_max.cu:10: thread 1 .* reads tile\[0\]"),
         ),
     ),
     Exercise(
         "warp_dot",
-        """
-__global__ void warp_dot(const int *x, const int *y, int *result, int n) {
-}
-""",
+        "",
         """
 __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
     int sum = 0;
@@ -173,12 +157,9 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
         ),
         (
             Hint("Only elements with i < n are multiplied.", "bounds"),
-            Hint(
-                "Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, "
-                "offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."
-            ),
+            Hint("Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."),
         ),
-        ("Five steps, without shared memory and without a barrier: the lanes exchange registers."),
+        "Five steps, without shared memory and without a barrier: the lanes exchange registers.",
         (
             Wrong("offset = 16", "offset = 8", r"result\[0\]"),
             Wrong("if (threadIdx.x == 0) ", "", r"warp_dot.cu:6: .*writes result\[0\].*lane 0 writes the result"),
@@ -186,19 +167,7 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
     ),
     Exercise(
         "packed_tree",
-        """
-__global__ void packed_tree(const int *x, int *sums) {
-    __shared__ int tile[256];
-    int t = threadIdx.x;
-    tile[t] = x[blockIdx.x * blockDim.x + t];
-    for (int offset = 1; offset < blockDim.x; offset *= 2) {
-        __syncthreads();
-        int at = 2 * offset * t;
-        if (at < blockDim.x) tile[at] += tile[at + offset];
-    }
-    if (t == 0) sums[blockIdx.x] = tile[0];
-}
-""",
+        (("blockDim.x / 2; offset > 0; offset /", "1; offset < blockDim.x; offset *"), ("if (t < offset) tile[t] += tile[t", "int at = 2 * offset * t;\n        if (at < blockDim.x) tile[at] += tile[at"),),
         """
 __global__ void packed_tree(const int *x, int *sums) {
     __shared__ int tile[256];
@@ -212,14 +181,11 @@ __global__ void packed_tree(const int *x, int *sums) {
 }
 """,
         packed_tree,
-        (
-            Launch(1, 16, (whole(16, dtype="i4"), untouched(1, "i4"))),
-            Launch(2, 256, (whole(512, dtype="i4"), untouched(2, "i4"))),
-        ),
+        (Launch(1, 16, (whole(16, dtype="i4"), untouched(1, "i4"))), Launch(2, 256, (whole(512, dtype="i4"), untouched(2, "i4")))),
         (
             Hint("Neighbors access words that are 2 * offset apart, and these share banks. Let thread t add words t and t + offset, with the largest offset first.", "target"),
-            Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "race"),
-            Hint("In a step, only the threads below offset add.", "bounds"),
+            Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "shared race"),
+            Hint("In a step, only the threads below offset add, and the first offset is half the block.", "bounds|uninitialised"),
             Hint("The offsets are half the block, a quarter, and so on, down to 1.", "result"),
         ),
         "Both trees add the same number of times. But neighbors now read neighbors: 32 words in 32 banks.",
@@ -255,14 +221,11 @@ __global__ void block_sum(const int *x, int *sums, int n) {
 }
 """,
         block_sum,
-        (
-            Launch(1, 128, (whole(120, dtype="i4"), untouched(1, "i4"), 120)),
-            Launch(2, 128, (whole(256, dtype="i4"), untouched(2, "i4"), 200)),
-        ),
+        (Launch(1, 128, (whole(120, dtype="i4"), untouched(1, "i4"), 120)), Launch(2, 128, (whole(256, dtype="i4"), untouched(2, "i4"), 200))),
         (
             Hint("This is the sum of the first warp. Lane 0 of each of the four warps should leave its sum in shared memory.", like=of_first_warp),
-            Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "race"),
-            Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", "x"),
+            Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "shared race"),
+            Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", r"\bx\["),
             Hint("Four warps need four words of shared memory, one for each.", "bounds"),
             Hint("Each warp's sum must be written once, by its lane 0, and all four added.", "result"),
             Hint("Some warp has not written its sum.", "uninitialised"),
@@ -295,14 +258,11 @@ __global__ void one_add(const int *x, int *result, int n) {
 }
 """,
         one_add,
-        (
-            Launch(2, 8, (whole(14, dtype="i4"), np.full(1, 3, "i4"), 14)),
-            Launch(4, 64, (whole(256, dtype="i4"), np.zeros(1, "i4"), 250)),
-        ),
+        (Launch(2, 8, (whole(14, dtype="i4"), np.full(1, 3, "i4"), 14)), Launch(4, 64, (whole(256, dtype="i4"), np.zeros(1, "i4"), 250))),
         (
             Hint("All threads of the grid take turns at one word of global memory. Let those of a block add in shared memory, and one of them send the sum.", "target"),
             Hint("The blocks of the grid meet at result[0]: there, too, the addition must be atomic.", "race", r"result\[0\]"),
-            Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "race"),
+            Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "shared race"),
             Hint("Threads without an element add nothing, but they reach the barriers.", "bounds"),
             Hint("Shared memory has no values at first: one thread writes 0.", "uninitialised"),
             Hint("What is added once per block is added once: by one thread. But every x[i] with i < n must be.", "result"),
@@ -349,10 +309,7 @@ __global__ void moments(const int *x, int *result, int n) {
 }
 """,
         moments,
-        (
-            Launch(1, 32, (whole(32, dtype="i4"), untouched(2, "i4"), 32)),
-            Launch(1, 32, (whole(200, dtype="i4"), untouched(2, "i4"), 150)),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(2, "i4"), 32)), Launch(1, 32, (whole(200, dtype="i4"), untouched(2, "i4"), 150))),
         (
             Hint("The square of the sum is not the sum of the squares: square each element.", like=sum_squared),
             Hint("The array is read twice. Add both sums in one pass.", "target"),
@@ -395,14 +352,11 @@ __global__ void argmax(const int *x, int *at) {
 }
 """,
         argmax,
-        (
-            Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))),
-            Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4")))),
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
-            Hint("Where two elements are equal, the one in the lower lane wins: compare the lanes, too.", "result", r"at\[\d\] is \d+, not"),
+            Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result", r"at\[\d\] is \d+, not"),
             Hint("Both shuffles are for all lanes. Only the exchange is in the if."),
         ),
         "A pair travels as two values. The rule for equal elements makes the result independent of the order of comparisons.",
@@ -416,18 +370,7 @@ __global__ void argmax(const int *x, int *at) {
     ),
     Exercise(
         "block_scan",
-        """
-__global__ void block_scan(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t;
-    tile[t] = x[i];
-    for (int offset = 1; offset < 64; offset *= 2) {
-        __syncthreads();
-        if (t >= offset) tile[t] += tile[t - offset];
-    }
-    y[i] = tile[t];
-}
-""",
+        (("int left = t >= offset ? tile[t - offset] : 0;\n        __syncthreads();\n        tile[t] += left", "if (t >= offset) tile[t] += tile[t - offset]"),),
         """
 __global__ void block_scan(const int *x, int *y) {
     __shared__ int tile[64];
@@ -443,12 +386,9 @@ __global__ void block_scan(const int *x, int *y) {
 }
 """,
         block_scan,
+        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
-        (
-            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "race"),
+            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "shared race"),
             Hint("tile[t - offset] exists only where t >= offset.", "bounds"),
             Hint("y[i] is the sum of the block's elements up to x[i]. The offsets are 1, 2, 4, ..., 32.", "result"),
             Hint("All threads must reach both barriers, also those that add nothing."),
@@ -504,14 +444,12 @@ __global__ void sweep(const int *x, int *y) {
 }
 """,
         sweep,
+        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
-            Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
-        (
+            Hint("This sum contains x[i] itself: those before it are wanted.", "result", "element behind it"),
             Hint("The sums begin before a thread's own element, so the first one is 0: has tile[63] become 0 after the way up?", "result", r"y\[0\]"),
             Hint("On the way down, the left element of a pair gets the right one's value, and the right one the sum of both.", "result"),
-            Hint("There must be a barrier before each step, in both directions, and before the tile is read.", "race"),
+            Hint("There must be a barrier before each step, in both directions, and before the tile is read.", "shared race"),
             Hint("Pairs exist only where right < 64.", "bounds"),
             Hint("All threads must reach the barrier of a step, also those without a pair."),
         ),
@@ -525,12 +463,7 @@ __global__ void sweep(const int *x, int *y) {
     ),
     Exercise(
         "segments",
-        """
-__global__ void segments(const int *x, const int *begins, int *sums, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) sums[i] = x[begins[i]];
-}
-""",
+        ((">= n) return;\n    int sum = 0;\n    for (int j = begins[i]; j < begins[i + 1]; ++j) sum += x[j];\n    sums[i] = sum", "< n) sums[i] = x[begins[i]]"),),
         """
 __global__ void segments(const int *x, const int *begins, int *sums, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -562,12 +495,7 @@ __global__ void segments(const int *x, const int *begins, int *sums, int n) {
     ),
     Exercise(
         "count_above",
-        """
-__global__ void count_above(const int *x, int *counts, int limit) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (x[i] > limit) counts[blockIdx.x] += 1;
-}
-""",
+        (("int count = __syncthreads_count(x[i] > limit);\n    if (threadIdx.x == 0) counts[blockIdx.x] = count", "if (x[i] > limit) counts[blockIdx.x] += 1"),),
         """
 __global__ void count_above(const int *x, int *counts, int limit) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -576,13 +504,10 @@ __global__ void count_above(const int *x, int *counts, int limit) {
 }
 """,
         count_above,
-        (
-            Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6)),
-        ),
+        (Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)), Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6))),
         (
             Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race"),
-            Hint("counts begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),
+            Hint("counts[b] is for how many threads of block b x[i] > limit. It begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),
             Hint("All threads of the block must call __syncthreads_count, also those whose element is not above the limit."),
         ),
         "A barrier can also count, or say whether all threads agree (__syncthreads_and) or any (__syncthreads_or).",

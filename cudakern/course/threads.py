@@ -118,10 +118,7 @@ def stencil(x: Any, y: Any, n: int) -> None:
 EXERCISES = (
     Exercise(
         "squares",
-        """
-__global__ void squares(const float *x, float *y, int n) {
-}
-""",
+        "",
         """
 __global__ void squares(const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -129,44 +126,27 @@ __global__ void squares(const float *x, float *y, int n) {
 }
 """,
         squares,
+        (Launch(1, 32, (whole(32), untouched(32), 32)), Launch(4, 256, (whole(1024), untouched(1024), 1000))),
         (
-            Launch(1, 32, (whole(32), untouched(32), 32)),
-            Launch(4, 256, (whole(1024), untouched(1024), 1000)),
+            Hint("A thread whose element is n or more must not write: test i < n.", "outside"),
+            Hint("y[i] is x[i] times itself.", "value"),
+            Hint("The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or more must not write: test i < n."),
         ),
-        (
-            Hint("A thread whose element is n or more must not write: test i < n.", "result", r"not -1\.0"),
-            Hint(
-                "The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or "
-                "more must not write: test i < n."
-            ),
-        ),
-        (
-            "With n = 1000, 24 of the 1024 threads do nothing. Without the test they would write beyond the end "
-            "of the array, into memory that may belong to something else."
-        ),
+        "With n = 1000, 24 of the 1024 threads do nothing. Without the test they would write beyond the end of the array, into memory that may belong to something else.",
         (
             Wrong("if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
             Wrong("i < n", "i <= n", r"y\[1000\]"),
-            Wrong(
-                "blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"
-            ),
+            Wrong("blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"),
             Wrong("int n", "int count", r"does not accept it.*squares.cu:4:.* error: .*n"),
             Wrong("squares(", "square(", r"name must be squares: unknown kernel 'squares'"),
             Wrong("float", "double", r"must be a float64 array, not float32"),
             Wrong("i < n", "i < n && __ballot_sync(1, 1)", r"the mask must contain the calling lane"),
-            Wrong(
-                "y[i] = x[i] * x[i];",
-                "y[i] = x[i] * x[i], y[0] = x[0] * x[0];",
-                r"squares.cu:4: .*y\[0\], .*orders the",
-            ),
+            Wrong("y[i] = x[i] * x[i];", "y[i] = x[i] * x[i], y[0] = x[0] * x[0];", r"squares.cu:4: .*y\[0\], .*orders the"),
         ),
     ),
     Exercise(
         "add_to_all",
-        """
-__global__ void add_to_all(int *x, int by, int n) {
-}
-""",
+        "",
         """
 __global__ void add_to_all(int *x, int by, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
@@ -174,23 +154,14 @@ __global__ void add_to_all(int *x, int by, int n) {
 }
 """,
         add_to_all,
+        (Launch(1, 8, (whole(32, dtype=np.int32), 3, 29)), Launch(2, 32, (whole(1024, dtype=np.int32), 3, 1000)), Launch(4, 256, (whole(1024, dtype=np.int32), -1, 100))),
         (
-            Launch(1, 8, (whole(32, dtype=np.int32), 3, 29)),
-            Launch(2, 32, (whole(1024, dtype=np.int32), 3, 1000)),
-            Launch(4, 256, (whole(1024, dtype=np.int32), -1, 100)),
-        ),
-        (
-            Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds"),
+            Hint("The elements from n on stay as they are, and the loop ends there: test i < n.", "bounds|outside"),
+            Hint("Each element below n becomes larger by `by`, once.", "value"),
             Hint("Two threads add to one element. Go on by the number of threads in the whole grid, gridDim.x * blockDim.x.", "race"),
-            Hint(
-                "A thread begins with its own element, and each turn of the loop goes on by the number of threads in "
-                "the whole grid, gridDim.x * blockDim.x, while the element is less than n."
-            ),
+            Hint("A thread begins with its own element, and each turn of the loop goes on by the number of threads in the whole grid, gridDim.x * blockDim.x, while the element is less than n."),
         ),
-        (
-            "Such a loop over the grid is right for every grid and every n. For n less than the number of "
-            "threads, it is the test i < n."
-        ),
+        "Such a loop over the grid is right for every grid and every n. For n less than the number of threads, it is the test i < n.",
         (
             Wrong("; i += gridDim.x * blockDim.x)", "; i = n)", r"After add_to_all\[1, 8\], x\[8\]"),
             Wrong("gridDim.x * ", "", r"x\[32\], which .* nothing orders the two.*Go on by the number of threads"),
@@ -198,10 +169,7 @@ __global__ void add_to_all(int *x, int by, int n) {
     ),
     Exercise(
         "mirror",
-        """
-__global__ void mirror(const unsigned char *image, unsigned char *out, int width, int height) {
-}
-""",
+        "",
         """
 __global__ void mirror(const unsigned char *image, unsigned char *out, int width, int height) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -215,28 +183,22 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
             Launch((5, 4), (16, 16), (whole(80 * 64, 250, np.uint8), np.full(80 * 64, 255, np.uint8), 76, 62)),
         ),
         (
-            Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds"),
+            Hint("The mirror image of the first pixel of a row, x = 0, is the last one, width - 1. So that of x is width - 1 - x.", "bounds", r"thread \(0, "),
+            Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds|outside"),
+            Hint("A row has `width` pixels, so pixel (x, y) is element y * width + x.", "race", "correct "),
             Hint("Beyond the end of a row, the next one begins: test both x < width and y < height.", "race"),
-            Hint(
-                "x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror "
-                "image is element y * width + width - 1 - x. Test both x < width and y < height."
-            ),
+            Hint("x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror image is element y * width + width - 1 - x. Test both x < width and y < height."),
         ),
+        "For 76 x 62 pixels, 5 x 4 blocks of 16 x 16 threads are 80 x 64 threads: some are beyond the right edge and below the picture.",
         (
-            "5 x 4 blocks of 16 x 16 threads are 80 x 64 threads for 76 x 62 pixels: threads overlap on the right"
-            " and below."
-        ),
-        (
+            Wrong("width - 1 - x", "width - x", "first pixel of a row"),
             Wrong(" && y < height", "", r"out\[4712\] is .*, not 255"),
             Wrong(" + width - 1 - x]", " + x]", r"out\[0\]"),
         ),
     ),
     Exercise(
         "reverse_blocks",
-        """
-__global__ void reverse_blocks(int *x) {
-}
-""",
+        "",
         """
 __global__ void reverse_blocks(int *x) {
     __shared__ int tile[64];
@@ -251,28 +213,20 @@ __global__ void reverse_blocks(int *x) {
         (
             Hint("The last element of a tile of 64 is tile[63]: thread t takes tile[63 - t].", "bounds", "tile"),
             Hint("The first thread takes the last element of the tile: thread t takes tile[63 - t].", "result"),
-            Hint(
-                "Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. "
-                "Between the two, all threads must wait: __syncthreads()."
-            ),
+            Hint("An element must be in the tile before another thread overwrites it. Block b has the elements from 64 * b on.", "global race|global bounds"),
+            Hint("Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. Between the two, all threads must wait: __syncthreads()."),
         ),
-        (
-            "After the barrier, the whole tile has been written. (Without shared memory, a thread could overwrite"
-            " an element that another one has not read yet.)"
-        ),
+        "After the barrier, the whole tile has been written. (Without shared memory, a thread could overwrite an element that another one has not read yet.)",
         (
             Wrong("__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),
+            Wrong("__shared__ int", "int", "an array of its own"),
+            Wrong("blockIdx.x * 64 + ", "", "the elements from 64"),
             Wrong("63 - threadIdx.x", "64 - threadIdx.x", r"tile\[63\]: thread t"),
         ),
     ),
     Exercise(
         "saxpy",
-        """
-__global__ void saxpy(float a, const float *x, float *y, int n) {
-    for (int i = 0; i < n; ++i)
-        y[i] = a * x[i] + y[i];
-}
-""",
+        (("int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) ", "for (int i = 0; i < n; ++i)\n        "),),
         """
 __global__ void saxpy(float a, const float *x, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -280,12 +234,9 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
 }
 """,
         saxpy,
+        (Launch(2, 8, (2.0, whole(13), whole(14)[:13], 13)), Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200))),
         (
-            Launch(2, 8, (2.0, whole(13), whole(14)[:13], 13)),
-            Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200)),
-        ),
-        (
-            Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", r"y\[0\]"),
+            Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", "loop"),
             Hint("y[i] is added, too: the new y[i] is a * x[i] plus the old one.", like=times),
             Hint("More threads run than there are elements: test i < n.", "bounds"),
             Hint("Each y[i] with i < n becomes a * x[i] + y[i], once.", "result"),
@@ -301,12 +252,7 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
     ),
     Exercise(
         "neighbors",
-        """
-__global__ void neighbors(const int *x, int *y, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = x[i - 1] + x[i] + x[i + 1];
-}
-""",
+        (("max(i - 1, 0)] + x[i] + x[min(i + 1, n - 1)", "i - 1] + x[i] + x[i + 1"),),
         """
 __global__ void neighbors(const int *x, int *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -314,17 +260,14 @@ __global__ void neighbors(const int *x, int *y, int n) {
 }
 """,
         neighbors,
-        (
-            Launch(2, 8, (whole(12, dtype="i4"), untouched(12, "i4"), 12)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128)),
-        ),
+        (Launch(2, 8, (whole(12, dtype="i4"), untouched(12, "i4"), 12)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128))),
         (
             Hint("Thread 0 has no left neighbor. Let it use element 0 instead: max(i - 1, 0).", "bounds", r"x\[-1\]|before"),
-            Hint("The last element has no right neighbor. Let it use itself instead: min(i + 1, n - 1).", "bounds", "x"),
+            Hint("The last element has no right neighbor. Let it use itself instead: min(i + 1, n - 1).", "bounds", r"\bx\["),
             Hint("At the ends, the missing neighbor counts as the element itself, not as the one at the other end.", like=around),
             Hint("At the ends, the missing neighbor counts as the element itself, not as 0.", like=with_zeros),
             Hint("A thread whose i is n or more must do nothing.", "bounds"),
-            Hint("y[i] is the sum of x[i] and its two neighbors.", "result"),
+            Hint("y[i] is the sum of x[i] and its two neighbors. At the ends, the element itself counts for the missing one.", "result"),
         ),
         "An index that is clamped stays in the array. Only the ends are affected, and no thread needs a branch of its own.",
         (
@@ -336,13 +279,7 @@ __global__ void neighbors(const int *x, int *y, int n) {
     ),
     Exercise(
         "volume",
-        """
-__global__ void volume(int *v, int nx, int ny, int nz) {
-    int x = blockIdx.x * blockDim.x + threadIdx.x;
-    int y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x < nx && y < ny) v[y * nx + x] = 10 * y + x;
-}
-""",
+        (("int z = blockIdx.z * blockDim.z + threadIdx.z;\n    if (x < nx && y < ny && z < nz) v[(z * ny + y) * nx + x] = 100 * z +", "if (x < nx && y < ny) v[y * nx + x] ="),),
         """
 __global__ void volume(int *v, int nx, int ny, int nz) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -352,15 +289,12 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
 }
 """,
         volume,
-        (
-            Launch((1, 1, 2), (4, 2, 2), (untouched(24, "i4"), 3, 2, 4)),
-            Launch((2, 2, 1), (4, 4, 4), (untouched(8 * 5 * 3, "i4"), 8, 5, 3)),
-        ),
+        (Launch((1, 1, 2), (4, 2, 2), (untouched(24, "i4"), 3, 2, 4)), Launch((2, 2, 1), (4, 4, 4), (untouched(8 * 5 * 3, "i4"), 8, 5, 3))),
         (
             Hint("Threads that differ only in z write the same element: z belongs in the index, too.", "race", r"thread \((\d+), (\d+), \d+\) of block .* thread \(\1, \2, \d+\)"),
             Hint("Beyond the end of a row, the next one begins. Each of the three coordinates has a limit of its own.", "race"),
             Hint("Each of the three coordinates has a limit of its own: nx, ny and nz.", "bounds"),
-            Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row.", "result"),
+            Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row. An element becomes 100 * z + 10 * y + x.", "result"),
         ),
         "Memory has one dimension. With each further one, multiply what there is by the next length and add the next coordinate.",
         (
@@ -372,13 +306,7 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
     ),
     Exercise(
         "lanes",
-        """
-__global__ void lanes(int *warp, int *lane) {
-    int t = threadIdx.y * blockDim.x + threadIdx.x;
-    warp[t] = threadIdx.y;
-    lane[t] = threadIdx.x;
-}
-""",
+        (("t / 32;\n    lane[t] = t % 32", "threadIdx.y;\n    lane[t] = threadIdx.x"),),
         """
 __global__ void lanes(int *warp, int *lane) {
     int t = threadIdx.y * blockDim.x + threadIdx.x;
@@ -387,10 +315,7 @@ __global__ void lanes(int *warp, int *lane) {
 }
 """,
         lanes,
-        (
-            Launch(1, (8, 4), (untouched(32, "i4"), untouched(32, "i4"))),
-            Launch(1, (16, 6), (untouched(96, "i4"), untouched(96, "i4"))),
-        ),
+        (Launch(1, (8, 4), (untouched(32, "i4"), untouched(32, "i4"))), Launch(1, (16, 6), (untouched(96, "i4"), untouched(96, "i4")))),
         (
             Hint("threadIdx.x counts the threads of one row of the block. A warp goes on into the next row: use t.", "result"),
             Hint("t is right as it is: each thread of the block has another one.", "race"),
@@ -423,21 +348,21 @@ __global__ void votes(const int *x, int *counts, int n) {
 }
 """,
         votes,
-        (
-            Launch(1, 32, (whole(20, dtype="i4"), untouched(1, "i4"), 20)),
-            Launch(2, 64, (whole(100, dtype="i4"), untouched(4, "i4"), 100)),
-        ),
+        (Launch(1, 32, (whole(20, dtype="i4"), untouched(1, "i4"), 20)), Launch(2, 64, (whole(100, dtype="i4"), untouched(4, "i4"), 100))),
         (
             Hint("Lane 0 reads the elements of all lanes. Let each lane read its own, and vote: __ballot_sync(0xffffffff, ...).", "target"),
             Hint("Let each lane read its own element and vote, instead of lane 0 for all. A lane without an element votes no.", "bounds", "lane|thread 0 "),
             Hint("The result of a vote has a bit per lane, and __popc counts its bits.", like=vote_masks),
+            Hint("counts has one element per warp: lane 0 of warp w writes counts[w].", "bounds", "counts"),
+            Hint("Each warp has a count, which its lane 0 writes: i % 32 == 0.", "missing"),
             Hint("Test i < n within the vote, before x[i] is read: i < n && x[i] > 4.", "bounds"),
             Hint("One lane of each warp should write the count.", "race"),
             Hint("counts has one element per warp: the number of its elements that are greater than 4.", "result"),
         ),
-        "A vote asks all lanes at once. Lanes that have no element take part as well, and vote no.",
+        "A vote asks all lanes at once. A lane that has no element votes no, and one that has ended counts as no.",
         (
             Wrong("__popc(lanes)", "lanes", "counts its bits"),
+            Wrong("counts[i / 32]", "counts[i]", "one element per warp"),
             Wrong("i < n && ", "", "within the vote"),
             Wrong("if (i % 32 == 0) ", "", "One lane of each warp"),
         ),
@@ -445,12 +370,7 @@ __global__ void votes(const int *x, int *counts, int n) {
     ),
     Exercise(
         "slopes",
-        """
-__global__ void slopes(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = i % 32 < 31 ? x[i + 1] - x[i] : 0;
-}
-""",
+        (("int mine = x[i];\n    int next = __shfl_down_sync(0xffffffff, mine, 1);\n    y[i] = next - mine", "y[i] = i % 32 < 31 ? x[i + 1] - x[i] : 0"),),
         """
 __global__ void slopes(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -460,10 +380,7 @@ __global__ void slopes(const int *x, int *y) {
 }
 """,
         slopes,
-        (
-            Launch(1, 32, (whole(32, dtype="i4"), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
             Hint("Each warp loads twice. The next element is already in a register of the next lane: __shfl_down_sync(0xffffffff, mine, 1).", "target"),
             Hint("__shfl_up_sync fetches the value of the lane below, and __shfl_down_sync that of the lane above.", like=slopes_up),
@@ -481,15 +398,7 @@ __global__ void slopes(const int *x, int *y) {
     ),
     Exercise(
         "above_min",
-        """
-__global__ void above_min(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int least = x[i];
-    for (int offset = 16; offset > 0; offset /= 2)
-        least = min(least, __shfl_down_sync(0xffffffff, least, offset));
-    y[i] = x[i] - least;
-}
-""",
+        (("__shfl_xor_sync", "__shfl_down_sync"),),
         """
 __global__ void above_min(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -500,17 +409,14 @@ __global__ void above_min(const int *x, int *y) {
 }
 """,
         above_min,
-        (
-            Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, 1000, "i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))), Launch(2, 64, (whole(128, 1000, "i4"), untouched(128, "i4")))),
         (
             Hint("y[i] is what x[i] has above the minimum.", like=only_min),
             Hint(
-                "Only lane 0 knows the minimum of all lanes in the end. Let both lanes of a pair get the smaller value:"
-                " __shfl_xor_sync(0xffffffff, least, offset) exchanges the values of lanes i and i ^ offset.",
+                "Only lane 0 knows the minimum of all lanes in the end. Let both lanes of a pair get the smaller value: __shfl_xor_sync(0xffffffff, least, offset) exchanges the values of lanes i and i ^ offset.",
                 like=above_those_behind,
             ),
+            Hint("y[i] is x[i] less the minimum.", "result", "-1 times"),
             Hint("Each lane must hear of all others: take the smaller value for the offsets 16, 8, 4, 2 and 1.", "result"),
         ),
         "With xor, the lanes of each pair exchange their values, so after five steps every lane has the result. With down, only lane 0 has it.",
@@ -522,13 +428,7 @@ __global__ void above_min(const int *x, int *y) {
     ),
     Exercise(
         "times_first",
-        """
-__global__ void times_first(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    int source = 0;
-    y[i] = x[i] * __shfl_sync(0xffffffff, x[i], source);
-}
-""",
+        (("__ffs(__ballot_sync(0xffffffff, x[i] != 0)) - 1", "0"),),
         """
 __global__ void times_first(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -537,14 +437,13 @@ __global__ void times_first(const int *x, int *y) {
 }
 """,
         times_first,
-        (
-            Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 4), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4")))),
         (
             Hint("Lane 0 has a 0. Ask all lanes which of them has not, __ballot_sync(0xffffffff, x[i] != 0), and take the lowest of them.", like=times_lane_0),
             Hint("__ffs counts bits from 1: the lowest lane is one less.", like=times_second),
             Hint("__clz finds the highest bit that is set, and the first lane is the lowest one: __ffs.", like=times_last),
+            Hint("All lanes vote, and all have a result: none may return before.", "missing"),
+            Hint("y[i] is x[i] times the first element that is not 0.", "result", "the same"),
             Hint("source is the lowest lane whose bit is set in the vote.", "result"),
             Hint("All 32 lanes must vote, and all must call the shuffle."),
         ),
@@ -557,17 +456,7 @@ __global__ void times_first(const int *x, int *y) {
     ),
     Exercise(
         "warp_scan",
-        """
-__global__ void warp_scan(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
-    int sum = x[i];
-    for (int offset = 1; offset < 32; offset *= 2) {
-        int left = __shfl_up_sync(0xffffffff, sum, offset);
-        sum += left;
-    }
-    y[i] = sum;
-}
-""",
+        (("if (lane >= offset) ", ""),),
         """
 __global__ void warp_scan(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
@@ -580,18 +469,17 @@ __global__ void warp_scan(const int *x, int *y) {
 }
 """,
         warp_scan,
+        (Launch(1, 32, (whole(32, dtype="i4") + 1, untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
-            Launch(1, 32, (whole(32, dtype="i4") + 1, untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"))),
-        ),
-        (
+            Hint("y[i] contains x[i], too. This sum ends with the lane before it.", "result", "element before it"),
             Hint("A lane that has no lane `offset` below it gets its own value back, and must not add it: test lane >= offset.", "result", r"y\[0\]"),
-            Hint("The offsets are 1, 2, 4, 8 and 16: what a lane adds covers twice as many elements each time.", "result"),
+            Hint("__shfl_up_sync brings the sum of the lane `offset` below. The offsets are 1, 2, 4, 8 and 16: what a lane adds covers twice as many elements each time.", "result"),
             Hint("All lanes must call the shuffle. Only the addition may be in the if."),
         ),
         "After the step with offset d, each lane has the sum of the 2d elements that end with its own. Five steps, and no barrier.",
         (
             Wrong("lane >= offset", "lane > offset", "The offsets are"),
+            Wrong("y[i] = sum", "y[i] = sum - x[i]", "ends with the lane before it"),
             Wrong("int left = __shfl_up_sync(0xffffffff, sum, offset);\n        if (lane >= offset) sum += left;",
                   "if (lane >= offset) sum += __shfl_up_sync(0xffffffff, sum, offset);", "Only the addition"),
             Wrong("offset *= 2", "offset += 1", "The offsets are"),
@@ -599,13 +487,7 @@ __global__ void warp_scan(const int *x, int *y) {
     ),
     Exercise(
         "compact",
-        """
-__global__ void compact(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
-    int place = lane;
-    if (x[i] > 0) y[i - lane + place] = x[i];
-}
-""",
+        (("unsigned kept = __ballot_sync(0xffffffff, x[i] > 0);\n    int place = __popc(kept & ((1u << lane) - 1))", "int place = lane"),),
         """
 __global__ void compact(const int *x, int *y) {
     int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
@@ -615,13 +497,11 @@ __global__ void compact(const int *x, int *y) {
 }
 """,
         compact,
-        (
-            Launch(1, 32, (whole(32, 4, "i4") * (np.arange(32) % 3 > 0), untouched(32, "i4"))),
-            Launch(2, 64, (whole(128, 3, "i4"), untouched(128, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, 4, "i4") * (np.arange(32) % 3 > 0), untouched(32, "i4"))), Launch(2, 64, (whole(128, 3, "i4"), untouched(128, "i4")))),
         (
             Hint("Elements have stayed where they were. An element's place is the number of lanes below its own that keep theirs.", like=holes),
-            Hint("__popc(kept) counts all lanes. Count those below: keep only the lower `lane` bits, kept & ((1u << lane) - 1).", "race"),
+            Hint("Each warp has 32 places of its own, from i - lane on.", "race", r"thread \d+ \(block"),
+            Hint("Only lanes that keep their element write it. __popc(kept) counts all of them. Count those below: keep only the lower `lane` bits, kept & ((1u << lane) - 1).", "race"),
             Hint("The first element that is kept belongs at place 0: a lane does not count itself.", "result", r"is -1, not"),
             Hint("y[i - lane + place] = x[i], where place is the number of lower lanes with an element above 0.", "result"),
         ),
@@ -657,16 +537,13 @@ __global__ void stencil(const int *x, int *y, int n) {
 }
 """,
         stencil,
-        (
-            Launch(1, 64, (whole(28, dtype="i4"), untouched(28, "i4"), 28)),
-            Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127)),
-        ),
+        (Launch(1, 64, (whole(28, dtype="i4"), untouched(28, "i4"), 28)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127))),
         (
             Hint("The tile needs two more elements on each side, 68 in all, so thread t's own element is tile[t + 2].", "bounds", "tile"),
             Hint("Elements before the first one and behind the last one count as 0, and must not be read.", "bounds"),
-            Hint("A thread reads what others have loaded: a barrier must be between, which all threads reach.", "race"),
+            Hint("A thread reads what others have loaded: a barrier must be between, which all threads reach.", "shared race"),
             Hint("Each element is loaded by five threads. Load it into the tile once, and the halo by two threads of the block.", "target"),
-            Hint("y[i] is the sum of the five elements from x[i - 2] to x[i + 2]. Those that do not exist count as 0.", "result"),
+            Hint("y[i] is the sum of the five elements from x[i - 2] to x[i + 2], also where another block has them. Those that do not exist count as 0.", "result"),
             Hint("The tile has elements that no thread has loaded: the halo is two on each side.", "uninitialised"),
         ),
         "The block fetches its 64 elements and a halo of 4, where single threads would fetch 320.",

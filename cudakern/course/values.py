@@ -66,10 +66,7 @@ __global__ void pack_bits(const unsigned char *flags, unsigned *words, int n) {
 }
 """,
         pack_bits,
-        (
-            Launch(1, 2, (whole(32, 2, "u1"), untouched(1, "i4").view("u4"), 1)),
-            Launch(2, 8, (whole(480, 2, "u1"), untouched(15, "i4").view("u4"), 15)),
-        ),
+        (Launch(1, 2, (whole(32, 2, "u1"), untouched(1, "i4").view("u4"), 1)), Launch(2, 8, (whole(480, 2, "u1"), untouched(15, "i4").view("u4"), 15))),
         (
             Hint("Each flag takes a trip to global memory and back. Collect the bits in a variable of the thread, and store it once.", "target"),
             Hint("Flag 0 is the lowest bit of its word.", like=pack_backwards),
@@ -102,13 +99,10 @@ __global__ void shared_table(const int *x, const int *table, int *y, int n) {
 }
 """,
         shared_table,
-        (
-            Launch(1, 8, (whole(16, 128, "i4"), whole(128, 1000, "i4"), untouched(16, "i4"), 16)),
-            Launch(1, 64, (whole(512, 128, "i4"), whole(128, 1000, "i4"), untouched(512, "i4"), 512)),
-        ),
+        (Launch(1, 8, (whole(16, 128, "i4"), whole(128, 1000, "i4"), untouched(16, "i4"), 16)), Launch(1, 64, (whole(512, 128, "i4"), whole(128, 1000, "i4"), untouched(512, "i4"), 512))),
         (
             Hint("32 random entries of the table are up to 32 sectors. Copy the table to shared memory first, with neighbors reading neighbors.", "target"),
-            Hint("Who loads an entry and who uses it are different threads: wait between.", "race"),
+            Hint("Who loads an entry and who uses it are different threads: wait between.", "shared race"),
             Hint("The table has 128 entries, and a block may have fewer threads: load it in a loop.", "uninitialised"),
             Hint("The table has 128 entries, x and y have n elements.", "bounds"),
             Hint("y[i] is entry x[i] of the table.", "result"),
@@ -172,12 +166,7 @@ __global__ void moving_sum(const int *x, int *y, int rows, int columns) {
     ),
     Exercise(
         "bincount",
-        """
-__global__ void bincount(const int *x, int *counts) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    atomicAdd(&counts[x[i]], 1);
-}
-""",
+        (("unsigned equal = __match_any_sync(0xffffffff, x[i]);\n    if (i % 32 == __ffs(equal) - 1) atomicAdd(&counts[x[i]], __popc(equal)", "atomicAdd(&counts[x[i]], 1"),),
         """
 __global__ void bincount(const int *x, int *counts) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -186,13 +175,11 @@ __global__ void bincount(const int *x, int *counts) {
 }
 """,
         bincount,
-        (
-            Launch(1, 32, (whole(32, 4, "i4"), np.zeros(4, "i4"))),
-            Launch(2, 64, (whole(128, 2, "i4") * 8, np.zeros(16, "i4"))),
-        ),
+        (Launch(1, 32, (whole(32, 4, "i4"), np.zeros(4, "i4"))), Launch(2, 64, (whole(128, 2, "i4") * 8, np.zeros(16, "i4")))),
         (
             Hint("Lanes with equal elements take turns. __match_any_sync(0xffffffff, x[i]) names the lanes with the same element: one of them can add for all.", "target"),
             Hint("One lane of each group adds, and it must add for all: the number of bits, __popc(equal).", like=one_per_group),
+            Hint("x[i] names the count, for the warp as a whole.", "bounds"),
             Hint("Several warps add to the same count: use atomicAdd.", "race"),
             Hint("Of each group of equal lanes, one adds their number. The lowest is __ffs(equal) - 1.", "result"),
             Hint("All 32 lanes must call __match_any_sync."),
@@ -227,10 +214,7 @@ __global__ void largest(const float *x, float *result, int n) {
 }
 """,
         largest,
-        (
-            Launch(2, 8, (whole(13) - 4, np.full(1, -9, "f4"), 13)),
-            Launch(2, 32, (whole(60, 1000) - 2000, np.full(1, -9999, "f4"), 60)),
-        ),
+        (Launch(2, 8, (whole(13) - 4, np.full(1, -9, "f4"), 13)), Launch(2, 32, (whole(60, 1000) - 2000, np.full(1, -9999, "f4"), 60))),
         (
             Hint("Between comparing and writing, another thread may have written more. atomicCAS(word, old, new) writes only if the word is still old, and returns what it was: try again until it was.", "race"),
             Hint("The bits of negative floats, read as integers, are in the opposite order, so atomicMax of ints is not right for them.", like=largest_of_bits),

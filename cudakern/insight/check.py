@@ -20,8 +20,9 @@ from .._errors import CudaError
 from .._installed import KERNELS, PACKAGE
 from ..calls.observer import Observed, Observer, Run, observed
 from ..own import arguments, cuda_source
-from ..own.compile import Kernel
+from ..own.compile import Kernel, Program
 from ..own.compile import _Run as OwnRun
+from ..own.compile import compile as compile_source
 from ..own.sets import in_mode
 from . import checker
 from .checker import Place
@@ -288,6 +289,12 @@ def checking() -> Iterator[None]:
     """
     with _checked(True):
         yield
+
+
+def compiled_for_checks(source: str, name: str) -> Program:
+    """compile(), as checks run kernels: the program is compiled once, and not without checks at first."""
+    with use_backend("emulator"), observed(Checking(raises=False)):
+        return compile_source(source, name=name)
 
 
 def check(function: Callable[..., Any], *arguments: Any, notes: bool = False, **keywords: Any) -> Findings:

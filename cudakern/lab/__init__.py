@@ -10,6 +10,8 @@ Other memory   bank_conflicts, constant_memory, registers, spilling, textures
 The host       host_memory: rates of copies; overlap: copies during kernels
 Time           timing: three clocks; sample_sort_stages: the stages of one algorithm
 
+recorded shows an experiment as it was recorded on an H200. curves and roofline draw your own numbers.
+
 They use these functions, which help with your own kernels, too: sectors and wavefronts count the transactions of a
 warp's request, printed captures the output of kernels, and mapped makes a device array in host memory.
 
@@ -27,9 +29,12 @@ from ._memory import coalescing as coalescing
 from ._memory import layouts as layouts
 from ._memory import sectors as sectors
 from ._memory import wavefronts as wavefronts
+from ._pictures import curves as curves
+from ._pictures import roofline as roofline
 from ._printed import Printed as Printed
 from ._printed import hello as hello
 from ._printed import printed as printed
+from ._recorded import recorded as recorded
 from ._textures import textures as textures
 from ._thread_map import ThreadMap as ThreadMap
 from ._thread_map import thread_map as thread_map

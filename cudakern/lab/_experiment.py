@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import textwrap
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -182,7 +183,7 @@ class Experiment(_display.Shown):
 
         picture = Picture(figsize=(9, 4), layout="constrained")
         self.draw(self, picture)
-        picture.suptitle(f"{self.title}; {self.backend.device_name}", fontsize=10)
+        picture.suptitle(textwrap.fill(f"{self.title}; {self.backend.device_name}", 90), fontsize=10)
         return picture.saved(path)
 
 

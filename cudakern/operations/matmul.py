@@ -20,8 +20,8 @@ from ..calls.call import call
 from ..calls.checks import not_an_array, refuse_shape
 from ..calls.host import host_array, refuse_elsewhere
 from ..calls.on_host import answers_at_once
-from ..calls.rule import Inputs, Layouts, Rule, broadcast_shape, spread
-from ..calls.table import AUTO, find
+from ..calls.rule import CONVERT, Inputs, Layouts, Rule, broadcast_shape, spread
+from ..calls.table import AUTO, find, type_in_words
 from . import tiled_product
 from .registry import ArrayStack, NumpyOut, Result, random_arrays, registered, widened
 
@@ -131,10 +131,16 @@ def by_numpy(a: Any, b: Any, out: Any = None) -> Any:
     try:
         return np.matmul(a, b, out=out)
     except TypeError:
-        if isinstance(out, str):
+        if not isinstance(out, (np.ndarray, tuple, type(None), type(...))):
             raise TypeError(not_an_array("matmul", out)) from None
+        for name, x in zip("ab", (a, b), strict=True):
+            if (dtype := np.asarray(x).dtype).kind not in "biufcO":
+                raise TypeError(f"matmul takes numbers, but {name} is {type_in_words(dtype)}; {CONVERT}") from None
         raise
     except ValueError:
+        for name, x in zip("ab", (a, b), strict=True):
+            if np.ndim(x) == 0 and np.asarray(x).dtype.kind == "O":
+                raise ValueError(f"matmul: {name} must be an array, not {type(x).__name__}") from None
         rules = product(np.shape(a), np.shape(b))
         if isinstance(out, np.ndarray):
             rules.check_out(out.shape)

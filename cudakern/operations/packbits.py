@@ -127,7 +127,7 @@ def packbits(
     if axis is None:
         return call(RULE, (a,), None, variant, stream, parameters, own)
     x = a if isinstance(a, DeviceArray) else host_array(a, "a")
-    index = axis_of(axis, max(x.ndim, 1))
+    index = axis_of("packbits", axis, max(x.ndim, 1))
     if x.ndim < 2:
         return call(RULE, (x,), None, variant, stream, parameters, own)
     if not isinstance(x, DeviceArray) and variant in (AUTO, NUMPY):

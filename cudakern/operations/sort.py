@@ -102,7 +102,9 @@ def sort(a: ArrayLike, axis: int | None = -1, *, variant: str = AUTO, stream: An
     x = a if on_device else host_array(a, "a")
     if axis is None:
         x, axis = x.reshape(-1), -1
-    along = axis_of(axis, x.ndim)
+    if not x.ndim and x.dtype.kind not in "biufc":
+        raise TypeError(f"sort: a must be an array, not {type(a).__name__}")
+    along = axis_of("sort", axis, x.ndim)
     several = x.ndim > 1 and x.size != x.shape[along]
     if several and not on_device and variant in (AUTO, NUMPY):
         return call(SEVERAL_ROWS, (x,), None, variant, stream, parameters, {"axis": along})

@@ -1,4 +1,4 @@
-"""diff: what a variant changes in the kernel of the step before."""
+"""diff: what a variant changes in the kernel of the step before, or of another one."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ def _code(text: Source) -> list[str]:
     return re.sub(r"\A//[^\n]*\n|\n// An example, with .*\Z", "", text, flags=re.S).splitlines()
 
 
-def diff(op: NameOrFunction, variant: str) -> Difference:
-    """What ``variant`` of ``op`` changes in the kernel of the step that it comes after: a ``str``, a unified diff of
-    their plain texts (``source(op, variant, plain=True)``), which a notebook shows side by side. ValueError for an
-    unknown name, for the first step of a ladder, and for a variant without a kernel.
+def diff(op: NameOrFunction, variant: str, to: str | None = None) -> Difference:
+    """What ``variant`` of ``op`` changes in the kernel of the step that it comes after; or, as ``diff(op, a, b)``, what
+    changes from ``a`` to ``b``. A ``str``, a unified diff of their plain texts (``source(op, variant, plain=True)``),
+    which a notebook shows side by side. ValueError for an unknown name, for a variant without a kernel, and for the
+    first step of a ladder alone.
 
     Examples
     --------
@@ -71,15 +72,20 @@ def diff(op: NameOrFunction, variant: str) -> Difference:
     --- matmul, naive_2d
     +++ matmul, tiled_plain
     ...
+    >>> print(cudakern.diff("matmul", "naive", "tiled"))  # doctest: +ELLIPSIS
+    --- matmul, naive
+    +++ matmul, tiled
+    ...
     """
     op = operation_name(op)
-    entry = table.find(op, variant)
-    if not entry.kernels:
-        raise ValueError(f"diff: {op}: {variant!r} is computed by NumPy and has no kernel")
-    if entry.after is None:
-        following = [other.name for other in table.variants(op) if other.after == entry.name]
+    for name in filter(None, (variant, to)):
+        if not table.find(op, name).kernels:
+            raise ValueError(f"diff: {op}: {name!r} is computed by NumPy and has no kernel")
+    before, after = (table.find(op, variant).after, variant) if to is None else (variant, to)
+    if before is None:
+        following = [other.name for other in table.variants(op) if other.after == after]
         hint = f"; {following[0]!r} comes after it" if following else ""
-        raise ValueError(f"diff: {op}: {variant!r} is the first step, with no step before it{hint}")
-    before, after = (source(op, name, plain=True) for name in (entry.after, variant))
-    lines = difflib.unified_diff(_code(before), _code(after), f"{op}, {entry.after}", f"{op}, {variant}", lineterm="")
-    return Difference("\n".join(lines), before, after)
+        raise ValueError(f"diff: {op}: {after!r} is the first step, with no step before it{hint}")
+    old, new = (source(op, name, plain=True) for name in (before, after))
+    lines = difflib.unified_diff(_code(old), _code(new), f"{op}, {before}", f"{op}, {after}", lineterm="")
+    return Difference("\n".join(lines), old, new)

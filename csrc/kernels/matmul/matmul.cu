@@ -30,7 +30,7 @@ ck_run run_wgmma_split_k;                                                       
 ck_run run_wgmma_tf32, run_wgmma_int8;                                                 // wgmma_along_k.cu
 ck_run run_split_fp16, run_split_bf16;                                                 // split.cu
 ck_run run_split_inside, run_split_small;         // split_inside.cu, split_small.cu
-ck_run run_tensor_cores, run_tensor_cores_double; // tensor_cores.cu
+ck_run run_tensor_cores, run_tensor_cores_double; // tensor_cores.cu, tensor_cores_double.cu
 ck_run run_tensor_cores_split_k;                  // tensor_cores_split_k.cu
 
 namespace {
@@ -266,7 +266,8 @@ const ck_variant variants[] = {
          "Tensor cores for int8, with exact sums in int32; only with out= of int32",
          "Small integers need no rounding: sums of their products fit in 32 bits", "PTX: wgmma, s8"),
     RUNG(41, tensor_cores_double, AFTER(warp_tiles), AT_LEAST(90), TYPES(F64_F64_F64), SEQUENTIAL, CK_DETERMINISTIC,
-         TILE_SIZE, depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync)",
+         PARAMETERS(PARTS, GROUPS, CHOICE(tile, "rows of a block's tile, of 64 columns; 0: by the sizes", 0, 64, 32)),
+         depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync); blocks may divide k",
          "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
     RUNG(50, fastest, AFTER(split_small), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
          depth_of_fastest, KERNELS("split_inside"),

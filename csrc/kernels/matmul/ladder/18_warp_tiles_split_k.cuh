@@ -30,25 +30,19 @@ __global__ void __launch_bounds__(warp_tiles_small::THREADS, 4)
     DYNAMIC_SHARED(float, slabs);
     operands<float, false> op = stack.of_block();
     let_next_grid_begin(); // add_groups, which waits
-    const int parts = cluster_size(), rank = cluster_rank(), groups = sums_of_groups.groups;
-    const int cluster = static_cast<int>(blockIdx.x) / parts, group = cluster % groups;
-    const tile_origin first = tile_of_block<ROWS, COLUMNS>(op.m, op.n, static_cast<unsigned>(cluster / groups));
+    const cluster_part part(sums_of_groups.groups);
+    const tile_origin first = tile_of_block<ROWS, COLUMNS>(op.m, op.n, part.tile);
     const warp_place<size> place;
-
-    // This block's part of k: whole slabs.
-    const int64_t slabs_of_k = (op.k + size::DEPTH - 1) / size::DEPTH, part = group * parts + rank;
-    const int64_t begin = slabs_of_k * part / (groups * parts) * size::DEPTH;
-    const int64_t end = slabs_of_k * (part + 1) / (groups * parts) * size::DEPTH;
-    op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
-    op.k = (end < op.k ? end : op.k) - begin;
+    part.take(op, size::DEPTH);
     float sum[size::THREAD_ROWS][size::THREAD_COLUMNS] = {};
     add_warp_tile<size, A_ALONG_K, B_ALONG_K>(sum, slabs, op, first, place);
 
     __syncthreads(); // all warps have read the slabs
     const output_matrix<float, false> own = {slabs, COLUMNS, 1};
     store_tile<true>(own, place.ty, size::LANES_Y * 4, place.tx, size::LANES_X * 4, ROWS, COLUMNS, sum);
-    add_parts_of_cluster<ROWS, COLUMNS, size::THREADS>(slabs, rank, parts, static_cast<int>(threadIdx.x),
-                                                       sums_of_groups.target(op, group, groups), first, op.m, op.n);
+    add_parts_of_cluster<ROWS, COLUMNS, size::THREADS>(slabs, part.rank, part.count, static_cast<int>(threadIdx.x),
+                                                       sums_of_groups.target(op, part.group, part.groups), first,
+                                                       op.m, op.n);
 }
 
 } // namespace matmul

@@ -32,18 +32,10 @@ __global__ void __launch_bounds__(tensor_cores_small::THREADS, 3)
     DYNAMIC_SHARED(unsigned char, slabs);
     operands<T, false> op = stack.of_block();
     let_next_grid_begin(); // add_groups, which waits
-    const int parts = cluster_size(), rank = cluster_rank(), groups = sums_of_groups.groups;
-    const int cluster = static_cast<int>(blockIdx.x) / parts, group = cluster % groups;
-    const tile_origin first =
-        tile_of_block<size::ROWS, size::COLUMNS>(op.m, op.n, static_cast<unsigned>(cluster / groups));
+    const cluster_part part(sums_of_groups.groups);
+    const tile_origin first = tile_of_block<size::ROWS, size::COLUMNS>(op.m, op.n, part.tile);
     const fragment_place<size> place;
-
-    // This block's part of k: whole slabs.
-    const int64_t slabs_of_k = (op.k + size::DEPTH - 1) / size::DEPTH, part = group * parts + rank;
-    const int64_t begin = slabs_of_k * part / (groups * parts) * size::DEPTH;
-    const int64_t end = slabs_of_k * (part + 1) / (groups * parts) * size::DEPTH;
-    op.a.data += begin * op.a.column_stride, op.b.data += begin * op.b.row_stride;
-    op.k = (end < op.k ? end : op.k) - begin;
+    part.take(op, size::DEPTH);
     float sum[size::WARP_ROWS / 16][size::WARP_COLUMNS / 8][4] = {};
     add_fragments<T, size, a_copies, b_copies>(sum, slabs, op, first, place);
 
@@ -60,14 +52,14 @@ __global__ void __launch_bounds__(tensor_cores_small::THREADS, 3)
                                             x * 8) = make_float2(sum[y][x][half * 2], sum[y][x][half * 2 + 1]);
     const int thread = static_cast<int>(threadIdx.x);
     const auto add_parts = [&](const auto &c) {
-        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(sums, rank, parts, thread, c, first, op.m,
-                                                                       op.n);
+        add_parts_of_cluster<size::ROWS, size::COLUMNS, size::THREADS>(sums, part.rank, part.count, thread, c, first,
+                                                                       op.m, op.n);
     };
     const bool pairs = (reinterpret_cast<uintptr_t>(op.c.data) | static_cast<uint64_t>(op.c.row_stride * 2)) % 4 == 0;
-    if (groups > 1) {
-        add_parts(sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), group,
+    if (part.groups > 1) {
+        add_parts(sums_of_groups.matrix(static_cast<int>(op.m), static_cast<int>(op.n), part.group,
                                         static_cast<int>(gridDim.z), static_cast<int>(blockIdx.z)));
-    } else if (parts > 1 || pairs) {
+    } else if (part.count > 1 || pairs) {
         add_parts(op.c);
     } else { // single elements: those of a warp are neighbors, so that they are written together
         __syncthreads();

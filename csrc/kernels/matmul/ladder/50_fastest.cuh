@@ -165,7 +165,9 @@ inline const char *fastest_of(const ck_call *of) {
         // So few tiles that larger ones would leave most multiprocessors without work.
         if (capability >= 80 && tiles_of_small(call) <= 2 * call->limits->multiprocessors) return "small_tiles";
         return capability >= 80 ? "warp_tiles" : "vectorized";
-    case CK_FLOAT64: return tiny ? "tiled" : capability >= 90 ? "tensor_cores_double" : "register_tile";
+    case CK_FLOAT64:
+        if (tiny && (capability < 90 || inner(call) <= 32)) return "tiled";
+        return capability >= 90 ? "tensor_cores_double" : "register_tile";
     case CK_FLOAT16:
     case CK_BFLOAT16:
         return tiny ? "tiled" : hopper ? fastest_of_halves(call) : capability >= 80 ? "tensor_cores" : "tiled";

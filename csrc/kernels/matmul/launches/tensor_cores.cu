@@ -1,6 +1,5 @@
-// The launches of the variants that use the tensor cores through mma.sync. The table is in matmul.cu.
+// The launches of "tensor_cores". The table is in matmul.cu.
 #include "../ladder/20_tensor_cores.cuh"
-#include "../ladder/41_tensor_cores_double.cuh"
 
 #include "common.cuh"
 
@@ -16,16 +15,6 @@ CK_RUN(tensor_cores) {
                                 : tensor_cores<T, tensor_cores_small, A, B>,
                           "tensor_cores", operands_of_lines<T>(call), call, plan, context, error);
         });
-    });
-}
-
-CK_RUN(tensor_cores_double) {
-    const bool large = plan->block[0] == tensor_cores_double_large::THREADS;
-    return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
-        constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        return launch(large ? tensor_cores_double<tensor_cores_double_large, A, B>
-                            : tensor_cores_double<tensor_cores_double_small, A, B>,
-                      "tensor_cores_double", first_operands<double, false>(call), call, plan, context, error);
     });
 }
 

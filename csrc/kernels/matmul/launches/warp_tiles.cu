@@ -37,22 +37,10 @@ CK_RUN(small_tiles) {
 }
 
 CK_RUN(warp_tiles_split_k) {
-    if (empty(call)) return CK_OK;
-    using size = warp_tiles_small;
     return with_directions(call, plan, [&](auto a_along_k, auto b_along_k) {
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
-        // The plan has the workspace for each group, the blocks of all clusters, and all products in z.
-        const group_sums sums = group_sums_of(call, plan, context);
-        const int64_t tiles = product(divide_up(rows(call), size::ROWS), divide_up(columns(call), size::COLUMNS));
-        const int parts = static_cast<int>(plan->grid[0] / tiles / sums.groups);
-        CK_TRY(in_parts(first_operands<float, false>(call), axes_of<float>(call), plan->grid[2],
-                        [&](const operand_stack<float, false> &stack, int64_t count) {
-                            return ck_launch_cluster(parts, context, error, "warp_tiles_split_k",
-                                                     warp_tiles_split_k<A, B>,
-                                                     dim3(plan->grid[0], 1, static_cast<unsigned>(count)),
-                                                     ck_dim3(plan->block), plan->shared_bytes, stack, sums);
-                        }));
-        return launch_add_groups<float>(call, sums, context, error);
+        return launch_parts<warp_tiles_small>(warp_tiles_split_k<A, B>, "warp_tiles_split_k",
+                                              first_operands<float, false>(call), call, plan, context, error);
     });
 }
 

@@ -10,19 +10,20 @@
 namespace matmul {
 
 // C = the sum of the groups' sums, one thread per element, in the order of the groups.
-template <typename T> __global__ void add_groups(const box_operands<T> operands, const group_sums sums_of_groups) {
+template <typename T>
+__global__ void add_groups(const box_operands<T> operands, const partial_sums<number<T>> sums_of_groups) {
     const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const int64_t each = static_cast<int64_t>(operands.m) * operands.n, elements = each * operands.products;
     if (i >= elements) return;
     const product_index<T> product(operands, static_cast<int>(i / each));
     const int64_t row = i % each / operands.n, column = i % operands.n;
-    const float *const from = sums_of_groups.data + i;
-    float sum = 0;
+    const number<T> *const from = sums_of_groups.data + i;
+    number<T> sum = 0;
     wait_for_grid_before(); // the groups
     const int groups = sums_of_groups.groups;
     int group = 0;
     for (constexpr int AT_ONCE = 16; group + AT_ONCE <= groups; group += AT_ONCE) { // all loads before the sums
-        float x[AT_ONCE];
+        number<T> x[AT_ONCE];
 #pragma unroll
         for (int j = 0; j < AT_ONCE; ++j) x[j] = from[(group + j) * elements];
 #pragma unroll

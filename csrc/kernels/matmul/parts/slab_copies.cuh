@@ -5,7 +5,7 @@
 //     slab_copies<float, 128, 8, 256, true> copies(a.data + first_row * a.row_stride, a.row_stride, m - first_row);
 //     copies.begin<false>(shared, k);        // the next slab, all of it inside the matrix along k
 //
-// A copy has one element, float or double, so that any alignment is possible (but see whole_slab_copies), and A can
+// A copy has one element, so that any alignment is possible (but see whole_slab_copies), and A can
 // be transposed on the way. That costs little: 8 copies for 512 multiply-adds of a thread. Lines are contiguous in
 // global memory: ALONG_K, a line is a row of A (a column of B); otherwise it is a column of A (a row of B).
 // Neighboring threads copy neighbors of a line.

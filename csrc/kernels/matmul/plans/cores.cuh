@@ -14,7 +14,6 @@
 #include "../ladder/17_small_tiles.cuh"
 #include "../ladder/18_warp_tiles_split_k.cuh"
 #include "../ladder/20_tensor_cores.cuh"
-#include "../ladder/41_tensor_cores_double.cuh"
 
 #include "../launches/groups.cuh"
 #include "few_rows.cuh"
@@ -148,7 +147,6 @@ int plan_copies(const ck_call *call, ck_plan *plan, ck_error *error) {
 }
 constexpr auto plan_warp_tiles = plan_copies<warp_tiles_large, warp_tiles_small, 4>;
 constexpr auto plan_tensor_cores = plan_copies<tensor_cores_large, tensor_cores_small, 16>;
-constexpr auto plan_tensor_cores_double = plan_copies<tensor_cores_double_large, tensor_cores_double_small, 8>;
 
 inline int plan_small_tiles(const ck_call *call, ck_plan *plan, ck_error *error) {
     using size = small_tiles_size;

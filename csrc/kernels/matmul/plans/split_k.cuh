@@ -1,7 +1,8 @@
-// The plans of "warp_tiles_split_k" and "tensor_cores_split_k", and how long they take.
+// The plans of "warp_tiles_split_k", "tensor_cores_split_k" and "tensor_cores_double", and how long they take.
 #ifndef CK_MATMUL_PLANS_SPLIT_K_CUH
 #define CK_MATMUL_PLANS_SPLIT_K_CUH
 
+#include "../ladder/41_tensor_cores_double.cuh"
 #include "cores.cuh"
 
 namespace matmul {
@@ -74,6 +75,58 @@ inline k_parts parts_of_tensor_cores(const ck_call *call) {
     return best;
 }
 
+// "tensor_cores_double": as C^T if C has few columns.
+inline bool few_columns_of_doubles(const ck_call *call) {
+    return columns(call) <= tensor_cores_double_flat::ROWS && columns(call) < rows(call);
+}
+
+// The same for one size of its tiles. A slab takes `slab` microseconds of a multiprocessor that has as many blocks as
+// it can hold, and `alone` where it has one; `first`: what a block takes besides. Reading takes longer with few
+// blocks, and where the last ones leave room.
+struct double_times {
+    double slab, alone, first;
+};
+template <typename size> k_parts parts_of_double_tiles(const ck_call *call, const double_times &times) {
+    const int64_t parts = call->parameters[0], groups = call->parameters[1];
+    const bool transposed = few_columns_of_doubles(call);
+    const int64_t m = transposed ? columns(call) : rows(call), n = transposed ? rows(call) : columns(call);
+    const int64_t k = inner(call), slabs = divide_up(k, size::DEPTH);
+    const int64_t tiles = product(divide_up(m, size::ROWS), divide_up(n, size::COLUMNS));
+    const int64_t all = product(tiles, products(call));
+    const double read = elements_of(call, m + n, k) * 8, results = elements_of(call, m, n) * 8;
+    const double singles = columns(call) % 2 == 0 && k % 2 == 0 ? 1 : 1.1; // copies take longer
+    const bool one_launch = products(call) <= call->limits->max_grid[2];   // which the sums of groups need
+    k_parts best = {};
+    for (int64_t own = 1; own <= MOST_PARTS; own *= 2) {
+        if (parts != 0 ? own != parts : own > 1 && own > slabs) continue;
+        const int64_t at_once = own * clusters_at_once(call, own), room = at_once * size::BLOCKS;
+        for (int64_t count :
+             {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, room / (all > 0 ? product(all, own) : 1)}) {
+            if (groups != 0)
+                count = groups;
+            else if (count != 1 && count * 2 > slabs / own)
+                continue;
+            if (count < 1 || !one_launch) count = 1;
+            const int64_t blocks = product(all, own * count), each = divide_up(blocks, at_once);
+            const int64_t last = each % size::BLOCKS, rounds = divide_up(blocks, room);
+            const double own_slabs = static_cast<double>(divide_up(slabs, own * count)) * singles;
+            const double first = times.first + (own > 1 ? 0.6 : 0);
+            const double shared = first + own_slabs * times.slab, alone = first + own_slabs * times.alone;
+            const double after = last == 0 ? 0 : static_cast<double>(last) * shared;
+            const double busy =
+                static_cast<double>(each - last) * shared + (last > 0 && after < alone ? alone : after);
+            const double full = rounds > 1 ? static_cast<double>(rounds * room) / static_cast<double>(blocks) : 1;
+            const double memory = read / (blocks * 2 >= at_once * 3 ? 3.5e6 : 3e6) * full;
+            double time = 4.3 + (busy > memory ? busy : memory) + (own > 1 ? 1.1 : 0);
+            if (count > 1)
+                time +=
+                    3.1 + 0.075 * static_cast<double>(count) + results * static_cast<double>(2 * count + 1) / 6.7e6;
+            if (best.parts == 0 || time < best.time) best = {tiles, own, count, time};
+        }
+    }
+    return best;
+}
+
 template <typename size>
 int plan_parts(const ck_call *call, ck_plan *plan, ck_error *error, const k_parts &k, int pitch) {
     CK_TRY(plan_tiles(call, plan, error, size::ROWS, size::COLUMNS, size::THREADS));
@@ -92,6 +145,17 @@ inline int plan_warp_tiles_split_k(const ck_call *call, ck_plan *plan, ck_error 
 }
 inline int plan_tensor_cores_split_k(const ck_call *call, ck_plan *plan, ck_error *error) {
     return plan_parts<tensor_cores_small>(call, plan, error, parts_of_tensor_cores(call), 2);
+}
+
+inline int plan_tensor_cores_double(const ck_call *call, ck_plan *plan, ck_error *error) {
+    using square = tensor_cores_double_square;
+    using flat = tensor_cores_double_flat;
+    const k_parts of_square = parts_of_double_tiles<square>(call, {0.301, 0.39, 1.15});
+    const k_parts of_flat = parts_of_double_tiles<flat>(call, {0.19, 0.293, 0.44});
+    const int64_t tile = call->parameters[2];
+    return tile == square::ROWS || (tile == 0 && of_square.time <= of_flat.time)
+               ? plan_parts<square>(call, plan, error, of_square, 8)
+               : plan_parts<flat>(call, plan, error, of_flat, 8);
 }
 
 } // namespace matmul
