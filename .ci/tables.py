@@ -318,8 +318,10 @@ def checking_table():
     for row in record["rows"]:
         ms = (f"{row[which]['0.5'] / 1e6:.3g}" for which in ("plain_ns", "checked_ns"))
         low, median, high = (f"{row['ratio'][quantile]:.1f}" for quantile in ("0.1", "0.5", "0.9"))
-        rows.append([row["call"], *ms, median, f"{low} to {high}", f"{row['shadow']:.1f}"])
+        traced = [f"{row['traced_ratio']['0.5']:.1f}"] if "traced_ratio" in row else []
+        rows.append([row["call"], *ms, median, f"{low} to {high}", f"{row['shadow']:.1f}", *traced])
     heads = ["call", "ms", "ms, checked", "times as long", "10% to 90%", "bytes per byte"]
+    heads += ["traced, times as long"] if "traced_ratio" in record["rows"][0] else []
     source = (
         "Medians, on one worker of the emulator. Bytes per byte: the checker's memory, for each byte of the pages of "
         f"memory that the kernels access. {record['cpu']}; {dated(record)}. From `{path.relative_to(ROOT)}`."
@@ -518,6 +520,9 @@ def counters():
         "Divergent branches and arithmetic of variants": (
             theirs[1]["metrics"], measured, ours["code_metrics"], flat(ours["code"])
         ),
+        "Textures, local memory and TMA of variants": (
+            theirs[1]["metrics"], measured, ours.get("more_metrics", ()), flat(ours.get("more", {}))
+        ),
     }  # fmt: skip
     reasons = {name: [why] for name, why in PATTERNS.items()} | {" ".join(key): why for key, why in VARIANTS.items()}
     totals, lines = [], []
@@ -531,13 +536,15 @@ def counters():
             for mine in (traced_rows[kernel][names.index(name)],)
             if mine or value
         ]
+        if not figures:
+            continue
         rows = [
             [
                 f"`{kernel}`",
                 f"`{name}`",
                 f"{mine:,.10g}",
                 f"{value:,.10g}",
-                "; ".join(CODE.get(name) or reasons[kernel]),
+                "; ".join(CODE.get(name) or reasons.get(kernel, ["not looked into yet"])),
             ]
             for kernel, name, mine, value in figures
             if mine != value
@@ -555,12 +562,16 @@ def counters():
         heads = ["kernel", "figure", "trace", "Nsight"]
         lines += ["", "## Caches", "", text, "", markdown(heads, rows, "").rstrip()]
     heads = ["what", "kernels", "figures", "equal", "within 5%"]
+    copies = "The kernels with which the package copies, converts and fills arrays are not traced"
+    copies += ", and left out of" if "left_out" in theirs[1] else ", but in"
     first = [
         "# Counters: `cudakern.trace` beside Nsight Compute",
         "",
         f"Figures that both count, where one of them is not 0. Nsight Compute's are of one {theirs[0]['chip']} "
         f"({dated(theirs[0])}; variants: {dated(theirs[1])}), ours of {dated(ours)}. `.ci/tables.py` writes this page "
         "from the records beside it; do not edit it. [counters.md](../counters.md) explains the figures.",
+        "",
+        f"{copies} Nsight Compute's figures of variants.",
         "",
         markdown(heads, totals, "").rstrip(),
         "",

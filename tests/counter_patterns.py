@@ -36,6 +36,18 @@ CODE_METRICS = [
 #: Those of them that do not depend on how far loops are unrolled.
 OF_VARIANTS = [name for name in CODE_METRICS if name not in (f"{_BRANCHES}.sum", f"{_BRANCHES}_threads_uniform.sum")]
 
+_SASS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op"
+#: Of variants, what Nsight Compute is asked for besides: as far as it has these names, which it does not everywhere.
+MORE_OF_VARIANTS = [
+    "l1tex__t_requests_pipe_tex_mem_texture.sum",
+    *(f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum" for op in ("ld", "st")),
+    *(f"smsp__sass_inst_executed_op_tma_{op}.sum" for op in ("ld", "st")),
+    "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+    "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum",
+]
+#: Wavefronts by the instruction, without those of several warps that meet, which l1tex__data_... also counts.
+WAVEFRONTS = [f"{_SASS}_{op}.sum" for op in ("ld", "st", "atom", "ldsm")]
+
 #: name: the kernel's body
 BODIES = {
     # Global memory: strides, offsets, permutations, partial warps.

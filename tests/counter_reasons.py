@@ -13,19 +13,17 @@ PATTERNS = {
 _OF_VARIANTS = {
     "nvcc unrolls a loop, moves a load out of it, or makes one access of those in two branches": """
         saxpy grid_stride; stencil_1d global_memory, register_window; sum_of_squares chunked, chunked_global;
-        matmul warp_tiles; sort many_blocks, sample_sort_sequential, sample_sort;
-        exclusive_scan block_chunks; inclusive_scan block_chunks; bank_conflicts strided, padded; extent blocks;
+        matmul warp_tiles, warp_tiles_split_k; sort many_blocks, sample_sort_sequential, sample_sort;
+        exclusive_scan block_chunks; inclusive_scan block_chunks; bank_conflicts strided, padded;
         moving_sum compile_time_index, spilled""",
     "nvcc joins accesses to shared memory otherwise": """
-        sum_of_squares shared_serial; matmul shared_row, pitched, warp_tiles_split_k, tensor_cores_split_k,
-        split_inside""",
+        sum_of_squares shared_serial; matmul shared_row, pitched, split_inside""",
     "Nsight counts a few passes more where accesses of several warps meet": """
         sum_of_squares vectorized, cooperative; matmul register_tile, vectorized, few_rows, split_fp16,
         split_bf16, split_inside, warp_tiles_split_k, tensor_cores_split_k, wgmma_persistent, wgmma_multicast;
         sort many_blocks""",
     "threads wait for others, for as long as it takes": """
         sum_of_squares cooperative; exclusive_scan lookback; inclusive_scan lookback""",
-    "nvcc loads only those members of a struct that are used": "add_fields array_of_structs, aligned_structs",
     "kernels of the runtime, which lay out operands, are not traced": "matmul wgmma_tf32, wgmma_int8",
     "not understood": """
         matmul tensor_cores, tensor_cores_double; bincount global_atomics, warp_aggregated""",

@@ -565,6 +565,18 @@ def test_a_finding_says_that_the_launch_ended():
     assert "ended" not in found.advice
 
 
+def test_a_wild_write_leaves_the_process_alone():
+    """An address of the process, far from all arrays: on a GPU, it ends the kernel."""
+    wild = cudakern.compile("__global__ void wild(int *x, long long i) { x[i] = 7; }").wild
+    mine = np.zeros(1000, "i4")
+    with cudakern.use_backend("emulator"):
+        x = cudakern.zeros(10, "i4")
+        (found,) = cudakern.check(wild[1, 1], x, (mine.ctypes.data - np.from_dlpack(x).ctypes.data) // 4)
+    assert "none of the launch's arrays" in found.message
+    assert found.advice.endswith("The launch ended here: check again when this is mended.")
+    assert not mine.any()
+
+
 def test_volatile_variables_between_lanes_need_syncwarp():
     source = """__global__ void sums(float *y) {
     volatile __shared__ float s[64];

@@ -253,8 +253,137 @@ def test_operations_of_warps():
         a = np.zeros((64, 64), "f2")
         # 64 x 64 x 64 by instructions of 16 x 8 x 16
         assert [(one.name, one.warps) for one in ck.trace(ck.matmul, a, a, variant="tensor_cores").operations] == [
-            ("mma.sync", 4 * 8 * 4)
+            ("mma.sync.m16n8k16", 4 * 8 * 4)
         ]
+
+
+def test_copies_by_tma_and_products_of_warp_groups():
+    a = np.zeros((64, 64), "f2")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(ck.matmul, a, a, variant="wgmma_tiles")
+    of = {one.name: one for one in trace.operations}
+    load, product = of["TMA load"], of["wgmma.m64n128k16"]
+    assert (load.used, load.sectors) == (2 * a.nbytes, 2 * a.nbytes / 32)
+    assert load.shared_bytes == 2 * 128 * 64 * 2  # boxes are filled up with zeros
+    # A tile of 128 x 128 by two groups of four warps: rows of A are read once, B by each group.
+    assert (product.warps, product.operations) == (4 * 2 * 4, 2 * 128 * 128 * 64)
+    assert product.shared_bytes == 128 * 64 * 2 + 2 * 128 * 64 * 2
+    assert trace.flops["matrix"] == 2 * 128 * 128 * 64
+    assert trace.metrics["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == 2 * a.nbytes
+    assert trace.metrics["lts__t_sectors_op_read.sum"] >= load.sectors
+
+
+def test_a_multicast_reads_its_array_once():
+    a, b = np.zeros((256, 64), "f2"), np.zeros((64, 256), "f2")
+    with ck.use_backend("emulator"):
+        loads = [
+            one for one in ck.trace(ck.matmul, a, b, variant="wgmma_multicast").operations if one.name == "TMA load"
+        ]
+    assert sum(one.used for one in loads) < sum(one.shared_bytes for one in loads)
+
+
+def test_texture_reads():
+    x, at = np.zeros((40, 40), "f4"), np.full(100, 0.5, "f4")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(ck.lookup_2d, x, at, at, variant="texture")
+    (read,) = [one for one in trace.operations if one.name == "texture read"]
+    assert (read.warps, read.threads) == (4, 100)
+    assert trace.metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == 4
+
+
+@pytest.mark.parametrize(
+    "members, nbytes, size",
+    [
+        ("float re, im;", 8, 4),
+        ("long long a, b;", 16, 8),
+        ("double a, b, c;", 24, 8),
+        ("alignas(8) float re; float im;", 8, 8),
+        ("alignas(16) float a; float b, c, d;", 16, 16),
+    ],
+)
+def test_copies_of_structs(members, nbytes, size):
+    """By as many requests as the type's alignment asks for: nvcc 13, as its PTX shows."""
+    program = ck.compile(f"""
+        struct some {{ {members} }};
+        __global__ void copy(const some *x, some *y) {{ y[threadIdx.x] = x[threadIdx.x]; }}""")
+    x = np.zeros(32, f"V{nbytes}")
+    with ck.use_backend("emulator"):
+        trace = ck.trace(program.copy[1, 32], x, x.copy())
+    assert {one.what: (one.bytes, one.requests) for one in trace.instructions} == dict.fromkeys(
+        ("load", "store"), (size, nbytes // size)
+    )
+
+
+def test_what_has_just_been_stored_is_in_a_register():
+    program = ck.compile("""
+        __global__ void sums(const float *x, float *y, float *z, int n) {
+            y[threadIdx.x] = 0;
+            for (int k = 0; k < n; ++k) y[threadIdx.x] += x[k * 32 + threadIdx.x];
+        }
+        __global__ void both(const float *x, float *y, float *z, int n) {
+            y[threadIdx.x] = 0;
+            for (int k = 0; k < n; ++k) {
+                y[threadIdx.x] += x[k * 32 + threadIdx.x];
+                z[threadIdx.x] = x[k];
+            }
+        }""")
+    arrays = np.zeros(320, "f4"), np.zeros(32, "f4"), np.zeros(32, "f4")
+    with ck.use_backend("emulator"):
+        loads = [
+            sum(one.requests for one in ck.trace(program[name][1, 32], *arrays, 10).instructions if one.what == "load")
+            for name in ("sums", "both")
+        ]
+    assert loads == [10, 10 + 9 + 10]  # z[...] may be y[...]: it is loaded again in all rounds but the first
+
+
+def test_shared_memory_of_other_blocks():
+    """In clusters of two blocks, which add up half of their sums each."""
+    trace = trace_variant("matmul", "tensor_cores_split_k")
+    (other,) = [one for one in trace.operations if one.name == "cluster load"]
+    own = [one for one in trace.instructions if (one.file, one.line) == (other.file, other.line)]
+    assert sum(one.requests for one in own) == other.warps == 195  # on an H200, too
+
+
+def test_arrays_in_local_memory():
+    """Only those that nvcc cannot keep in registers: their index varies."""
+    program = ck.compile("""
+        __global__ void histogram(const int *x, int *y, int n) {
+            int bins[16] = {}, t = blockIdx.x * blockDim.x + threadIdx.x;
+            for (int i = 0; i < n; ++i)
+                bins[x[t * n + i] & 15]++;
+            for (int k = 0; k < 16; ++k) y[t * 16 + k] = bins[k];
+        }
+        __global__ void window(const float *x, float *y) {
+            const int N = 4;
+            float w[N], s = 0;
+            for (int k = 0; k < N; ++k) w[k] = x[threadIdx.x + k];
+            for (int k = 0; k < N; ++k) s += w[k];
+            y[threadIdx.x] = s;
+        }
+        __global__ void sorted(float *x) {
+            float a[8];
+            for (int k = 0; k < 8; ++k) a[k] = x[8 * threadIdx.x + k];
+            for (int k = 1; k < 8; ++k) {
+                float one = a[k];
+                int j = k - 1;
+                for (; j >= 0 && a[j] > one; --j)
+                    a[j + 1] = a[j];
+                a[j + 1] = one;
+            }
+            for (int k = 0; k < 8; ++k) x[8 * threadIdx.x + k] = a[k];
+        }""")
+    with ck.use_backend("emulator"):
+        x = np.arange(1280, dtype="i4")
+        trace = ck.trace(program.histogram[2, 64], x, np.zeros(128 * 16, "i4"), 10)
+        local = [one for one in trace.instructions if one.space == "local"]
+        assert [(one.line, one.what, one.requests) for one in local] == [(5, "load", 40), (5, "store", 40)]
+        assert trace.metrics["l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"] == 40
+        assert "Local: of arrays of a thread by an index that varies" in trace.table().note
+        window = ck.trace(program.window[1, 64], np.zeros(100, "f4"), np.zeros(64, "f4"))
+        assert not [one for one in window.instructions if one.space == "local"]
+        down = ck.trace(program.sorted[1, 32], np.arange(256, 0, -1, "f4"))
+        moved = [(one.line, one.what, one.requests) for one in down.instructions if one.space == "local"]
+        assert moved == [(21, "load", 28), (22, "store", 28), (23, "store", 7)]
 
 
 def test_a_sample_is_scaled_to_all_blocks():

@@ -173,10 +173,11 @@ def test_arrays_of_structs_against_structs_of_arrays():
         structs = ck.trace(add_fields, *map(ck.asarray, (x, x)), variant="array_of_structs").metrics
         arrays = ck.trace(add_fields, by_field(x), by_field(x), out=out, variant="struct_of_arrays").metrics
         at_once = ck.trace(add_fields, *map(ck.asarray, (x, x)), variant="aligned_structs").metrics
-    assert structs[LOADS] == arrays[LOADS] == 4 * at_once[LOADS]
-    assert structs[SECTORS] == 4 * arrays[SECTORS] == 16 * structs[LOADS]
+    # Arrays of fields may overlap: what has been stored is loaded again. Members of a struct do not.
+    assert (structs[LOADS], arrays[LOADS]) == (4 * at_once[LOADS], 6 * at_once[LOADS])
+    assert structs[SECTORS] == 16 * structs[LOADS] == 4 * at_once[SECTORS]
+    assert arrays[SECTORS] == 4 * arrays[LOADS]
     assert structs[STORED] == 4 * arrays[STORED]
-    assert at_once[SECTORS] == arrays[SECTORS]
 
 
 def test_structs_of_twelve_bytes():

@@ -395,14 +395,15 @@ def test_copies_of_the_package_are_named():
     assert str(only).splitlines() == ["<lambda>: nothing was counted", note.format("strided_transpose (1 launch)")]
 
 
-def test_what_a_trace_does_not_count_is_named():
+def test_copies_by_tma_and_products_show_their_bytes():
     tiles, naive = (trace_variant("matmul", name, "float16", (64, 64, 64)) for name in ("wgmma_tiles", "naive"))
-    note = "Not counted: accesses of copies by tensor maps (TMA) and accesses of products of warp groups (wgmma)."
-    assert note in tiles.table().note
-    assert "Not counted" not in naive.table().note
-    assert tiles.compare(naive).table().note == f"{tiles.name}: {note}"
-    texture = trace_variant("lookup_2d", "texture")
-    assert "Not counted: reads of textures." in texture.by_line().note
+    table = tiles.table()
+    assert by_column(table, "sectors")[list(by_column(table, "access")).index("TMA load")] == "512"
+    assert "Shared bytes: what TMA and wgmma read or write" in table.note
+    figures = tiles.compare(naive).figures
+    assert figures["bytes read by TMA"] == (2 * 64 * 64 * 2, 0)
+    assert figures["operations in matrix"][0] >= 2 * 64**3
+    assert figures["bytes moved"][0] < figures["bytes moved"][1]
 
 
 def test_what_a_kernel_needs(square):

@@ -1,5 +1,5 @@
-"""What a check costs: calls on the emulator with one worker, plain and inside `check`, in the same rounds; and the
-checker's memory, per byte of the pages of memory that the kernels have accessed."""
+"""What a check and a trace cost: calls on the emulator with one worker, plain, inside `check` and traced, in the same
+rounds; and the checker's memory, per byte of the pages of memory that the kernels have accessed."""
 
 import random
 from functools import partial
@@ -7,7 +7,10 @@ from functools import partial
 import numpy as np
 
 import cudakern as ck
+from cudakern.calls.observer import observed
 from cudakern.insight import checker
+from cudakern.insight.counters import _Tracing
+from cudakern.insight.counts import counting
 from cudakern.insight.session import session
 from cudakern.measure.rounds import WARMUP, host_clock, quantiles
 from measure import TINY
@@ -19,8 +22,9 @@ SOURCE = """__global__ void add(const float *x, const float *y, float *z, int n)
 }"""
 TIMING = (
     "The host's clock, from a call to the end of its kernels. The checked call includes what `check` itself does, but "
-    f"no compilation: {WARMUP} rounds of warm-up come first. In each of {ROUNDS} rounds, every call runs plain and "
-    "checked, in a random order; the ratio is that of one round. Both on one worker."
+    f"no compilation: {WARMUP} rounds of warm-up come first. The traced call counts all blocks, but does not include "
+    f"that the compiled code is read afterwards, which takes as long for any size. In each of {ROUNDS} rounds, every "
+    "call runs plain, checked and traced, in a random order; a ratio is that of one round. All on one worker."
 )
 
 
@@ -53,6 +57,12 @@ def finished(call):
     return result
 
 
+def traced(call):
+    with counting(0) as library, observed(_Tracing(library)):
+        call()
+        ck.synchronize()
+
+
 def shadow(call):
     """Bytes of the checker's memory per byte of the pages of memory that the call has accessed."""
     with session.wanted():
@@ -64,8 +74,11 @@ def shadow(call):
 def checking():
     ck.emulator.configure(workers=1)
     calls = cases()
-    ways = {(title, way): partial(finished, partial(ck.check, call) if way == "checked" else call)
-            for title, call in calls.items() for way in ("plain", "checked")}  # fmt: skip
+    ways = {}
+    for title, call in calls.items():
+        ways[title, "plain"] = partial(finished, call)
+        ways[title, "checked"] = partial(finished, partial(ck.check, call))
+        ways[title, "traced"] = partial(traced, call)
     wrong = [title for title, call in calls.items() if ck.check(call)]
     samples = {which: [] for which in ways}
     for _ in range(WARMUP + ROUNDS):
@@ -73,8 +86,9 @@ def checking():
             samples[which].append(host_clock(ways[which]))
     rows = []
     for title, call in calls.items():
-        plain, checked = (np.array(samples[title, way][WARMUP:]) for way in ("plain", "checked"))
+        plain, checked, counted = (np.array(samples[title, way][WARMUP:]) for way in ("plain", "checked", "traced"))
         row = {"call": title, "plain_ns": quantiles(plain), "checked_ns": quantiles(checked)}
-        rows.append(row | {"ratio": quantiles(checked / plain), "shadow": shadow(call)})
+        row |= {"ratio": quantiles(checked / plain), "shadow": shadow(call)}
+        rows.append(row | {"traced_ns": quantiles(counted), "traced_ratio": quantiles(counted / plain)})
     promises = {"a check takes at most 20 times the plain call": all(row["ratio"]["0.5"] <= 20 for row in rows)}
     return {"timing": TIMING, "rows": rows, "promises": promises, "ok": not wrong, "summary": f"{len(rows)} calls"}

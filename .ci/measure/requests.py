@@ -61,6 +61,14 @@ def traced():
             op: {variant: [one.metrics[name] for name in counter_patterns.OF_VARIANTS] for variant, one in some.items()}
             for op, some in of_variants.items()
         },
+        "more_metrics": counter_patterns.MORE_OF_VARIANTS,
+        "more": {
+            op: {
+                variant: [one.metrics[name] for name in counter_patterns.MORE_OF_VARIANTS]
+                for variant, one in some.items()
+            }
+            for op, some in of_variants.items()
+        },
         "caches": cache_patterns.model(),
         "summary": f"{len(of_kernels)} kernels, {sum(map(len, of_variants.values()))} variants",
     }

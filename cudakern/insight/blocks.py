@@ -27,6 +27,10 @@ _JUMP = re.compile(r"j(?!mp)\w+$|b\.\w+$|cbn?z$|tbn?z$")
 _AWAY = re.compile(r"jmpq?$|retq?$|b$|br$|ud2$")
 #: What a function does at its end, if no destructors are called.
 _LEAVE = re.compile(r"(pop|leave|ret|add|ldp|ldr|hint|autiasp)q? |leaq? .*,%rsp$")
+#: Memory at an address that is in a register: not a variable on the stack, nor one of the thread's own (%fs).
+_INDEXED = re.compile(
+    r"(?<!%fs:)(?<![0-9a-fx])-?(?:0x[0-9a-f]+)?\((?:%r[sb]p,%r\w+(?:,\d)?|%r(?![sbi]p\))\w+(?:,.*)?)\)"
+)
 _X86 = re.compile(r"v?(add|sub|mul|fn?m(?:add|sub)\d+)([sp])([sd])$")
 _ARM = re.compile(r"f(add|sub|n?mul|n?madd|n?msub)$")
 #: Instructions with a counterpart on a GPU; those that are a function or a loop there.
@@ -103,6 +107,7 @@ class Block:
     """Addresses are those in the library's file."""
 
     operations: list[tuple[int, Operation]] = field(default_factory=list)
+    stack: list[tuple[int, str]] = field(default_factory=list)  #: loads and stores that the sanitizer need not see
     branch: int = 0  #: its conditional jump; 0: it has none
     successors: set[int] = field(default_factory=set)  #: the blocks that follow
     size: float = 0  #: about as many instructions on a GPU
@@ -122,7 +127,7 @@ class Blocks:
                 for start in near:
                     self._blocks[start + base] = function, start
                     block = function.block(start)
-                    addresses |= {block.branch, *(address for address, _ in block.operations)}
+                    addresses |= {block.branch, *(address for address, _ in block.operations + block.stack)}
             places = _places(library, sorted(addresses - {0}))
             self._places |= {address + base: place for address, place in places.items()}
 
@@ -140,6 +145,13 @@ class Blocks:
         if is_exit and min(block.successors) > start:  # (a loop at the end has a branch to its next round)
             return None
         return place, function.join(start) is not None
+
+    def of_stack(self, code: int) -> Iterator[tuple[Place, str]]:
+        """Each "load" and "store" of an array on the stack by an index that varies."""
+        function, start = self._blocks[code]
+        for address, what in function.block(start).stack:
+            if (place := self._places.get(address + code - start)) and not place.inlined:
+                yield place, what
 
     def operations(self, code: int) -> Iterator[tuple[Place, Operation]]:
         """The floating-point operations of a block."""
@@ -172,11 +184,15 @@ class _Function:
         return self._known[start]
 
     def _read(self, start: int) -> Block:
-        block, values = Block(), _Values()
+        block, values, reports = Block(), _Values(), 0
         i = self._index.get(start, len(self._code))
         while i < len(self._code):
             address, name, operands = self._code[i]
             i += 1
+            reports += "<__tsan_" in operands
+            if found := [*_of_stack(name, operands)]:
+                block.stack += [] if reports else [(address, what) for what in found]
+                reports = max(reports - 1, 0)
             block.is_exit = block.is_exit and bool(_LEAVE.match(f"{name} {operands.strip()}"))
             if _JUMP.match(name):
                 target = _target(operands)
@@ -293,6 +309,17 @@ class _Values:
         if operation.what == "multiplies":
             self._products[to] = address
         return operation, constants
+
+
+def _of_stack(name: str, operands: str) -> Iterator[str]:
+    to = _split(operands)[1]
+    if name.startswith(("lea", "nop", "data16", "cs")) or not _INDEXED.search(operands):
+        return
+    is_store = _INDEXED.search(to) and not name.startswith(("cmp", "test", "ucomis", "comis"))
+    if not is_store or not name.startswith(("mov", "set")):
+        yield "load"
+    if is_store:
+        yield "store"
 
 
 def _split(operands: str) -> tuple[str, str]:

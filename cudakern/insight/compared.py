@@ -35,6 +35,11 @@ _SHORT = {
     r"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts\.sum": "cp.async sectors",
     r"smsp__sass_inst_executed_op_ldgsts\.sum": "cp.async requests",
     r"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts\.sum": "cp.async wavefronts",
+    r"l1tex__t_requests_pipe_tex_mem_texture\.sum": "texture reads",
+    r"smsp__sass_inst_executed_op_tma_ld\.sum": "TMA loads",
+    r"smsp__sass_inst_executed_op_tma_st\.sum": "TMA stores",
+    r"l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld\.sum": "bytes read by TMA",
+    r"l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st\.sum": "bytes written by TMA",
     r"smsp__sass_branch_targets\.sum": "branches",
     r"smsp__sass_branch_targets_threads_divergent\.sum": "divergent branches",
     r"smsp__sass_branch_targets_threads_uniform\.sum": "uniform branches",
@@ -70,12 +75,13 @@ def figures(of: Counted) -> dict[str, float]:
     """All figures by their short names."""
     result = by_short_names(of.metrics)
     some = [one for one in of.instructions if one.space == "global"]
-    moved, used = SECTOR * sum(one.sectors for one in some), sum(one.used for one in some)
+    moved = SECTOR * (sum(one.sectors for one in some) + sum(one.sectors for one in of.operations))
+    used = sum(one.used for one in some) + sum(one.used for one in of.operations)
     for op in ("load", "store", "atomic"):
         passes = [one for one in of.instructions if one.space == "shared" and one.what == op]
         if requests := sum(one.requests for one in passes):
             result[f"wavefronts per shared {op}"] = sum(one.wavefronts for one in passes) / requests
-    result |= {"bytes moved": moved, "bytes used of these": used, "barriers of warps": of.barriers}
+    result |= {"bytes moved": moved, "bytes used of these": used, "arrivals of warps at barriers": of.barriers}
     return result | {f"operations in {kind}": count for kind, count in of.flops.items()}
 
 

@@ -41,7 +41,9 @@ class Cost:
         least = 0 if self.worst.space == "shared" else 1  # a sector more is what odd beginnings of rows take
         if self.paid >= EXCESS * self.needed and self.paid > self.needed + least:
             paid, needed = (of(self.worst) / self.worst.requests for of in (_paid, _needed))
-            result.append(f"{_cause(self.worst)}: {paid:.3g} {unit} per request, {needed:.3g} would do")
+            others = f" (on average of the line's {self.worst.what}s {self.paid:.3g})"
+            mean = others if abs(paid - self.paid) > paid / 10 else ""  # what the table shows
+            result.append(f"{_cause(self.worst)}: {paid:.3g} {unit} per request, {needed:.3g} would do{mean}")
         if self.lanes <= LANES:
             take = "takes" if self.lanes == 1 else "take"
             result.append(f"only {self.lanes:.3g} of {WARP} lanes {take} part")

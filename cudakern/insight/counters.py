@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,14 +24,10 @@ if TYPE_CHECKING:
 
 _NEAR = 6  #: lines between two that access memory, which are shown
 _COPIES = "strided::"  #: kernels of the runtime, which are compiled in the plain mode alone: strided_copy.cuh
-_UNCOUNTED = {  #: by what shows it in a source
-    "accesses of copies by tensor maps (TMA)": r"\b(?:tensor_map|CUtensorMap)\b|cp\.async\.bulk",
-    "accesses of products of warp groups (wgmma)": r"\bwgmma(?:_wait|_commit|_fence|\.mma_async)\b",
-    "reads of textures": r"\btex[123]D\w*\s*[<(]",
-}
 _ROWS = ("instructions", "branches", "arithmetic", "operations")
 _MOST_ADVICE = 4  #: of the costliest accesses
-_SPARE = ("wave-\nfronts", "L1\nhits", "sectors", "lanes")  #: columns that a narrow terminal leaves out
+#: Columns that a narrow terminal leaves out.
+_SPARE = ("wave-\nfronts", "L1\nhits", "shared\nbytes", "sectors", "lanes")
 
 
 class Counted(_display.Shown):
@@ -71,6 +66,7 @@ class Counted(_display.Shown):
             result[f"smsp__sass_inst_executed_op_{op}.sum"] = self._sum("requests", "shared", what)
             passes = self._sum("wavefronts", "shared", what)
             result[f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum"] = passes
+        result |= self._of_local() | self._operations()
         targets, divergent = (
             sum(getattr(one, figure) for one in self.branches if not one.predicated)
             for figure in ("warps", "divergent")
@@ -83,6 +79,22 @@ class Counted(_display.Shown):
                 count = sum(getattr(one, what) for one in self.arithmetic if one.type == kind)
                 result[f"smsp__sass_thread_inst_executed_op_{kind[0]}{op}_pred_on.sum"] = count
         return result | self._caches()
+
+    def _of_local(self) -> dict[str, float]:
+        counts = {op: self._sum("requests", "local", what) for op, what in (("ld", "load"), ("st", "store"))}
+        return {f"l1tex__t_requests_pipe_lsu_mem_local_op_{op}.sum": count for op, count in counts.items()}
+
+    def _operations(self) -> dict[str, float]:
+        def total(figure: str, name: str) -> int:
+            return sum(getattr(one, figure) for one in self.operations if one.name == name)
+
+        return {
+            "l1tex__t_requests_pipe_tex_mem_texture.sum": total("warps", "texture read"),
+            "smsp__sass_inst_executed_op_tma_ld.sum": total("warps", "TMA load"),
+            "smsp__sass_inst_executed_op_tma_st.sum": total("warps", "TMA store"),
+            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": SECTOR * total("sectors", "TMA load"),
+            "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum": SECTOR * total("sectors", "TMA store"),
+        }
 
     def _caches(self) -> dict[str, float]:
         hits, sectors = (self._sum(figure, "global", "load", "copy") for figure in ("hits", "sectors"))
@@ -102,8 +114,11 @@ class Counted(_display.Shown):
 
     @property
     def flops(self) -> dict[str, int]:
-        """Additions and multiplications by type: "float", "double", "half"."""
+        """Additions and multiplications by type: "float", "double", "half"; "matrix": those of products of matrices
+        (mma, wgmma), of whatever type."""
         result: dict[str, int] = {}
+        if products := sum(one.operations for one in self.operations):
+            result["matrix"] = products
         for one in self.arithmetic:
             result[one.type] = result.get(one.type, 0) + one.operations
         return result
@@ -124,8 +139,8 @@ class Counted(_display.Shown):
         and the note says why.
         """
         columns = {"access": "access", "requests": "requests", "per request": "sectors/\nrequest", "used": "used",
-                   "L1 hits": "L1\nhits", "conflicts": "conflicts", "divergent": "divergent",
-                   "operations": "operations", "cost": "cost"}  # fmt: skip
+                   "L1 hits": "L1\nhits", "conflicts": "conflicts", "shared bytes": "shared\nbytes",
+                   "divergent": "divergent", "operations": "operations", "cost": "cost"}  # fmt: skip
         rows: list[list[str]] = []
         marked, last, paid = [], ("", 0), costs(self.instructions)
         figures_of = self._figures()
@@ -159,10 +174,14 @@ class Counted(_display.Shown):
         right = [name for name in names if name not in ("source", "access")]
         notes = [*self._advice(), self._needs()] if rows else []
         notes += self.not_counted
+        if any(one.shared_bytes for one in self.operations):
+            notes.append("Shared bytes: what TMA and wgmma read or write there, without threads.")
+        if any(one.space == "local" for one in self.instructions):
+            notes.append("Local: of arrays of a thread by an index that varies, so that they cannot be in registers.")
         if any(one.predicated for one in self.branches):
             notes.append("Predicate: an if so small that all lanes execute both ways, without a branch.")
         if "cost" in names:
-            notes.append("Cost: share of all passes through L1 and shared memory: a wavefront, or 4 sectors, is one.")
+            notes.append("Cost: share of all passes: 4 sectors each through L1, a word per bank through shared memory.")
         return _display.Table(self._title(), names, rows, "\n".join(filter(None, notes)), right, _SPARE, marked)
 
     def _advice(self) -> Iterator[str]:
@@ -190,9 +209,10 @@ class Counted(_display.Shown):
 
         Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
         """
-        some = [one for one in self.instructions if one.line == line]
+        every = [one for one in self.instructions if one.space != "local"]
+        some = [one for one in every if one.line == line]
         if not some:
-            known = ", ".join(str(n) for n in sorted({one.line for one in self.instructions}))
+            known = ", ".join(str(n) for n in sorted({one.line for one in every}))
             raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
         from .heatmap import heatmap
 
@@ -224,6 +244,10 @@ class Counted(_display.Shown):
             result.setdefault((one.file, one.line), []).append(row | {"divergent": f"{one.divergent:,}"})
         for it in self.operations:
             row = {"access": it.name, "requests": f"{it.warps:,}", "lanes": f"{it.threads / it.warps:.3g}"}
+            if it.sectors:
+                row |= {"sectors": f"{it.sectors:,}", "used": _display.share(it.used / (SECTOR * it.sectors))}
+            row |= {"shared bytes": f"{it.shared_bytes:,}"} if it.shared_bytes else {}
+            row |= {"operations": f"{it.operations:,}"} if it.operations else {}
             result.setdefault((it.file, it.line), []).append(row)
         for some in self.arithmetic:
             row = {"access": some.type, "operations": f"{some.operations:,}"}
@@ -242,7 +266,8 @@ class Counted(_display.Shown):
             "L1 hits": "L1\nhits",
             "wavefronts": "wave-\nfronts",
         }
-        columns |= {name: name for name in ("conflicts", "divergent", "operations")}
+        columns |= {"conflicts": "conflicts", "shared bytes": "shared\nbytes", "divergent": "divergent"}
+        columns |= {"operations": "operations"}
         rows: list[list[str]] = []
         marked, paid = [], costs(self.instructions)
         for (file, line), some in self._figures().items():
@@ -259,22 +284,20 @@ class Counted(_display.Shown):
     def _notes(self) -> Iterator[str]:
         """What the title adds to the name."""
         if self.barriers:
-            yield f"{self.barriers:,} barrier{'s' * (self.barriers != 1)} of warps"
+            yield f"{self.barriers:,} arrival{'s' * (self.barriers != 1)} of warps at barriers"
         if self.sample:
             yield str(self.sample)
 
     @property
     def not_counted(self) -> list[str]:
         """Sentences on what the launches may do besides what is counted."""
-        text = "".join(line for file in {file for file, _ in self._figures()} for line in self._sources.lines(file))
-        names = [name for name, pattern in _UNCOUNTED.items() if re.search(pattern, text)]
-        return [f"Not counted: {_listed(names)}."] if names else []
+        return []
 
     def _needs(self) -> str:
         """What a launch needs of a multiprocessor, in words; empty if that is not known, or of several launches."""
         known = needs(self) if self.kernel else {}
         units = {"registers": "{} registers per thread", "spilled bytes": "{} bytes of them spilled",
-                 "local bytes": "{} bytes of local memory per thread (not counted)",
+                 "local bytes": "{} bytes of local memory per thread",
                  "shared bytes": "{} bytes of shared memory per block", "occupancy": "occupancy up to {}"}  # fmt: skip
         parts = [units[name].format(x) for name, x in known.items() if x != "0"]
         return f"Needs {', '.join(parts)}." if parts else ""

@@ -20,7 +20,7 @@ from ..calls.checks import integer
 from ..sources.text import Source
 from . import checker
 from .blocks import Blocks
-from .declared import constants
+from .declared import constants, local_lines
 from .trace import lines_of_code
 
 MATRIX = 1 << 16  #: OF_MATRIX
@@ -47,9 +47,10 @@ class _Site(ctypes.Structure):
         ("kind", ctypes.c_uint),
         ("bytes", ctypes.c_uint),
         ("space", ctypes.c_int),
+        ("part", ctypes.c_uint),
         ("name", ctypes.c_char_p),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
-        *((name, ctypes.c_uint64) for name in ("serial", "hits", "most")),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "shared_bytes", "most")),
         ("worst", _Request),
         ("step_warp", ctypes.c_uint),
         ("step_count", ctypes.c_uint),
@@ -109,7 +110,7 @@ class Instruction:
     line: int  #: 0: unknown
     what: str  #: "load", "store", "atomic"; "reduction": an atomic operation in global memory without a result;
     #: "copy": cp.async, which has a part in each memory; "matrix load", "matrix store": ldmatrix, stmatrix
-    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's
+    space: str  #: "global", "shared"; "constant": of __constant__ variables, whose sectors are not Nsight's; "local"
     bytes: int  #: per lane
     requests: int  #: one per warp and execution
     lanes: int  #: that took part, in all requests together
@@ -164,14 +165,32 @@ class Arithmetic:
 
 @dataclass(frozen=True)
 class WarpOperation:
-    """What the lanes of a warp do together without an access that is counted: a shuffle, a vote, a product of
-    matrices; or a copy by a tensor map, which one thread begins."""
+    """What the lanes of a warp do together besides loads and stores: a shuffle, a vote, a product of matrices, a read
+    of a texture; or a copy by TMA, which one thread begins."""
 
     file: str
     line: int
-    name: str  #: "__shfl_sync", "mma.sync", "TMA load"
+    name: str  #: "__shfl_sync", "mma.sync.m16n8k16", "TMA load", "texture read"
     warps: int  #: executions by warps
     threads: int  #: lanes that took part, in all executions together
+    sectors: int = 0  #: of 32 bytes in global memory, of TMA
+    used: int = 0  #: bytes of these sectors that TMA reads or writes
+    shared_bytes: int = 0  #: that TMA or wgmma reads or writes in shared memory
+
+    @property
+    def operations(self) -> int:
+        """Of a product of matrices, additions and multiplications."""
+        shape = _SHAPE.search(self.name)
+        # (wgmma is one of four warps.)
+        return 2 * math.prod(map(int, shape.groups())) * self.warps // _warps_of(self.name) if shape else 0
+
+
+_SHAPE = re.compile(r"\.m(\d+)n(\d+)k(\d+)$")
+
+
+def _warps_of(operation: str) -> int:
+    """That execute it together."""
+    return 4 if operation.startswith("wgmma.") else 1
 
 
 class Counts(NamedTuple):
@@ -222,6 +241,10 @@ class Sources:
         self._operations.add(name)
         for path in (KERNELS / name).rglob("*.cu*"):
             self.constants |= constants(path.read_text(encoding="utf-8"))
+
+    def is_local(self, file: str, line: int) -> bool:
+        """Whether the index of an array in local memory varies in a line."""
+        return line in local_lines(tuple(one.rstrip("\n") for one in self.lines(file)))
 
     def lines(self, file: str) -> list[str]:
         return self._of.get(Path(file).name) or linecache.getlines(file)
@@ -355,7 +378,8 @@ def read(library: Any, sources: Sources) -> list[Counts]:
     return [
         _counted(
             launch,
-            [_instruction(one, places, sources, library) for one in some if one.requests and not one.name],
+            [_instruction(one, places, sources, library) for one in some if one.requests and not one.name]
+            + [*_local(executed, code, sources)],
             _merged(_branches(executed, code)),
             _merged(_arithmetic(executed, code)),
             _merged(_operations(some, places)),
@@ -412,11 +436,25 @@ def _arithmetic(executed: Sequence[_Block], code: Blocks) -> Iterator[Arithmetic
             yield Arithmetic(place.file, place.line, what.type, **counts)
 
 
+def _local(executed: Sequence[_Block], code: Blocks, sources: Sources) -> Iterator[Instruction]:
+    """Accesses to arrays of a thread by indices that vary."""
+    for one in executed:
+        for place, what in code.of_stack(one.code):
+            if sources.is_local(place.file, place.line):
+                figures = (0, one.warps, one.threads, 0, 0, 0, 0, 0)
+                yield Instruction(place.file, place.line, what, "local", *figures, worst=(), steps=())
+
+
 def _operations(of: Sequence[_Site], places: dict[int, tuple[str, int]]) -> Iterator[WarpOperation]:
     for one in of:
         name = (one.name or b"").decode()
         if name and not name.startswith(_OF_MATRIX):
-            yield WarpOperation(*_place(one, places), name, one.requests, one.lanes)
+            shared = one.shared_bytes
+            if name.startswith("wgmma.") and (shape := _SHAPE.search(name)):
+                # Reported for each warp; of B, 32 bytes of each column, which the four warps read once.
+                shared -= one.requests * 32 * int(shape[2]) * 3 // 4
+            moved = one.sectors, one.used, shared
+            yield WarpOperation(*_place(one, places), name, one.requests, one.lanes, *moved)
 
 
 #: An atomic operation that is a statement of its own: nobody uses its result, so that nvcc makes a reduction of it.
@@ -475,7 +513,7 @@ def _instruction(of: _Site, places: dict[int, tuple[str, int]], sources: Sources
         name = library.counters_variable(worst[0][1]) or b""
         space = "constant" if name.decode(errors="replace") in sources.constants else space
     figures = (of.requests, of.lanes, sectors, of.used, of.serial if turns else of.wavefronts, of.ideal, of.hits)
-    return Instruction(file, line, what, space, of.bytes, *figures, worst, tuple(steps), turns)
+    return Instruction(file, line, what, space, of.part or of.bytes, *figures, worst, tuple(steps), turns)
 
 
 def _request(of: _Request) -> Request:

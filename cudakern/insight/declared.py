@@ -238,6 +238,41 @@ def _value(text: str, constants: dict[str, str]) -> int:
         return -1
 
 
+# --- local memory ----------------------------------------------------------------------------------------------------
+_KNOWN = re.compile(r"\bconstexpr\b[^=;{}()]*?\b(\w+)\s*=|#[ \t]*define[ \t]+(\w+)")
+_CONST = re.compile(r"\bconst\s+\w+\s+(\w+)\s*=([^;,]*)[;,]")
+_FOR = re.compile(r"\bfor\s*\(\s*(?:[\w:]+\s+)*(\w+)\s*=([^;]*);\s*\1\s*[<>!]=?([^;]*);")
+
+
+@functools.lru_cache(32)
+def local_lines(source: tuple[str, ...]) -> frozenset[int]:
+    """The lines in which an array of a thread has an index that nvcc does not know, so that it cannot keep the array in
+    registers: neither a constant nor the variable of a loop between constants, which it unrolls."""
+    text = "\n".join(plain := without_comments(source))
+    known = {name for names in _KNOWN.findall(text) for name in names}
+    parameters = " ".join(re.findall(r"\btemplate\s*<[^;{}()]*>", text))
+    known |= set(re.findall(r"\b(?:int|unsigned|bool|size_t|auto)\s+(\w+)", parameters))
+    result = set()
+    for one in functions(source):
+        arrays = [array for array in declared(source) if one.body <= array.line <= one.end and array.shape]
+        names = {array.name for array in arrays if not re.search(_SPACES, plain[array.line - 1])}
+        constants = set(known)
+        for _ in range(4 * bool(names)):  # loops in loops
+            found = [*_FOR.findall(one.text), *_CONST.findall(text)]
+            constants |= {name for name, *bounds in found if all(_is_constant(bound, constants) for bound in bounds)}
+        declarations = {array.line for array in arrays}
+        for line in range(one.body, one.end + 1) if names else ():
+            indices = [i for use in uses(plain[line - 1]) if use.name in names for i in use.indices]
+            if line not in declarations and not all(_is_constant(i, constants) for i in indices):
+                result.add(line)
+    return frozenset(result)
+
+
+def _is_constant(expression: str, known: set[str]) -> bool:
+    names = re.findall(r"\b[A-Za-z_]\w*", expression)
+    return all(name in known or name.isupper() or name in ("sizeof", "int") for name in names)
+
+
 # --- a line ----------------------------------------------------------------------------------------------------------
 class Use(NamedTuple):
     """An element in a line: `p.tile[y][x + 1]`."""

@@ -9,6 +9,10 @@ from .. import _display
 Metrics = Mapping[str, float]  #: of ck.trace, by Nsight Compute's names
 
 SECTOR = 32  #: bytes
+_OF_TMA = (
+    "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
+    "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum",
+)
 MANY = 0.25  #: of a step's sectors: those of stores or atomic operations are then worth a column
 #: Columns: for each the operations that its figure covers, as Nsight Compute abbreviates them.
 _SECTORS_PER = {"load": ("ld",), "store": ("st",), "atomic": ("atom", "red")}
@@ -16,7 +20,7 @@ _NOTES = {
     "load": "Sectors per load, store or atomic: how many sectors of 32 bytes a request of a warp takes; with 4 bytes "
     "per lane, 4 is the least of a whole warp.",
     "bank\nconflicts": "Bank conflicts: passes through shared memory beyond those needed without conflicts.",
-    "bytes\nmoved": "Bytes moved: those of all sectors, by loads, stores and atomics (not by TMA).",
+    "bytes\nmoved": "Bytes moved: those of all sectors, by loads, stores, atomics and TMA.",
 }
 
 
@@ -44,15 +48,15 @@ def conflicts(metrics: Metrics) -> float:
 
 def bytes_moved(metrics: Metrics) -> float:
     """Bytes of all sectors of global memory that are asked for."""
-    return SECTOR * _sum(metrics, "sectors")
+    return SECTOR * _sum(metrics, "sectors") + sum(metrics.get(name, 0) for name in _OF_TMA)
 
 
 def columns(steps: Sequence[Metrics], least: float = 0) -> list[dict[str, str]]:
     """The cells of each step, by their columns' headings; a step without metrics has "-".
 
     Sectors of stores and of atomic operations are left out where all steps agree in them or they are few, and
-    conflicts where no step uses shared memory. ``least``: bytes that must be moved; if a step moves less, TMA moves
-    the rest, uncounted.
+    conflicts where no step uses shared memory. ``least``: bytes that must be moved; a record in which a step moves
+    less is one without TMA's.
     """
     known = [metrics for metrics in steps if metrics]
     if not known:

@@ -446,6 +446,14 @@ static int is_own_shared(const block_state *block, uintptr_t address) {
            address - (uintptr_t)event->statics < event->static_bytes;
 }
 
+// Whether an address outside all arrays is the process's own, rather than just outside an array.
+static int is_of_process(uintptr_t address, const interval *near) {
+    enum { NEAR = 1 << 16 };
+    emu_memory_event memory;
+    const uintptr_t distance = !near ? NEAR : address < near->begin ? near->begin - address : address - near->end;
+    return distance >= NEAR && !emu_memory_at((const void *)address, &memory);
+}
+
 // Whether the access stays within an array.
 static int is_inside(const accessing *by, int thread) {
     const emu_access_event *const event = by->event;
@@ -479,6 +487,8 @@ static int is_inside(const accessing *by, int thread) {
         return 0;
     }
     findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
+    if (event->kind & EMU_WRITES && event->space == EMU_SPACE_GLOBAL && is_of_process(event->address, near))
+        emu_fail("the thread wrote to an address that is no memory of the device", NULL, 0); // as on a GPU
     return 0;
 }
 

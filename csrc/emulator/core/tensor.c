@@ -216,7 +216,7 @@ static void land(const emu_delivery *delivery) {
     }
 }
 
-static void load_to(emu_block *block, const box *where, void *barrier, const char *file, int line) {
+static void load_to(emu_block *block, const box *where, void *barrier, int repeats, const char *file, int line) {
     load *copy = aligned_alloc(64, (sizeof *copy + 63) / 64 * 64);
     if (!copy) no_memory();
     const size_t bytes = row_bytes(where) * rows_of(where);
@@ -231,7 +231,11 @@ static void load_to(emu_block *block, const box *where, void *barrier, const cha
     if (EMU_UNLIKELY(emu_current->tool != NULL)) {
         const emu_where at = emu_tool_where(emu_current, file, line, NULL);
         copy->operation = emu_tool_new_operation(emu_current);
-        emu_tool_begin(&at, EMU_BY_TENSOR_LOAD, copy->operation, emu_tool_name(block, copy->delivery.mbarrier));
+        emu_tool_async(&at, (emu_async_event){.stage = EMU_ASYNC_BEGINS,
+                                              .by = EMU_BY_TENSOR_LOAD,
+                                              .operation = copy->operation,
+                                              .mbarrier = (uintptr_t)emu_tool_name(block, copy->delivery.mbarrier),
+                                              .repeats = repeats});
         tell_rows(&at, block, &copy->box, EMU_READS | EMU_PENDING, EMU_WRITES | EMU_PENDING, EMU_BY_TENSOR_LOAD,
                   copy->operation);
     }
@@ -243,7 +247,7 @@ static void load_to(emu_block *block, const box *where, void *barrier, const cha
 void emu_tensor_load(void *shared, const void *map, void *barrier, int axes, const int *at, const char *file,
                      int line) {
     const box where = box_of("tensor_load", map, shared, axes, at, file, line);
-    load_to(emu_current, &where, barrier, file, line);
+    load_to(emu_current, &where, barrier, 0, file, line);
 }
 
 void emu_tensor_load_multicast(void *shared, const void *map, void *barrier, int axes, const int *at, unsigned mask,
@@ -253,8 +257,11 @@ void emu_tensor_load_multicast(void *shared, const void *map, void *barrier, int
     if (!mask || mask >> emu_cluster_size())
         emu_block_fail(file, line, "%s: the mask must name blocks of this cluster of %d, but is 0x%x", call,
                        emu_cluster_size(), mask);
-    for (int rank = 0; mask >> rank; ++rank)
-        if (mask >> rank & 1) load_to(emu_cluster_block(rank, call, file, line), &where, barrier, file, line);
+    for (int rank = 0, repeats = 0; mask >> rank; ++rank) {
+        if (!(mask >> rank & 1)) continue;
+        load_to(emu_cluster_block(rank, call, file, line), &where, barrier, repeats, file, line);
+        repeats = 1;
+    }
 }
 
 // --- Stores -------------------------------------------------------------------------------------------------------

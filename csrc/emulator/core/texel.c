@@ -313,11 +313,12 @@ static const char *problem(const emu_texture *t, int axes, int as_float, int cha
 // Reports the elements that the filter takes into account.
 static __attribute__((noinline)) void tell(const emu_texture *t, const tap taps[3], const char *file, int line) {
     const emu_where where = emu_tool_where(emu_current, file, line, NULL);
+    uint64_t number = 0;
     for (int i = 0; i < (t->linear ? 8 : 1); i++) {
         const int x = i & 1, y = i >> 1 & 1, z = i >> 2;
         const long at[3] = {taps[0].at[x], taps[1].at[y], taps[2].at[z]};
         const char *element = is_counted(taps, i) ? element_at(t, at) : NULL;
-        if (element) emu_tool_access(&where, element, t->element, EMU_READS, EMU_BY_TEXTURE, 0);
+        if (element) emu_tool_access(&where, element, t->element, EMU_READS, EMU_BY_TEXTURE, number++);
     }
 }
 

@@ -230,6 +230,10 @@ static void write_l2(unsigned partition, uint32_t line, unsigned sectors, unsign
 static void carry_out(unsigned number, access it) {
     const unsigned partition = number % 2, site = it.site & (MOST_SITES - 1), kind = it.site >> SITE_BITS;
     const unsigned sectors = it.sectors & ALL;
+    if (kind == CACHE_STORE_PAST) {
+        write_l2(partition, it.line, sectors, it.whole);
+        return;
+    }
     const way at = look_up(&multiprocessors[number].l1, it.line);
     if (kind == CACHE_LOAD) {
         const unsigned missing = sectors & ~*at.whole;

@@ -55,7 +55,7 @@ typedef struct cache_figures {             // of a launch
     uint64_t reads, writes, atomics, hits; // sectors, in L2
     uint64_t dram_sectors;                 // read
 } cache_figures;
-enum { CACHE_LOAD, CACHE_STORE, CACHE_ATOMIC, CACHE_BYPASS }; // BYPASS: a load that L1 does not keep
+enum { CACHE_LOAD, CACHE_STORE, CACHE_ATOMIC, CACHE_BYPASS, CACHE_STORE_PAST }; // the last ones: past L1
 
 void caches_start(unsigned threads, size_t dynamic_shared); // a launch, whose blocks have so many
 void caches_block_begin(uint64_t number);
@@ -81,11 +81,13 @@ typedef struct site {
     int line;
     unsigned kind, bytes; // emu_access_kind
     int space;            // emu_space
-    const char *name;     // of an operation that accesses no memory; else NULL
+    unsigned part;        // of an access in several requests: bytes of each; else 0
+    const char *name;     // of an operation: of the warp, by TMA, or a texture read; else NULL
     uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
-    uint64_t hits; // sectors that L1 had
-    uint64_t most; // sectors, or wavefronts, of the costliest request ...
-    request worst; // ... and its addresses
+    uint64_t hits;         // sectors that L1 had
+    uint64_t shared_bytes; // that an operation reads or writes there
+    uint64_t most;         // sectors, or wavefronts, of the costliest request ...
+    request worst;         // ... and its addresses
     unsigned step_warp, step_count;
     request steps[MOST_STEPS]; // the first requests of the first warp that makes one, in one block
 } site;
@@ -103,8 +105,12 @@ void requests_start(unsigned threads, size_t dynamic_shared, range (*find)(uintp
 void requests_forget_memory(void); // what `find` has said
 void requests_block_begin(uint64_t number, uintptr_t statics, size_t static_bytes);
 unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_space space); // its number
-void requests_operation(const emu_where *at, const char *name, unsigned lanes);            // of a warp
-void requests_make(unsigned warp, uint64_t note, const request *of);                       // note: as branches_note
+unsigned requests_word(const emu_where *at); // bytes of each access by which a struct is copied there
+unsigned requests_name(const emu_where *at, const char *name);                   // of an operation's site
+void requests_operation(const emu_where *at, const char *name, unsigned lanes);  // of a warp, ...
+void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store); // that copies such rows
+void requests_shared_row(size_t bytes);                                          // of shared memory
+void requests_make(unsigned warp, uint64_t note, const request *of);             // note: as branches_note
 void requests_separate(void);          // later requests have no members of the same objects
 void requests_converge(unsigned warp); // lanes wait for each other: later requests are joined with none before
 void requests_block_end(void);

@@ -38,6 +38,7 @@ typedef struct row { // of a site and a warp
 
 static site sites[MOST_SITES];
 static unsigned char alignment[MOST_SITES];     // of the objects that a site accesses members of; 0: unknown
+static unsigned char is_of_member[MOST_SITES];  // an access to a member of a struct
 static struct joined {                          // of a site's requests, those that are joined with others' ones
     unsigned char phase;                        // 1 + place of the first lane in a pair of elements; 0: unknown
     unsigned short with;                        // site, or itself
@@ -83,11 +84,43 @@ unsigned requests_site(const emu_where *at, size_t bytes, unsigned kind, emu_spa
     return site_count++;
 }
 
-void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
-    site *const to = &sites[requests_site(at, 0, (unsigned)(uintptr_t)name, EMU_SPACES)];
-    to->name = name;
+static unsigned last_operation; // a site
+
+unsigned requests_name(const emu_where *at, const char *name) {
+    const unsigned number = requests_site(at, 0, (unsigned)(uintptr_t)name, EMU_SPACES);
+    sites[number].name = name;
+    return number;
+}
+
+static void count_operation(site *to, unsigned lanes) {
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(lanes);
+}
+
+void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
+    last_operation = requests_name(at, name);
+    if (lanes) count_operation(&sites[last_operation], lanes);
+}
+
+void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store) {
+    site *const to = &sites[last_operation];
+    const uintptr_t end = address + bytes;
+    to->used += bytes;
+    for (uintptr_t line = address / LINE; line <= (end - 1) / LINE; ++line) {
+        touched it = {.count = 1, .of = {{.line = line}}};
+        for (unsigned i = 0; i < LINE / SECTOR; ++i) {
+            const uintptr_t sector = line * LINE + i * SECTOR;
+            if (sector >= end || sector + SECTOR <= address) continue;
+            ++to->sectors;
+            it.of[0].sectors |= (unsigned char)(1u << i);
+            it.of[0].whole |= (unsigned char)((sector >= address && sector + SECTOR <= end) << i);
+        }
+        caches_add(warp, last_operation, is_store ? CACHE_STORE_PAST : CACHE_BYPASS, &it);
+    }
+}
+
+void requests_shared_row(size_t bytes) {
+    sites[last_operation].shared_bytes += bytes;
 }
 
 // --- What requests cost --------------------------------------------------------------------------------------------
@@ -349,7 +382,10 @@ static void hold(row *in, const placed *of) {
     new->sites[element] = (unsigned short)in->site;
 }
 
+static void forget_stored(unsigned warp);
+
 void requests_converge(unsigned warp) {
+    forget_stored(warp);
     for (unsigned i = 0; i < listed[warp].count; ++i) {
         count_held(listed[warp].of[i]);
         listed[warp].of[i]->is_listed = 0;
@@ -367,7 +403,7 @@ void requests_converge(unsigned warp) {
 //   74 <distance to A> ... 48 8d 3d <of what follows: type> e8 <handler>    A: <first argument> e8 <callback>
 enum { MOST_VECTORS = 8 };
 
-static unsigned alignment_at(uintptr_t after) {
+static unsigned alignment_at(uintptr_t after, int *is_member) {
 #ifdef __x86_64__
     enum { CALL = 5, ARGUMENT = 24, LEAST = 12, MOST = 40 };
     const unsigned char *const call = (const unsigned char *)after - CALL;
@@ -382,14 +418,30 @@ static unsigned alignment_at(uintptr_t after) {
                 const char *file;
                 unsigned line, column;
                 const void *type;
-                unsigned char log_alignment;
+                unsigned char log_alignment, kind;
             } *const of = (const void *)(at - 5 + offset);
+            enum { MEMBER = 3 };
+            *is_member = of->kind == MEMBER;
             return 1u << (of->log_alignment & 7);
         }
     }
 #endif
-    (void)after;
+    (void)after, (void)is_member;
     return 0;
+}
+
+// A struct that is copied as a whole: nvcc makes as many accesses as the alignment of its type asks for.
+static void count_whole(row *in, const placed *of) {
+    const unsigned bytes = sites[in->site].bytes, align = alignment[in->site];
+    const unsigned part = sites[in->site].space == EMU_SPACE_GLOBAL && align && align < bytes ? align : bytes;
+    if (part < bytes) sites[in->site].part = part;
+    for (unsigned i = 0; i < bytes; i += part) count_request(in, &(placed){of->base + i, of->lanes}, part);
+}
+
+unsigned requests_word(const emu_where *at) {
+    int is_member;
+    const unsigned align = at->code ? alignment_at(at->code + 1, &is_member) : 0;
+    return align > WIDEST ? WIDEST : align ? align : WORD;
 }
 
 typedef struct vector { // members of one aligned object in each lane
@@ -462,13 +514,64 @@ static void add_member(row *in, const request *of) {
             other->barred |= members;
     }
     if (align <= bytes) {
-        count_request(in, &(placed){address - in->shape[__builtin_ctz(of->lanes)], of->lanes}, bytes);
+        count_whole(in, &(placed){address - in->shape[__builtin_ctz(of->lanes)], of->lanes});
         return;
     }
     if (vector_count == MOST_VECTORS) end_vector(0);
     vector *const to = &vectors[vector_count++];
     *to = (vector){.of = in, .its = *of, .is_store = is_store, .unit = bytes, .align = align, .members = members};
     for (unsigned lane = 0; lane < LANES; ++lane) to->its.address[lane] -= offset;
+}
+
+// --- What a warp has just stored -----------------------------------------------------------------------------------
+//
+//   y[i] = 0; for (...) y[i] += x[k];   nvcc keeps y[i] in a register, and only stores it
+//
+// as long as nothing else is stored that could be y[i]: only other members of its struct.
+enum { MOST_STORED = 8, NEAR = 64 };
+static struct {
+    unsigned count;
+    struct {
+        request at;
+        unsigned bytes;
+    } of[MOST_STORED];
+} stored[MOST_WARPS];
+
+static int is_at_distance(const request *from, const request *of, intptr_t distance) {
+    for (uint32_t rest = of->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        if ((intptr_t)(of->address[lane] - from->address[lane]) != distance) return 0;
+    }
+    return 1;
+}
+
+static int is_stored(unsigned warp, const request *of, unsigned bytes) {
+    for (unsigned i = 0; i < stored[warp].count; ++i)
+        if (stored[warp].of[i].bytes == bytes && !(of->lanes & ~stored[warp].of[i].at.lanes) &&
+            is_at_distance(&stored[warp].of[i].at, of, 0))
+            return 1;
+    return 0;
+}
+
+static void forget_stored(unsigned warp) {
+    stored[warp].count = 0;
+}
+
+static void note_stored(unsigned warp, const request *of, unsigned bytes, int is_member) {
+    const unsigned first = (unsigned)__builtin_ctz(of->lanes), count = stored[warp].count;
+    unsigned left = 0;
+    for (unsigned i = count == MOST_STORED; i < count; ++i) {
+        const request *const other = &stored[warp].of[i].at;
+        const intptr_t distance = (intptr_t)(of->address[first] - other->address[first]);
+        const intptr_t apart = distance < 0 ? bytes : stored[warp].of[i].bytes;
+        const intptr_t size = distance < 0 ? -distance : distance;
+        if (is_member && other->lanes == of->lanes && size >= apart && size < NEAR &&
+            is_at_distance(other, of, distance))
+            stored[warp].of[left++] = stored[warp].of[i];
+    }
+    stored[warp].of[left].at = *of;
+    stored[warp].of[left].bytes = bytes;
+    stored[warp].count = left + 1;
 }
 
 // --- Requests ------------------------------------------------------------------------------------------------------
@@ -486,12 +589,17 @@ static void add_fitting(row *in, const request *of, uintptr_t base) {
     const site *const at = &sites[in->site];
     const placed it = {base, of->lanes};
     const int is_plain = at->kind == EMU_READS || at->kind == EMU_WRITES;
+    if (at->space == EMU_SPACE_GLOBAL) {
+        if (at->kind == EMU_READS && is_stored(in->warp, of, at->bytes)) return;
+        if (!is_plain) forget_stored(in->warp);
+        if (at->kind == EMU_WRITES) note_stored(in->warp, of, at->bytes, is_of_member[in->site]);
+    }
     if (at->kind & IS_JOINED)
         hold(in, &it);
     else if (at->space == EMU_SPACE_GLOBAL && is_plain && (vector_count || alignment[in->site] > at->bytes))
         add_member(in, of);
     else
-        count_request(in, &it, at->bytes);
+        count_whole(in, &it);
     if (at->space != EMU_SPACE_SHARED) return;
     if (at->kind & EMU_READS) ++made[in->warp][0];
     if (at->kind & EMU_WRITES) ++made[in->warp][1];
@@ -510,6 +618,10 @@ static int fits(const row *in, const request *of, uintptr_t base) {
 }
 
 static void add(row *in, const request *of) {
+    if (sites[in->site].name) {
+        count_operation(&sites[in->site], of->lanes);
+        return;
+    }
     const unsigned first = (unsigned)__builtin_ctz(of->lanes);
     const uintptr_t base = of->address[first] - in->shape[first];
     if (!fits(in, of, base)) {
@@ -550,7 +662,9 @@ static __attribute__((noinline)) void make_slowly(unsigned warp, uint64_t note, 
         const int may_join = space == EMU_SPACE_SHARED && !(kind & EMU_VOLATILE) && (bytes == 4 || bytes == 8);
         row *const to = rows[requests_site(&at, bytes, kind | (may_join ? IS_JOINED : 0), (emu_space)space)];
         if (space == known[place].in.space) known[place].of = to;
-        alignment[to->site] = (unsigned char)alignment_at(at.code + 1);
+        int is_member = 0;
+        alignment[to->site] = (unsigned char)alignment_at(at.code + 1, &is_member);
+        is_of_member[to->site] = (unsigned char)is_member;
         add(&to[warp], &part[space]);
     }
 }

@@ -61,8 +61,9 @@ static emu_direct direct;
 static branches *alone; // of blocks that run one after another
 
 static void count_access(const emu_where *at, uintptr_t address, size_t bytes, unsigned kind, emu_space space) {
-    for (; kind & EMU_RANGE && bytes > WORD; address += WORD, bytes -= WORD) // a struct is copied word by word
-        count_access(at, address, WORD, kind & ~EMU_RANGE, space);
+    const unsigned word = kind & EMU_RANGE ? requests_word(at) : 0;
+    for (; kind & EMU_RANGE && bytes > word; address += word, bytes -= word) // a struct
+        count_access(at, address, word, kind & ~EMU_RANGE, space);
     branches_note((unsigned)at->thread, requests_site(at, bytes, kind & ~EMU_RANGE, space), address);
 }
 
@@ -79,15 +80,43 @@ static void count_copy(const emu_where *at, const emu_access_event *event) {
     from = 0;
 }
 
+// What copies by TMA and wgmma access, when they begin: just after on_async(), or on_warp().
+static int repeats; // the copy, for another block of its cluster
+
+static void count_rows(const emu_where *at, const emu_access_event *event) {
+    const int is_copy = event->by == EMU_BY_TENSOR_LOAD || event->by == EMU_BY_TENSOR_STORE;
+    if (!(event->kind & EMU_PENDING) || (!is_copy && event->by != EMU_BY_PRODUCT)) return;
+    if (event->space == EMU_SPACE_SHARED)
+        requests_shared_row(event->bytes);
+    else if (is_copy && !repeats)
+        requests_row((unsigned)at->thread / LANES, event->address, event->bytes, !!(event->kind & EMU_WRITES));
+}
+
+static int is_of_other_block(const emu_where *at, const emu_access_event *event) {
+    const emu_block_event *const own = at->block;
+    return event->space == EMU_SPACE_SHARED && event->address - (uintptr_t)own->shared >= own->shared_bytes &&
+           event->address - (uintptr_t)own->statics >= own->static_bytes;
+}
+
 static void on_access(void *tool, const emu_where *at, const emu_access_event *event) {
     (void)tool;
     const unsigned kinds = EMU_READS | EMU_WRITES | EMU_ATOMIC | EMU_OF_INTEGERS | EMU_RANGE | EMU_VOLATILE;
     if (event->by == EMU_BY_COPY && event->kind & EMU_PENDING) count_copy(at, event);
     if (event->by == EMU_BY_MATRIX)
         count_access(at, event->address, event->bytes, (event->kind & ~EMU_RANGE) | OF_MATRIX, event->space);
+    if (event->by == EMU_BY_TEXTURE && !event->operation) // its first element
+        branches_note((unsigned)at->thread, requests_name(at, "texture read"), event->address);
+    count_rows(at, event);
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
     if (find_own(event->address).space == NOT_COUNTED) return;
+    if (is_of_other_block(at, event)) { // Nsight Compute does not count it with those of shared memory, either
+        const char *const name = event->kind & EMU_ATOMIC   ? "cluster atomic"
+                                 : event->kind & EMU_WRITES ? "cluster store"
+                                                            : "cluster load";
+        branches_note((unsigned)at->thread, requests_name(at, name), event->address);
+        return;
+    }
     count_access(at, event->address, event->bytes, event->kind & kinds, event->space);
 }
 
@@ -289,7 +318,8 @@ static void on_warp(void *tool, const emu_where *at, const emu_warp_event *event
 static void on_async(void *tool, const emu_where *at, const emu_async_event *event) {
     (void)tool;
     if (event->stage != EMU_ASYNC_BEGINS) return;
-    if (event->by == EMU_BY_TENSOR_LOAD) requests_operation(at, "TMA load", 1);
+    repeats = event->repeats;
+    if (event->by == EMU_BY_TENSOR_LOAD) requests_operation(at, "TMA load", !repeats);
     if (event->by == EMU_BY_TENSOR_STORE) requests_operation(at, "TMA store", 1);
 }
 

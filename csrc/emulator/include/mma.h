@@ -167,8 +167,9 @@ __device__ inline void mma_sync(fragment<accumulator, M, N, K, D> &d,
     using fb = fragment<matrix_b, M, N, K, T, LayoutB>;
     using fc = fragment<accumulator, M, N, K, C>;
     using fd = fragment<accumulator, M, N, K, D>;
+    static constexpr emu::product_name NAME("wmma::mma_sync", M, N, K);
     emulated::operands<fa, fb, fc, fd> own = {
-        {"wmma::mma_sync", emulated::multiply<fa, fb, fc, fd>}, &a, &b, &c, &d, saturates};
+        {NAME.text, emulated::multiply<fa, fb, fc, fd>}, &a, &b, &c, &d, saturates};
     emu_warp_together(&own.head, file, line);
 }
 

@@ -147,13 +147,15 @@ template <typename T>
 __device__ __forceinline__ void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                                              EMU_SITE) {
     static_assert(std::is_same<T, __half>::value || std::is_same<T, __nv_bfloat16>::value, "half or bfloat16");
-    emu::mma_lane<unsigned, 4, 2> own = {{"mma.sync", emu::mma_warp_16<T>}, a, b, sum};
+    static constexpr emu::product_name NAME("mma.sync", 16, 8, 16);
+    emu::mma_lane<unsigned, 4, 2> own = {{NAME.text, emu::mma_warp_16<T>}, a, b, sum};
     emu_warp_together(&own.head, file, line);
 }
 
 __device__ __forceinline__ void mma_m16n8k8_tf32(float (&sum)[4], const float (&a)[4], const float (&b)[2],
                                                  EMU_SITE) {
-    emu::mma_lane<float, 4, 2> own = {{"mma.sync", emu::mma_warp_tf32}, a, b, sum};
+    static constexpr emu::product_name NAME("mma.sync", 16, 8, 8);
+    emu::mma_lane<float, 4, 2> own = {{NAME.text, emu::mma_warp_tf32}, a, b, sum};
     emu_warp_together(&own.head, file, line);
 }
 
@@ -161,12 +163,14 @@ template <int K>
 __device__ __forceinline__ void mma_m16n8_double(double (&sum)[4], const double (&a)[K / 2], const double (&b)[K / 4],
                                                  EMU_SITE) {
     static_assert(K == 4 || K == 8 || K == 16, "4, 8 or 16 steps along k");
-    emu::mma_double_lane own = {{"mma.sync", emu::mma_warp_double<16, K>}, a, b, sum};
+    static constexpr emu::product_name NAME("mma.sync", 16, 8, K);
+    emu::mma_double_lane own = {{NAME.text, emu::mma_warp_double<16, K>}, a, b, sum};
     emu_warp_together(&own.head, file, line);
 }
 
 __device__ __forceinline__ void mma_m8n8k4_double(double (&sum)[2], double a, double b, EMU_SITE) {
-    emu::mma_double_lane own = {{"mma.sync", emu::mma_warp_double<8, 4>}, &a, &b, sum};
+    static constexpr emu::product_name NAME("mma.sync", 8, 8, 4);
+    emu::mma_double_lane own = {{NAME.text, emu::mma_warp_double<8, 4>}, &a, &b, sum};
     emu_warp_together(&own.head, file, line);
 }
 

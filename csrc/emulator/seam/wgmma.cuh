@@ -379,7 +379,8 @@ __device__ __forceinline__ void wgmma(wgmma_total<T> (&sum)[N / 2], uint64_t a, 
                   "32, 40, 56, 64, 80, 112, 128, 192, 208 or 256 columns");
     if (a >> 58 != emu::WGMMA_MARK || b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires operands that wgmma_descriptor describes", file, line);
-    emu::wgmma_lane own = {{"wgmma", emu::wgmma_warp},
+    static constexpr emu::product_name NAME("wgmma", 64, N, 32 / sizeof(T));
+    emu::wgmma_lane own = {{NAME.text, emu::wgmma_warp},
                            {emu::wgmma_function<T, N, A_TRANSPOSED, B_TRANSPOSED>(),
                             a,
                             b,
@@ -402,8 +403,9 @@ __device__ __forceinline__ void wgmma(float (&sum)[N / 2], const unsigned (&a)[4
     static_assert(N == 32 || N == 64 || N == 128 || N == 256, "32, 64, 128 or 256 columns");
     if (b >> 58 != emu::WGMMA_MARK)
         emu_fail("wgmma requires an operand b that wgmma_descriptor describes", file, line);
+    static constexpr emu::product_name NAME("wgmma", 64, N, 32 / sizeof(T));
     emu::wgmma_lane own = {
-        {"wgmma", emu::wgmma_warp},
+        {NAME.text, emu::wgmma_warp},
         {emu::wgmma_multiply<T, N, false, B_TRANSPOSED, true>, 0, b, N, add, sizeof(T), false, B_TRANSPOSED, {}},
         sum,
         file,

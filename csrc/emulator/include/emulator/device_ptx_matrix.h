@@ -65,7 +65,8 @@ template <typename A, typename B, typename Sum, int K, bool SATURATES> void mult
 }
 template <typename A, typename B, typename Sum, int K, bool SATURATES = false>
 __forceinline__ void mma(unsigned *d, const unsigned *a, const unsigned *b, const unsigned *c, EMU_SITE) {
-    mma_lane own = {{"mma.sync", multiply<A, B, Sum, K, SATURATES>}, d, a, b, c};
+    static constexpr emu::product_name NAME("mma.sync", 16, 8, K);
+    mma_lane own = {{NAME.text, multiply<A, B, Sum, K, SATURATES>}, d, a, b, c};
     emu_warp_together(&own.head, file, line);
 }
 
@@ -94,7 +95,8 @@ __forceinline__ void stmatrix(char *row, const unsigned (&from)[COUNT], EMU_SITE
 }
 
 template <int ROWS, int K> __forceinline__ void mma_double(double *sums, const double *a, const double *b, EMU_SITE) {
-    emu::mma_double_lane own = {{"mma.sync", emu::mma_warp_double<ROWS, K>}, a, b, sums};
+    static constexpr emu::product_name NAME("mma.sync", ROWS, 8, K);
+    emu::mma_double_lane own = {{NAME.text, emu::mma_warp_double<ROWS, K>}, a, b, sums};
     emu_warp_together(&own.head, file, line);
 }
 

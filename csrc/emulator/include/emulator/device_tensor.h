@@ -14,6 +14,22 @@
 
 namespace emu {
 
+// The name of a product of matrices with its shape, as the counters read it: "mma.sync.m16n8k16".
+struct product_name {
+    char text[40] = {};
+    constexpr product_name(const char *kind, int m, int n, int k) {
+        const int sizes[3] = {m, n, k};
+        int end = 0;
+        while (*kind) text[end++] = *kind++;
+        text[end++] = '.';
+        for (int i = 0; i < 3; ++i) {
+            text[end++] = "mnk"[i];
+            for (int digit = 100; digit; digit /= 10)
+                if (sizes[i] >= digit) text[end++] = static_cast<char>('0' + sizes[i] / digit % 10);
+        }
+    }
+};
+
 // An element of an operand: its value, and the exponent that the hardware aligns by (of a subnormal number that of
 // the smallest normal one).
 struct tensor_element {

@@ -104,7 +104,7 @@ typedef struct emu_access_event {
     unsigned kind; // emu_access_kind, EMU_RANGE
     emu_space space;
     emu_agent by;
-    uint64_t operation; // of an asynchronous operation: its number; else 0
+    uint64_t operation; // of an asynchronous operation: its number; EMU_BY_TEXTURE: of the element; else 0
 } emu_access_event;
 
 typedef enum emu_barrier_stage {
@@ -148,6 +148,7 @@ typedef struct emu_async_event {
     uintptr_t mbarrier; // that counts its bytes; 0: none
     int groups;         // EMU_ASYNC_WAITS
     int reads_only;     // EMU_ASYNC_WAITS: until a tensor_store has read shared memory; it writes its array later
+    int repeats; // EMU_ASYNC_BEGINS: a multicast, for the second block or a later one: its array is read only once
 } emu_async_event;
 
 typedef struct emu_copy_event { // `height` rows of `width` bytes
