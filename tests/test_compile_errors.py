@@ -97,6 +97,38 @@ HOST = "int half(int x) { return x / 2; }\n"
             "#include <iostream>\n__global__ void f() { std::«cout» << 1; }",
             "identifier .std::cout. is undefined in device code.*: use printf",
         ),
+        (
+            "int n = 5; __global__ void f(int *x) { x[0] = «n»; }",
+            'identifier "n" is undefined in device code: .* pass it',
+        ),
+        (
+            "static float t[4]; __device__ void f(int i) { «t»[i] = 1; } __global__ void g() { f(1); }",
+            ".* pass a pointer",
+        ),
+        ("int n; __global__ void f(int *x) { if (x[0] < 1 && x[1] > «n») x[0] = 0; }", "identifier"),
+        ("const float t[2] = {1, 2}; __global__ void f(float *x, int i) { x[0] = «t»[i]; }", 'identifier "t" is undef'),
+        ("const int n = 2, *p = &n; __global__ void f(int *x) { x[0] = *«p» + n; }", 'identifier "p" is undefined'),
+        (
+            "#include <cmath>\nconst double n = acos(-1.0); __global__ void f(double *x) { x[0] = «n»; }",
+            ".* of the host",
+        ),
+        (
+            "int n; template <class T> __global__ void f(T *x) { x[0] = «n»; } int main() { f<<<1, 1>>>((int *)0); }",
+            "id",
+        ),
+        (
+            "__global__ void f() { «threadIdx».x = 5; }",
+            "expression must be a modifiable lvalue: threadIdx cannot be ass",
+        ),
+        (
+            "__constant__ int c[4]; __global__ void f(int i) { «c»[i] += 1; }",
+            "expression must be a modifiable lvalue: k",
+        ),
+        ("__global__ void f() { «cudaDeviceSynchronize»(); }", 'calling a __host__ .*"f".* is not allowed: the host w'),
+        (
+            "#include <cstdlib>\n__device__ int f() { return «rand»(); }",
+            'calling a __host__ .*"rand".*: use curand_kernel',
+        ),
     ],
 )
 def test_what_nvcc_refuses(tmp_path, source, words):
@@ -143,6 +175,86 @@ def test_what_only_looks_like_a_call_that_nvcc_refuses(tmp_path):
         call<<<1, 1>>>(Squared{}, x);
         cudaDeviceSynchronize();
         return *x == 6 + 6 + 1 + 4 && cube(h[0]) == 1 && twice(2) == 4 ? 0 : 1;
+    }""")
+    assert cudakern.run(tmp_path / "right.cu").exit_code == 0
+
+
+@on_the_emulator
+def test_variables_of_the_device_that_the_host_uses(tmp_path, capsys):
+    """nvcc warns (20091-D, 20092-D), and so on these lines; passing on an address is no use."""
+    text = r"""
+    #include <cstdio>
+    __device__ int n, *p, many[4]; __constant__ float c[4]; __managed__ int both;
+    __global__ void k(int *x) { ++n; }
+    void show(const void *) {}
+    void change(int &) {}
+    int main() {
+        int local = 0, *at;
+        n = 0;  // written
+        many[1] += 2;  // written
+        printf("%d", n);  // read
+        if (c[2] > local) return n;  // read read
+        const int copy = n + 1;  // read
+        *p = 3;  // read
+        k<<<1, n>>>(p);  // read read
+        both = copy;
+        cudaMemcpyToSymbol(n, &local, 4);
+        cudaMemcpyFromSymbol(&local, c, sizeof(c));
+        cudaGetSymbolAddress((void **)&at, many);
+        show(&n), show(many), change(n), show((const void *)&n);
+        return local + sizeof n;
+    }"""
+    (tmp_path / "warned.cu").write_text(text)
+    cudakern.run(tmp_path / "warned.cu")
+    found = re.findall(r'warned.cu:(\d+):\d+: warning: a __\w+__ variable "\w+" cannot be directly (\w+) in a host',
+                       capsys.readouterr().err)  # fmt: skip
+    lines = text.split("\n")
+    assert found == [(str(i), verb) for i, line in enumerate(lines, 1) for verb in line.partition("//")[2].split()]
+
+
+@on_the_emulator
+def test_variables_of_the_host_that_nvcc_does_not_refuse(tmp_path):
+    """Constants, names that stand for other things in device code, and templates that nobody uses."""
+    (tmp_path / "right.cu").write_text(r"""
+    #include <texture_types.h>
+    const int N = 2 * 16, M = N + 1;
+    const float half = 0.5f, third = 1.0f / 3;
+    constexpr double pi = 3.14;
+    const dim3 shape(2, 3);
+    enum Kind { SUM, MAX };
+    struct Pair { int i, j; };
+    constexpr Pair pair = {1, 2};
+    int i = 1, j, table[3], *rest, many;
+    __managed__ int shown;
+    __device__ int kept, counts[4];
+    extern __shared__ int dynamic[];
+    int rand(int seed);
+    namespace a { int twin; }
+    namespace b { __device__ int twin; __device__ int of() { return twin; } }
+    template <class T> __device__ T unused(T x) { return x + j; }
+    template <int j> __device__ int times(int x) { return j * x; }
+    template <class T, int N> struct Array { T of[N]; };
+    struct Sum { int rest; __device__ int of() const { return rest; } };
+    __device__ void both(int (&table)[3]) { table[0] = kept = sizeof(rest); }
+    __host__ __device__ int wide(int x) { return x; }
+    inline __host__ __device__ int of_host() { return j; }
+    __global__ void k(int *x) {
+        __shared__ float shared[N];
+        int m, i, own[3], threads = blockDim.x;
+        auto add = [](int j) { return j + 1; };
+        dynamic[0] = counts[0] = SUM + shape.x + pair.i + sizeof(table) / sizeof(table[0]);
+        for (i = 0; i < M; ++i) shared[i % N] = half + third + pi;
+        both(own);
+        Sum rest = {times<3>(4)};
+        Array<int, 2> many = {};
+        many.of[1] = x[0];
+        shown = x[0] = add(rest.of()) + b::of() + wide(threads) + (rest.rest == 12);
+    }
+    int main() {
+        cudaMallocManaged(&rest, 4);
+        k<<<1, 1, 4>>>(rest);
+        cudaDeviceSynchronize();
+        return *rest == 15 && shown == 15 ? a::twin + of_host() : 1;
     }""")
     assert cudakern.run(tmp_path / "right.cu").exit_code == 0
 

@@ -530,17 +530,17 @@ __global__ void fills(int *x) {
 }
 __global__ void measures(int *x) {
     memset(here, 1, sizeof here - 1);
-    for (;; x[0] += strlen(here)) here[0] = 1 + x[0] % 2;
+    for (;; x[0] += ::strlen(here)) here[0] = 1 + x[0] % 2;  // (nvcc refuses this; a name with :: is left alone)
 }
 __global__ void sleeps(int *x) {
-    for (;; ++x[0]) usleep(50);
+    for (;; ++x[0]) ::usleep(50);
 }
 __global__ void sleeps_long(int *x) {
     for (;; ++x[0]) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 __global__ void sleeps_deep_down(int *x) {
-    auto sleep = [](const void *, const void *) { return usleep(1000); };
-    for (int two[2] = {};; ++x[0]) qsort(two, 2, sizeof(int), sleep);
+    auto sleep = [](const void *, const void *) { return ::usleep(1000); };
+    for (int two[2] = {};; ++x[0]) ::qsort(two, 2, sizeof(int), sleep);
 }
 __global__ void throws(volatile int *x) {  // such a thing must not be led astray
     for (;;) try { throw std::runtime_error("again"); }

@@ -293,6 +293,77 @@ def test_the_host_touches_new_device_memory(tmp_path):
     assert done.findings[0].line == 2
 
 
+SHARED_WITH_THE_HOST = r"""
+#include <atomic>
+#include <cstdio>
+__managed__ int total;
+__device__ int counter, kept;
+__global__ void fill(int *x, int n) {
+    if (threadIdx.x < n) x[threadIdx.x] = n;
+    if (threadIdx.x == 0) total = counter;
+}
+int main() {
+    int *x, *y, h = 3;
+    cudaMallocManaged(&x, 400);
+    cudaMallocManaged(&y, 400);
+    for (int i = 0; i < 100; ++i) x[i] = y[i] = 1;
+    cudaMemcpyToSymbol(kept, &h, 4);
+    fill<<<1, 128>>>(x, 100);
+    LINE;
+    cudaDeviceSynchronize();
+    y[1] = x[1] + total;
+    return cudaFree(x) + cudaFree(y);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ('printf("%d", x[3])', r"the host reads x\[3\], which fill writes in line 7, and has not waited .*DeviceSync"),
+        ("x[5] = 2", r"the host writes x\[5\], which fill writes in line 7, and has not waited for it"),
+        ("h = total", "the host reads total, which fill writes in line 8, and has not waited for it"),
+        ("cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e); ++x[5]", r"the host reads x\[5\], which fill writes"),
+        ("counter = 3", r"the host writes counter, which is a variable of the device.*ToSymbol\(counter, &h, bytes\)"),
+        ("h += kept", r"the host reads kept, which is a variable of the device.*FromSymbol\(&h, kept, bytes\)"),
+        ("y[2] = 4", ""),
+        ("cudaStreamSynchronize(0); x[2] = 4", ""),
+        ("cudaMemcpy(&h, y, 4, cudaMemcpyDefault); h += x[0]", ""),
+        ("cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e); cudaEventSynchronize(e); ++x[5]", ""),
+        ("while (cudaStreamQuery(0) == cudaErrorNotReady) {} ++x[5]", ""),
+    ],
+)
+def test_the_host_shares_memory_with_a_kernel(tmp_path, line, words):
+    """Without a wait, it is a race; and a variable of the device is none of the host's."""
+    path = tmp_path / "both.cu"
+    path.write_text(SHARED_WITH_THE_HOST.replace("LINE", line))
+    found = [one for one in ck.run(path, check=True).findings if one.kind != "leak"]
+    assert [(one.kind, one.line) for one in found] == [("host", 17)] * bool(words)
+    assert re.search(words, str(found[0])) if words else not found
+
+
+def test_a_kernel_and_the_host_share_a_flag(tmp_path):
+    """What a flag says has been done needs no other wait."""
+    path = tmp_path / "flag.cu"
+    path.write_text(r"""
+__global__ void work(volatile int *flag, int *x) { x[0] = 7; __threadfence_system(); *flag = 1; }
+int main() {
+    volatile int *flag;
+    int *x;
+    cudaMallocManaged((void **)&flag, 4);
+    cudaMallocManaged(&x, 4);
+    *flag = 0;
+    work<<<1, 1>>>(flag, x);
+    while (!*flag) {}
+    const int is_wrong = x[0] != 7;
+    return is_wrong + cudaFree(x) + cudaFree((void *)flag);
+}
+""")
+    done = ck.run(path, check=True)
+    assert done.exit_code == 0
+    assert not done.findings
+
+
 @pytest.mark.parametrize("memory", ["(float *)malloc(160)", "new float[40]", "on_stack"])
 def test_a_kernel_gets_memory_of_the_host(tmp_path, memory):
     path = tmp_path / "hosts.cu"

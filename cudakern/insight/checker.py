@@ -27,6 +27,7 @@ KINDS = (
     "streams",
 )
 SHARED, LOCAL = 1, 2  #: emu_space
+OF_DEVICE, SYMBOL, MANAGED = 0, 3, 5  #: emu_memory_kind
 COPY = 1 << 63  #: in a launch's number: it is none, but a copy by the host
 READS, WRITES, ATOMIC, PENDING, VOLATILE, CACHED = 1, 2, 4, 8, 16, 512  #: emu_access_kind
 
@@ -75,7 +76,7 @@ class Found(ctypes.Structure):
 
 
 class HostAccess(ctypes.Structure):
-    """emu_host_event: the host touches device memory."""
+    """checker_touch: the host touches memory that it must not touch, or not yet."""
 
     _fields_ = (
         ("address", ctypes.c_size_t),
@@ -89,6 +90,10 @@ class HostAccess(ctypes.Structure):
         ("at", ctypes.c_void_p),
         ("allocated", ctypes.c_size_t),  # by this code
         ("stands_in", ctypes.c_int),
+        ("padding", ctypes.c_int),
+        ("other", Line),  # in a kernel that it has not waited for
+        ("other_kind", ctypes.c_uint),
+        ("kernel", ctypes.c_char * 128),  # b"": it is a copy
     )
 
 
@@ -113,7 +118,7 @@ OF_KERNEL, REFUSED, NOT_RUN, IGNORED = range(4)  #: emu_failure_kind
 @functools.cache
 def library() -> Any:
     of_checker = ctypes.CDLL(str(LIBRARY / "libcudakern_checker.so"))
-    of_checker.checker_failures.restype = ctypes.c_size_t
+    of_checker.checker_failures.restype = of_checker.checker_touches.restype = ctypes.c_size_t
     of_checker.checker_findings.restype = of_checker.checker_unwritten.restype = ctypes.c_size_t
     of_checker.checker_last_launch.restype = ctypes.c_uint64
     of_checker.checker_shadow.restype = of_checker.checker_allocations.restype = ctypes.c_size_t
@@ -168,10 +173,10 @@ def unwritten(address: int, nbytes: int) -> tuple[int, int]:
     return count, first.value
 
 
-def host_access() -> HostAccess | None:
-    """The access by which the host has touched device memory, if it has."""
-    access = HostAccess()
-    return access if library().checker_touch(ctypes.byref(access)) else None
+def host_accesses() -> list[HostAccess]:
+    """The accesses by which the host has touched memory of the device's."""
+    first = ctypes.POINTER(HostAccess)()
+    return first[: library().checker_touches(ctypes.byref(first))]
 
 
 def in_use() -> list[tuple[int, int]]:

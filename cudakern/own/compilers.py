@@ -57,7 +57,7 @@ _SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message a
 #: The files that make C++ of CUDA C++: what was made by others is not used again. (They are imported when something is
 #: compiled: a program in the cache starts faster.)
 _TRANSLATOR = (
-    *("translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "variables.py", "waits.py"),
+    *("translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "waits.py"),
     *("loops.py", "uniform.py", "statements.py", "inlined.py", "ptx.py", "ptx.txt"),
 )
 TRANSLATOR = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _TRANSLATOR)).hexdigest()
@@ -266,7 +266,7 @@ class Job(NamedTuple):
             with contextlib.suppress(RejectedError):
                 if not made.errors and not made.doubts:
                     text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
-                    return line, log + execute(line, {}, folder, here)
+                    return line, made.warnings + log + execute(line, {}, folder, here)
             made = translated(*as_told, loops=False)
         text_file.write_text(made.text, encoding="utf-8", errors="surrogateescape")
         if made.errors or made.doubts:
@@ -275,7 +275,7 @@ class Job(NamedTuple):
             except RejectedError as rejected:
                 raise RejectedError(made.errors + str(rejected)) from None
             raise RejectedError(made.errors or made.doubts)
-        return line, log + execute(line, {}, folder, here)
+        return line, made.warnings + log + execute(line, {}, folder, here)
 
 
 def _for_preprocessor(options: list[str]) -> list[str]:

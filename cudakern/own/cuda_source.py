@@ -15,8 +15,11 @@ _TOKEN = re.compile(
     |(?P<other>\d[\w.']*|::|.)""",
     re.M | re.S | re.X,
 )
-#: What may stand in parentheses before a kernel's name.
-_ATTRIBUTES = {"__launch_bounds__", "__attribute__", "__cluster_dims__", "__maxnreg__", "__block_size__", "alignas"}
+#: In a declaration, the parentheses after these words are not those of its parameters.
+ATTRIBUTES = {
+    "__attribute__", "__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__block_size__", "__align__", "alignas",
+    "decltype", "noexcept", "explicit", "__declspec",
+}  # fmt: skip
 _MEMORY = {"__device__", "__constant__", "__managed__"}
 _OPEN, _CLOSE = "([{", ")]}"
 
@@ -85,6 +88,39 @@ def closing(some: list[Token], at: int) -> int:
     return len(some)
 
 
+def opener(some: list[Token], at: int) -> int:
+    """What opens the parenthesis, bracket or brace that is closed there; the same place if nothing does."""
+    depth = 0
+    for i in range(at, -1, -1):
+        depth += (some[i].text in _CLOSE) - (some[i].text in _OPEN)
+        if not depth:
+            return i
+    return at
+
+
+def after_angle(some: list[Token], at: int) -> int:
+    """After the ``>`` that closes the ``<`` there."""
+    depth = 0
+    while at < len(some):
+        sign = some[at].text
+        if sign in "([{":
+            at = closing(some, at)
+            continue
+        if is_shift(some, at):
+            at += 2
+            continue
+        depth += (sign == "<") - (sign == ">" and some[at - 1].text != "-")
+        at += 1
+        if not depth:
+            break
+    return at
+
+
+def is_shift(some: list[Token], at: int) -> bool:
+    """Whether ``<<`` is there, which is never the begin of a template's arguments."""
+    return [token.text for token in some[at : at + 2]] == ["<"] * 2 and some[at].end == some[at + 1].start
+
+
 def contents(text: str) -> Contents:
     """The kernels and variables of all namespaces, in the order of the source."""
     kernels: dict[str, KernelText] = {}
@@ -100,7 +136,7 @@ def contents(text: str) -> Contents:
             depth += (sign in "([") - (sign in ")]")
         if sign == "{":
             starts.append(token.start)
-            scopes.append(None if inside or depth else _scope(words))
+            scopes.append(None if inside or depth else scope(words))
             if scopes[-1] is not None:
                 declaration = []
         elif sign == "}" and scopes:
@@ -115,12 +151,12 @@ def contents(text: str) -> Contents:
                 if kernel := _kernel(declaration, prefix, text, token.end):
                     kernels.setdefault(kernel.name, kernel)
             elif _MEMORY & set(words) and "extern" not in words:
-                variables |= dict.fromkeys("::".join([*prefix, name]) for name in _variables(declaration))
+                variables |= dict.fromkeys("::".join([*prefix, name]) for name in declared(declaration))
             declaration = []
     return Contents(tuple(kernels.values()), tuple(variables), text.count("\n", 0, starts[-1]) + 1 if starts else None)
 
 
-def _scope(words: list[str]) -> tuple[str, ...] | None:
+def scope(words: list[str]) -> tuple[str, ...] | None:
     """The names that a brace after these words adds; None if it does not open a namespace or ``extern "C"``."""
     if words[:1] == ["extern"] and len(words) == 2 and words[1].startswith('"'):
         return ()
@@ -130,16 +166,13 @@ def _scope(words: list[str]) -> tuple[str, ...] | None:
 
 
 def _kernel(declaration: list[Token], prefix: list[str], text: str, end: int) -> KernelText | None:
-    while declaration[1].text == "(" and declaration[0].text not in _ATTRIBUTES:  # a macro, which needs no semicolon
+    while declaration[1].text == "(" and declaration[0].text not in ATTRIBUTES:  # a macro, which needs no semicolon
         declaration = declaration[closing(declaration, 1) :]
     is_template = declaration[0].text == "template"
-    rest = declaration
-    if is_template:
-        arguments = split(declaration[2:], opening="<", closing=">")[0]
-        rest = declaration[len(arguments) + 3 :]
+    rest = declaration[after_angle(declaration, 1) :] if is_template else declaration
     start = depth = 0
     for i, token in enumerate(rest):
-        if token.text == "(" and depth == 0 and rest[i - 1].text not in _ATTRIBUTES:
+        if token.text == "(" and depth == 0 and rest[i - 1].text not in ATTRIBUTES:
             start = i
             break
         depth += (token.text in _OPEN) - (token.text in _CLOSE)
@@ -154,7 +187,7 @@ def _kernel(declaration: list[Token], prefix: list[str], text: str, end: int) ->
     return KernelText(name, returns_nothing, parameters, is_template, line, text[declaration[0].start : end])
 
 
-def _variables(declaration: list[Token]) -> list[str]:
+def declared(declaration: list[Token]) -> list[str]:
     """The names in ``__device__ float table[64], factor = 2``; none for a function or a template."""
     if declaration[0].text == "template" or any(token.text == "operator" for token in declaration):
         return []
@@ -164,7 +197,7 @@ def _variables(declaration: list[Token]) -> list[str]:
         for word in (token.text for token in declarator):
             if depth == 0 and word in "=[{":
                 break
-            if depth == 0 and word == "(" and name not in _ATTRIBUTES | {"__align__"}:
+            if depth == 0 and word == "(" and name not in ATTRIBUTES:
                 return []
             depth += (word in "([{<") - (word in ")]}>")
             if depth == 0 and word.isidentifier():

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from .cuda_source import Token, closing, split
+from .cuda_source import Token, closing, opener, split
 from .statements import WAITS, Known, NotUnderstood, Statements
 
 _MOST = 6  #: calls within calls
@@ -55,12 +55,7 @@ class Inlined:
 
     def _read(self, brace: int) -> tuple[str, _Function | None]:
         """The function whose body begins there; None if it is not one that can be in place of a call."""
-        source, opening, depth = self._source, brace - 1, 0
-        while opening > 0:
-            depth += (source[opening].text == ")") - (source[opening].text == "(")
-            if not depth:
-                break
-            opening -= 1
+        source, opening = self._source, opener(self._source, brace - 1)
         name, start = source[opening - 1].text, opening - 1
         while start > 0 and source[start - 1].text not in ";{}":
             start -= 1
@@ -73,14 +68,9 @@ class Inlined:
                 return name, None
             head = head[end + 1 :]
         while "__attribute__" in head:
-            at, depth = head.index("__attribute__"), 0
-            end = at + 1
-            while end < len(head):
-                depth += (head[end] == "(") - (head[end] == ")")
-                end += 1
-                if not depth:
-                    break
-            head = head[:at] + head[end:]
+            at = head.index("__attribute__")
+            after = opening - 1 - len(head) + at + 1
+            head = head[:at] + [token.text for token in source[closing(source, after) : opening - 1]]
         head = [word for word in head if word not in _QUALIFIERS]
         parameters = list[tuple[str, str]]()
         for part in split(source[opening + 1 : brace - 1], ",", opening="([{<", closing=")]}>"):

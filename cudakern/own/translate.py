@@ -2,6 +2,11 @@
 
     source --g++ -E, with the emulator's headers--> text --translated()--> C++ --g++--> object
 
+    tokens --read()--> edits of launches, kernels, shared and volatile variables, asm (ptx.py)
+    each kernel --waits.py: may its threads wait?--> inlined.py --> uniform.py, loops.py: its threads as loops --> edits
+    edits --columns.py: each word stays in its place--> C++
+    tokens --rules.py: what nvcc refuses, or warns of--> errors, which messages.py quotes
+
 In preprocessed text there are no macros, and each part says from which file and line it is. So a launch in a macro, a
 kernel that a macro declares and a header in any folder need no special care, and messages have the source's own lines.
 What changes:
@@ -34,14 +39,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _driver
-from . import ptx, rules, variables
+from . import ptx, rules
 from .columns import LEFT_OUT, Columns, Edit, Mark, edited, marks_of, plain
-from .cuda_source import Token, closing, split, tokens
+from .cuda_source import ATTRIBUTES, Token, after_angle, closing, contents, is_shift, opener, scope, split, tokens
 from .inlined import Inlined
 from .loops import Loops, ask
 from .messages import STUB
 from .rules import Problem
-from .statements import WAITS, Known, NotUnderstood
+from .statements import TYPES, WAITS, Known, NotUnderstood
 from .waits import Waits
 
 #: What the translation looks for: a file without these words stays as it is.
@@ -52,13 +57,8 @@ _WORDS = re.compile(
 #: An array without a length, with spaces between words.
 _ARRAY = re.compile(r"(?P<element>.+) (?P<name>[A-Za-z_]\w*) \[ \](?P<lengths>(?: \[ .+ \])?)")
 #: Types of one or several words, which cannot be names of parameters.
-_TYPE_WORDS = {
-    "void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "auto", "wchar_t",
-    "char8_t", "char16_t", "char32_t", "__int128", "__signed__", "typename", "class",
-}  # fmt: skip
+_TYPE_WORDS = TYPES | {"__int128", "__signed__", "typename", "class"}
 _BOUNDS = ("__cluster_dims__", "__launch_bounds__")  #: of a kernel's launches
-#: In a declaration, they have no parameters.
-_WITH_PARENTHESES = {"__attribute__", "alignas", "decltype", *_BOUNDS}
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
 #: In a loop, these show that it may wait for another thread, as variables that are volatile do.
@@ -67,6 +67,9 @@ _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__l
 
 #: What CUDA's own headers write for `__global__` and the like.
 _SPELT_OUT = re.compile(r"__attribute__\s?\(\((global|device|host|shared)\)\)")
+_MEMORY = re.compile(r"__(?:device|constant)__(?!\w)")
+#: After such a word, a variable may be declared.
+_DECLARED = re.compile(rf"{_MEMORY.pattern}[^;{{}}()]*[;=\[{{]")
 _SIDES = re.compile(r"__(?:device|host|constant)__\b")
 _LITTLE = 200  #: A kernel with fewer words and signs, whose threads never wait, becomes a loop with its code in it.
 _MOST = 300_000  #: Where there are more words and signs, as in CCCL's headers, nothing becomes loops.
@@ -84,6 +87,7 @@ class Translated(NamedTuple):
     has_loops: bool  #: functions that loops.py has written
     errors: str  #: of rules that the C++ compiler does not know
     doubts: str  #: the same, to be believed only if the C++ compiler finds no other errors
+    warnings: str
 
 
 def translated(
@@ -99,7 +103,7 @@ def translated(
     written = list(_written(text, marks, headers, library))
     read = {file for start, end, file in written if _WORDS.search(text, start, end)}
     parts = [(start, end) for start, end, file in written if file in read]
-    own = variables.registered(_with_variables(text, written, library)) if launches else ""
+    own = _registered(text, written, library) if launches else ""
     words = [token for start, end in parts for token in tokens(text, start, end)]
     text = _without_sides(text, words, parts)
     source = [token for token in words if token.text not in LEFT_OUT]
@@ -112,12 +116,15 @@ def translated(
         translation.edits.append((len(text), len(text), f'\n# 1 "{STUB}" 3\n{own}\n'))
     has_textures = any(re.search(r"^\s*(?:static\s+)?texture\s*<", text[start:end], re.M) for start, end in parts)
     cxx = edited(text, translation.edits, columns)
-    certain, doubts = translation.problems, list[Problem]()
+    certain, doubts, warnings = translation.problems, list[Problem](), list[Problem]()
     if not library:
         is_of_system = functools.partial(_is_of_system, text, written)
-        kernels, doubts = rules.problems(words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
+        kernels, doubts, warnings = rules.problems(text, words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
         certain += kernels
-    messages = ("".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts))
+    messages = [
+        "".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts, warnings)
+    ]
+    messages[2] = messages[2].replace(": error: ", ": warning: ")
     of_ptx = translation.has_ptx, translation.has_half
     return Translated(cxx, *of_ptx, has_textures, has_loops, *messages)
 
@@ -140,10 +147,14 @@ def _without_sides(text: str, words: list[Token], parts: list[tuple[int, int]]) 
     return "".join([*pieces, text[done:]])
 
 
-def _with_variables(text: str, written: list[tuple[int, int, str]], library: str) -> Iterator[str]:
-    """The parts of files that may have variables, without those of a library."""
-    files = {file for start, end, file in written if variables.WORDS.search(text, start, end)}
-    return (text[a:b] for a, b, file in written if file in files and not (library and file.startswith(library)))
+def _registered(text: str, written: list[tuple[int, int, str]], library: str) -> str:
+    """The code that tells the core of a program's variables, but those of a library, which cudaDeviceReset gives their
+    first values again: ``static ::emu::variable emu_variables[] = {::a, ::n::b};``"""
+    files = {file for start, end, file in written if _MEMORY.search(text, start, end)}
+    parts = (text[a:b] for a, b, file in written if file in files and not (library and file.startswith(library)))
+    whole = "\n".join(parts)
+    known = ", ".join(f"::{name}" for name in contents(whole).variables) if _DECLARED.search(whole) else ""
+    return f"static ::emu::variable emu_variables[] = {{{known}}};" if known else ""
 
 
 def _is_of_system(text: str, written: list[tuple[int, int, str]], name: str) -> bool:
@@ -261,7 +272,7 @@ class _Translation:
                 if shared:
                     self.variable(start, i, any(scopes))
                 if sign == "{":
-                    scopes.append(not _opens_namespace(source, start, i))
+                    scopes.append(scope([token.text for token in source[start:i]]) is None)
                     self.volatile.append(parameters)
                 elif sign == "}" and scopes:
                     scopes.pop()
@@ -320,10 +331,8 @@ class _Translation:
         while opening < len(source) and source[opening].text not in "({;":
             opening += 1
             if source[opening - 1].text == "<":
-                opening = _after_angle(source, opening - 1)
-            elif (
-                opening < len(source) and source[opening].text == "(" and source[opening - 1].text in _WITH_PARENTHESES
-            ):
+                opening = after_angle(source, opening - 1)
+            elif opening < len(source) and source[opening].text == "(" and source[opening - 1].text in ATTRIBUTES:
                 opening = closing(source, opening)
         if opening >= len(source) or source[opening].text != "(":
             return
@@ -352,11 +361,11 @@ class _Translation:
         is_template = source[start].text == "template"
         is_simple = name.isidentifier() and not inside and not cluster
         if is_template and ">" not in name:
-            last = _after_angle(source, start + 1) - 1
+            last = after_angle(source, start + 1) - 1
             arguments = self.named(source[start + 2 : last], "emu_t")
         last = closing(source, opening) - 1
         parameters = self.named(source[opening + 1 : last], "emu_p")
-        head = (start, _after_angle(source, start + 1)) if is_template else (start, start)
+        head = (start, after_angle(source, start + 1)) if is_template else (start, start)
         self.bodies.append(
             _Body(begin, head, name, arguments, opening, parameters, end, bounds, bool(cluster), is_simple)
         )
@@ -442,7 +451,7 @@ class _Translation:
     def unlike_a_kernel(self, start: int, opening: int) -> str:
         """Why that is no declaration of a kernel, of whose parameters ``opening`` is the parenthesis."""
         source = self.source
-        begin = _after_angle(source, start + 1) if source[start].text == "template" else start
+        begin = after_angle(source, start + 1) if source[start].text == "template" else start
         words, end = list[str](), _name_before(source, opening)
         while begin < end:  # without what attributes have in parentheses: __launch_bounds__(int(N))
             words.append(source[begin].text)
@@ -467,7 +476,7 @@ class _Translation:
     def named(self, section: list[Token], prefix: str) -> list[str]:
         """The names of a template's or a function's parameters, as arguments; those without a name get one."""
         names = []
-        shifts = {i + j for i in range(len(section)) if _is_shift(section, i) for j in (0, 1)}
+        shifts = {i + j for i in range(len(section)) if is_shift(section, i) for j in (0, 1)}
         section = [token for i, token in enumerate(section) if i not in shifts]
         parts = split(section, ",", opening="([{<", closing=")]}>")
         for number, part in enumerate(parts):
@@ -544,7 +553,7 @@ class _Translation:
         body = closing(source, end) if source[end].text == "{" else end
         while body < len(source) and source[body - 1].text not in (";", "}"):
             body += 1
-        first = _before_parenthesis(source, at - 1) if source[at - 1].text == "}" else at  # of a do, its body
+        first = opener(source, at - 1) if source[at - 1].text == "}" else at  # of a do, its body
         if not any(self.may_wait(i) for i in range(first, body)):
             return
         inside = source[at + 2 : end - 1]
@@ -609,41 +618,15 @@ def _declares(condition: list[Token]) -> bool:
     return first in _TYPE_WORDS | {"const"} or (first.isidentifier() and second.isidentifier())
 
 
-def _opens_namespace(source: list[Token], start: int, at: int) -> bool:
-    """Whether a brace there opens a namespace or ``extern "C"``, and no function or type."""
-    words = [token.text for token in source[start:at]]
-    if words[:1] == ["inline"]:
-        words = words[1:]
-    return words[:1] == ["namespace"] or (len(words) == 2 and words[0] == "extern")
-
-
-def _after_angle(source: list[Token], at: int) -> int:
-    """After the ``>`` that closes the ``<`` there."""
-    depth = 0
-    while at < len(source):
-        sign = source[at].text
-        if sign in "([{":
-            at = closing(source, at)
-            continue
-        if _is_shift(source, at):
-            at += 2
-            continue
-        depth += (sign == "<") - (sign == ">" and source[at - 1].text != "-")
-        at += 1
-        if not depth:
-            break
-    return at
-
-
 def _before_angle(source: list[Token], at: int) -> int:
     """The ``<`` that the ``>`` there closes; the ``>`` itself if there is none."""
     depth, i = 0, at
     while i >= 0 and source[i].text not in ";{}":
         sign = source[i].text
         if sign in ")]":
-            i = _before_parenthesis(source, i) - 1
+            i = opener(source, i) - 1
             continue
-        if i and _is_shift(source, i - 1):
+        if i and is_shift(source, i - 1):
             i -= 2
             continue
         depth += (sign == ">" and source[i - 1].text != "-") - (sign == "<")
@@ -661,22 +644,6 @@ def _outside_of_braces(section: list[Token]) -> Iterator[Token]:
             yield token
 
 
-def _is_shift(source: list[Token], at: int) -> bool:
-    """Whether ``<<`` is there, which is never the begin of a template's arguments."""
-    return [token.text for token in source[at : at + 2]] == ["<"] * 2 and source[at].end == source[at + 1].start
-
-
-def _before_parenthesis(source: list[Token], at: int) -> int:
-    """What opens the parenthesis or bracket that is closed there."""
-    depth, i = 0, at
-    while i >= 0:
-        depth += (source[i].text in ")]}") - (source[i].text in "([{")
-        if not depth:
-            return i
-        i -= 1
-    return at
-
-
 def _name_before(source: list[Token], at: int) -> int:
     """The first token of a name that ends before that token: ``tools::scale<float>``."""
     i = at - 1
@@ -691,10 +658,10 @@ def _name_before(source: list[Token], at: int) -> int:
 
 def _lambda(source: list[Token], at: int) -> int:
     """The first token of the lambda whose body is closed there; -1 if that closes something else."""
-    i = _before_parenthesis(source, at) - 1
+    i = opener(source, at) - 1
     if source[i].text == ")":
-        i = _before_parenthesis(source, i) - 1
-    return _before_parenthesis(source, i) if source[i].text == "]" else -1
+        i = opener(source, i) - 1
+    return opener(source, i) if source[i].text == "]" else -1
 
 
 def _callee(source: list[Token], at: int) -> int:
@@ -703,7 +670,7 @@ def _callee(source: list[Token], at: int) -> int:
     while i > 0:
         before = source[i - 1].text
         if before in ")]":
-            i = _before_parenthesis(source, i - 1)
+            i = opener(source, i - 1)
             if before == "]" or source[i - 1].text.isidentifier() or source[i - 1].text in "])":
                 continue  # an index, or a call, of what stands before
             if source[i - 1].text == ">" and source[_before_angle(source, i - 1) - 1].text.isidentifier():

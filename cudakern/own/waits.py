@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection
 
-from .cuda_source import Token, closing
+from .cuda_source import Token, closing, opener
 
 #: Words with which a thread waits, or with which it may be in a loop until another thread has done something.
 _WAITS = re.compile(
@@ -109,7 +109,7 @@ class Waits:
         while i > 0 and source[i].text in ("const", "noexcept", "override", "final", "mutable", "&"):
             i -= 1
         if source[i].text == ")":
-            i = self._before(i) - 1
+            i = opener(source, i) - 1
             name = source[i].text
             if name.isidentifier() and not name.startswith("__"):
                 return name if name not in ("if", "for", "while", "switch", "catch") else ""
@@ -126,12 +126,3 @@ class Waits:
                 return "" if any(token.text == "&" for token in source[first:start]) else _ANY
             start -= 1
         return ""
-
-    def _before(self, at: int) -> int:
-        """What opens the parenthesis that is closed there."""
-        depth = 0
-        for i in range(at, -1, -1):
-            depth += (self._source[i].text == ")") - (self._source[i].text == "(")
-            if not depth:
-                return i
-        return 0

@@ -29,6 +29,7 @@ from ..insight.errors import explained, is_explained, of_message
 from ..insight.findings import Finding, Findings, Launched, finding, one_of_all_launches
 from ..insight.launches import Resources
 from ..insight.trace import lines_of_code
+from ..own.cuda_source import contents
 
 Report = Findings | Trace
 
@@ -74,8 +75,8 @@ def _check(name: str) -> Callable[[bool], Report]:
         new = _with_failures(one_per_place([*map(_finding, checker.found(0))]), failures)
         if is_end and not any(one.kind == checker.OF_KERNEL for one in failures):  # after which nothing can be freed
             new += _leaks()
-        if touch := checker.host_access():
-            new.append(_of_host(touch))
+        for one in map(_of_host, checker.host_accesses()):  # `++n` reads and writes
+            new += [one] * all((one.place, one.array) != (other.place, other.array) for other in new)
         launches = checker.library().checker_last_launch()
         checker.end()
         return Findings(new, launches, name)
@@ -101,24 +102,43 @@ _ALLOCATES = re.compile(r"\b(?:cudaMalloc|cuMemAlloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]
 
 
 def _of_host(access: checker.HostAccess) -> Finding:
-    """The host touches device memory."""
-    (file, line), allocated = lines_of_code([access.code, access.allocated], checker.library()).values()
+    """The host touches memory of the device's, or memory of both for which it has not waited."""
+    lines = lines_of_code([code for code in (access.code, access.allocated) if code], checker.library())
+    (file, line), allocated = lines[access.code], lines.get(access.allocated, ("", 0))
     text = linecache.getline(file, line)
     match = _ALLOCATES.search(linecache.getline(*allocated))
-    name = match[1] if match and re.search(rf"\b{re.escape(match[1])}\b", text) else ""
+    names = [match[1]] if match else list(contents("".join(linecache.getlines(file))).variables)
+    names = [name for name in names if re.search(rf"\b{re.escape(name.split('::')[-1])}\b", text)]
+    name = names[0] if len(names) == 1 else ""
     element = re.search(rf"\b{re.escape(name)}\s*\[[^]]*\](?!\s*(?:\[|\.|->))", text) if name else None
     offset = access.address - access.begin
-    what = f"{name}[{offset // access.bytes}]" if element and access.bytes in (1, 2, 4, 8, 16) else name
-    verb = "writes" if access.kind & checker.WRITES else "reads" if access.kind else "touches"
+    is_element = element and match and access.bytes in (1, 2, 4, 8, 16)
+    what = f"{name}[{offset // access.bytes}]" if is_element else name
+    writes = bool(access.kind & checker.WRITES)
+    verb = "writes" if writes else "reads" if access.kind else "touches"
     where = f" (allocated in {Path(allocated[0]).name}:{allocated[1]})" if allocated[1] else ""
-    message = f"the host {verb} {f'{what}, which is ' if what else ''}device memory{where}. The program ends here"
-    copy = "cudaMemcpy({}, bytes, cudaMemcpy{})"
-    there, back = copy.format(f"{name or 'd'}, h", "HostToDevice"), copy.format(f"h, {name or 'd'}", "DeviceToHost")
-    advice = f"Copy it to the host first: {back}"
-    if access.kind & checker.WRITES:
-        advice = f"Write to an array of the host, and copy that: {there}"
-    advice += ". Memory from cudaMallocManaged may be used by both."
-    return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name)
+    other = None
+    if access.memory_kind == checker.MANAGED:
+        kernel = re.sub(r"[<(].*", "", access.kernel.decode(errors="replace")).split("::")[-1]
+        other = Place(access.other.file.decode(errors="replace"), access.other.line, (0, 0, 0), (0, 0, 0))
+        did = f"{kernel or 'a copy'} {'writes' if access.other_kind & checker.WRITES else 'reads'}"
+        in_line = f" in line {other.line}" if other.line else ""
+        message = f"the host {verb} {what or 'managed memory'}, which {did}{in_line}, and has not waited for it"
+        advice = "Call cudaDeviceSynchronize() after the launch, before the host uses the memory."
+    elif access.memory_kind == checker.SYMBOL:
+        message = f"the host {verb} {what or 'a variable'}, which is a variable of the device: on a GPU, kernels never"
+        message += " see what the host writes to it, and the host never what kernels do"
+        copy = f"cudaMemcpy{'To' if writes else 'From'}Symbol({f'{name}, &h' if writes else f'&h, {name}'}, bytes)"
+        advice = f"{'Write' if writes else 'Read'} it by {copy}, or declare it with __managed__."
+    else:
+        message = f"the host {verb} {f'{what}, which is ' if what else ''}device memory{where}. The program ends here"
+        copy = "cudaMemcpy({}, bytes, cudaMemcpy{})"
+        there, back = copy.format(f"{name or 'd'}, h", "HostToDevice"), copy.format(f"h, {name or 'd'}", "DeviceToHost")
+        advice = (
+            f"Write to an array of the host, and copy that: {there}" if writes else f"Copy it to the host first: {back}"
+        )
+        advice += ". Memory from cudaMallocManaged may be used by both."
+    return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name, other=other)
 
 
 def _with_failures(found: list[Finding], failures: list[checker.Failure]) -> list[Finding]:

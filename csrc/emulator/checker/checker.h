@@ -252,6 +252,10 @@ void streams_end(uint64_t order);
 int streams_matter(void);                             // the current work does not come after all that has run
 const stream_work *streams_unordered(uint32_t stamp); // the work of the stamp; NULL: the current work comes after it
 int streams_are_several(void);
+typedef enum stream_state { STREAMS_AWAITED, STREAMS_ENDED, STREAMS_RUN } stream_state;
+stream_state streams_of_host(void); // of all work: the host has waited for it, or it has ended, or neither
+// Whether the host has not waited for the work of the stamp, which is stored. `learns`: now it knows of it.
+int streams_not_awaited(uint32_t stamp, int learns, stream_work *work);
 void streams_clear(void);
 
 // --- findings.c ----------------------------------------------------------------------------------------------------
@@ -351,6 +355,8 @@ void rules_warp_barrier(block_state *block, int warp, uint32_t lanes);
 void rules_free(block_state *block, const emu_where *at, const emu_access_event *access);
 void rules_thread_ends(block_state *block, int thread);
 void rules_copy(const emu_copy_event *event); // by the host
+// Whether the host accesses what a kernel for which it has not waited accesses, in `work`, at that site.
+int rules_host(const emu_host_event *event, stream_work *work, unsigned *with);
 void rules_clear(void);
 
 // Of asynchronous operations.

@@ -1,6 +1,8 @@
 // What the core reports, sorted to the rules; and the functions for the host.
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "checker.h"
 
@@ -311,22 +313,76 @@ static void on_release(void *tool, const emu_memory_event *event) {
     pthread_mutex_unlock(&lock);
 }
 
-// Of a whole program: the host has touched device memory, which ends it.
-static emu_host_event touch;
-static int is_touched;
+// Of a whole program: the host touches memory that it must not touch, or not yet.
+enum { MOST_TOUCHES = 64, LONGEST_WAIT = 20000 };
+typedef struct checker_touch {
+    emu_host_event event;
+    emu_line other; // managed memory: what the kernel does that the host has not waited for
+    unsigned other_kind;
+    char kernel[128]; // "": a copy
+} checker_touch;
+static checker_touch touches[MOST_TOUCHES];
+static size_t touch_count; // under touch_lock
+static pthread_mutex_t touch_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int is_known_touch(const emu_host_event *event) {
+    size_t i = 0;
+    pthread_mutex_lock(&touch_lock);
+    while (i < touch_count && touches[i].event.code != event->code) ++i;
+    const int is_known = i < touch_count || i == MOST_TOUCHES;
+    pthread_mutex_unlock(&touch_lock);
+    return is_known;
+}
+
+static void add_touch(const checker_touch *touch) {
+    if (is_known_touch(&touch->event)) return;
+    pthread_mutex_lock(&touch_lock);
+    if (touch_count < MOST_TOUCHES) touches[touch_count++] = *touch;
+    pthread_mutex_unlock(&touch_lock);
+}
+
+// A kernel that the host has not waited for may begin later. So the check waits for it: not for ever, because kernels
+// may wait for the host.
+static void on_managed(const emu_host_event *event) {
+    static atomic_int left = LONGEST_WAIT; // in steps of 100 us
+    if (streams_of_host() == STREAMS_AWAITED || is_known_touch(event)) return;
+    const int is_flag = (event->kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
+    while (!is_flag && streams_of_host() == STREAMS_RUN && atomic_load(&left) > 0) {
+        atomic_fetch_sub(&left, 1);
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    stream_work work;
+    unsigned site;
+    if (pthread_mutex_trylock(&lock)) return; // a kernel runs
+    const int conflicts = rules_host(event, &work, &site);
+    pthread_mutex_unlock(&lock);
+    if (!conflicts) return;
+    checker_touch touch = {.event = *event, .other_kind = site_of(site)->kind};
+    memcpy(touch.kernel, work.kernel, sizeof touch.kernel);
+    if (site_of(site)->file) {
+        touch.other.line = site_of(site)->line;
+        strncpy(touch.other.file, site_of(site)->file, sizeof touch.other.file - 1);
+    } else if (site_of(site)->code) {
+        emu_source_lines(&site_of(site)->code, 1, &touch.other);
+    }
+    add_touch(&touch);
+}
 
 static void on_host(void *tool, const emu_host_event *event) {
     (void)tool;
-    if (!event->stands_in) touch = *event, is_touched = 1;
+    if (event->memory.kind == EMU_MEMORY_MANAGED)
+        on_managed(event);
+    else if (!event->stands_in)
+        add_touch(&(checker_touch){.event = *event});
     if (!event->stands_in || !(event->kind & EMU_WRITES)) return;
     pthread_mutex_lock(&lock);
     shadow_value(event->address, event->bytes);
     pthread_mutex_unlock(&lock);
 }
 
-CHECKER_API int checker_touch(emu_host_event *to) {
-    *to = touch;
-    return is_touched;
+CHECKER_API size_t checker_touches(const checker_touch **all) {
+    *all = touches;
+    return touch_count;
 }
 
 static void on_failure(void *tool, const emu_failure_event *event) {

@@ -606,6 +606,31 @@ void rules_copy(const emu_copy_event *event) {
     streams_end(event->order);
 }
 
+// --- Accesses by the host ------------------------------------------------------------------------------------------
+
+// (What the host reads in a flag, as by an atomic operation, says that the kernel has done what comes before.)
+static int host_conflicts(const emu_host_event *event, const cell *in, stream_work *work, unsigned *with) {
+    for (int r = WRITE; r < RECORDS; ++r) {
+        const unsigned kind = in->stamp[r] ? site_of(in->site[r])->kind : 0;
+        if (!((event->kind | kind) & EMU_WRITES) || !kind) continue;
+        const int are_atomic = is_atomic(event->kind) && is_atomic(kind);
+        *with = in->site[r];
+        if (streams_not_awaited(in->stamp[r], are_atomic && (event->kind & EMU_READS), work) && !are_atomic) return 1;
+    }
+    return 0;
+}
+
+int rules_host(const emu_host_event *event, stream_work *work, unsigned *with) {
+    const uintptr_t begin = event->address, end = begin + event->bytes;
+    for (uintptr_t at = begin & ~(uintptr_t)(GRAIN - 1); at < end; at += GRAIN) {
+        cell *const in = shadow_if(at), *const single = in ? shadow_bytes(in) : NULL;
+        for (uintptr_t i = at < begin ? begin : at; single && i < at + GRAIN && i < end; ++i)
+            if (host_conflicts(event, &single[i - at], work, with)) return 1;
+        if (in && !single && host_conflicts(event, in, work, with)) return 1;
+    }
+    return 0;
+}
+
 // --- Asynchronous operations ---------------------------------------------------------------------------------------
 
 void rules_begin(block_state *block, const emu_where *at, const emu_access_event *event, uint32_t pending) {

@@ -8,9 +8,12 @@
 // the host share one clock, as if they told each other of everything. So work that several threads queue can look
 // ordered, but ordered work never looks unordered.
 //
+// The host itself accesses managed memory. Then the host's clock must have the work that has accessed the same bytes.
+//
 // Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
 // comes before all that follows, and is forgotten.
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +51,7 @@ static size_t work_count, work_room;
 static stream_work current;
 static stream_work unordered[MOST_UNORDERED]; // those that the current one does not come after
 static size_t unordered_count;
+static atomic_int owes; // whether there is work that the host may not have waited for
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for all but `unordered`; no other one is taken under it
 static __thread int waits_for_check;
@@ -120,6 +124,7 @@ static void forget(void) {
     for (size_t i = 0; i < work_count; ++i)
         if (works[i].order > host.of[works[i].stream]) works[kept++] = works[i];
     work_count = kept;
+    atomic_store(&owes, queued.count || work_count);
 }
 
 static void host_waits(const emu_order_event *event) {
@@ -147,6 +152,7 @@ void streams_order(const emu_order_event *event) {
         const int stream = place_of(event);
         learn(stream);
         streams[stream].last = streams[stream].known.of[stream] = event->order;
+        atomic_store(&owes, 1);
         entry *const of = add(&queued);
         *of = (entry){.order = event->order, .stream = stream, .known = streams[stream].known};
         memcpy(of->calls, calls, sizeof calls);
@@ -221,6 +227,34 @@ const stream_work *streams_unordered(uint32_t stamp) {
     return NULL;
 }
 
+// --- Accesses by the host ------------------------------------------------------------------------------------------
+
+stream_state streams_of_host(void) {
+    if (!atomic_load_explicit(&owes, memory_order_relaxed)) return STREAMS_AWAITED;
+    pthread_mutex_lock(&lock);
+    stream_state state = work_count ? STREAMS_ENDED : STREAMS_AWAITED;
+    for (size_t i = 0; i < queued.count; ++i)
+        if (queued.of[i].order > host.of[queued.of[i].stream]) state = STREAMS_RUN;
+    for (size_t i = 0; i < work_count; ++i)
+        if (works[i].end == UINT32_MAX && works[i].order > host.of[works[i].stream]) state = STREAMS_RUN;
+    pthread_mutex_unlock(&lock);
+    return state;
+}
+
+int streams_not_awaited(uint32_t stamp, int learns, stream_work *work) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < work_count && !found; ++i) {
+        uint64_t *const known = &host.of[works[i].stream];
+        if (stamp < works[i].begin || stamp > works[i].end || works[i].order <= *known) continue;
+        found = 1;
+        *work = works[i];
+        if (learns) *known = works[i].order;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 int streams_are_several(void) {
     int count = 0;
     pthread_mutex_lock(&lock);
@@ -234,6 +268,7 @@ void streams_clear(void) {
     memset(streams, 0, sizeof streams);
     memset(&host, 0, sizeof host);
     events.count = queued.count = work_count = unordered_count = 0;
+    atomic_store(&owes, 0);
     pthread_mutex_unlock(&lock);
 }
 

@@ -93,8 +93,17 @@ static _Noreturn void end_program(void) {
 static int on_touched(emu_host_event *event, int is_fault) {
     static atomic_flag is_told = ATOMIC_FLAG_INIT;
     emu_line at = {0};
-    if (!emu_memory_at((const void *)event->address, &event->memory) || event->memory.kind != EMU_MEMORY_DEVICE)
-        return 0;
+    const void *const address = (const void *)event->address;
+    const int is_symbol = event->memory.kind == EMU_MEMORY_SYMBOL;
+    if (!(is_symbol && emu_variable_at(address, &event->memory)) && !emu_memory_at(address, &event->memory)) return 0;
+    if (event->memory.kind != EMU_MEMORY_DEVICE) {
+        emu_allocation of; // managed variables are one symbol
+        if (is_symbol && emu_find_allocation(address, &of) && of.is_symbol == 2)
+            event->memory.kind = EMU_MEMORY_MANAGED;
+        const int is_told = event->memory.kind == EMU_MEMORY_MANAGED || event->memory.kind == EMU_MEMORY_SYMBOL;
+        if (is_told && !is_fault && !depth) emu_tool_host(event);
+        return !is_fault;
+    }
     if (is_fault) event->code = culprit(event->code);
     event->stands_in = depth || !event->code;
     if (!event->stands_in) emu_source_lines(&event->code, 1, &at);

@@ -521,7 +521,10 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     if (!pointer || !bytes || (uintptr_t)pointer > UINTPTR_MAX - bytes)
         return emu_error(cudaErrorInvalidValue, "cudaHostRegister: %zu bytes at %p are not a range of memory", bytes,
                          pointer);
-    if (is_symbol > 1) emu_keep_loaded(pointer);
+    if (is_symbol > 1) {
+        emu_keep_loaded(pointer);
+        emu_host_watch((uintptr_t)pointer, bytes, 1);
+    }
     const emu_entry fresh = {.base = (uintptr_t)pointer,
                              .bytes = bytes,
                              .kind = is_symbol ? SYMBOL : REGISTERED,

@@ -31,7 +31,19 @@ void emu_announce_initial(emu_initial *variable, int add) {
     else if (*at)
         *at = variable->next;
     pthread_mutex_unlock(&lock);
-    if (!add) free(variable->first);
+    if (add)
+        emu_host_watch((uintptr_t)variable->at, variable->bytes, 1);
+    else
+        free(variable->first);
+}
+
+int emu_variable_at(const void *address, emu_memory_event *memory) {
+    pthread_mutex_lock(&lock);
+    const emu_initial *v = variables;
+    while (v && (uintptr_t)address - (uintptr_t)v->at >= v->bytes) v = v->next;
+    if (v) *memory = (emu_memory_event){.address = (uintptr_t)v->at, .bytes = v->bytes, .kind = EMU_MEMORY_SYMBOL};
+    pthread_mutex_unlock(&lock);
+    return v != NULL;
 }
 
 void emu_reset_variables(void) {
