@@ -40,8 +40,10 @@ _FUNCTIONS_OF_HOST = re.compile(
 )
 #: What to do instead of calling them.
 _INSTEAD = {
-    "cudaDeviceSynchronize": "the host waits for kernels; __syncthreads() waits for the block's threads",
-    "cudaThreadSynchronize": "the host waits for kernels; __syncthreads() waits for the block's threads",
+    **dict.fromkeys(
+        ("cudaDeviceSynchronize", "cudaThreadSynchronize"),
+        "the host waits for kernels (kernels could until CUDA 12); __syncthreads() waits for the block's threads",
+    ),
     "cudaMemcpy": "in a kernel, memcpy or an assignment copies", "cudaMemset": "in a kernel, memset sets memory",
     "rand": "use curand_kernel.h", "random": "use curand_kernel.h", "drand48": "use curand_kernel.h",
     "fprintf": "use printf", "puts": "use printf", "putchar": "use printf",
