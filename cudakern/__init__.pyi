@@ -229,6 +229,7 @@ def bench(
 def diff(
     op: _Operation | str | Callable[..., Any],
     variant: str,
+    to: str | None = None,
 ) -> Difference: ...
 def kernel_resources(
     op: _Operation | str | Callable[..., Any],

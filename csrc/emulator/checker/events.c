@@ -147,7 +147,7 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     if (event->address - core.begin < core.end - core.begin) return;
     if (event->kind & (EMU_VOLATILE | EMU_ATOMIC)) give_way(at, event);
     if (event->space == EMU_SPACE_SHARED && interval_is_guard(block->event, event->address)) return;
-    if (event->operation)
+    if (event->operation && event->by != EMU_BY_TEXTURE)
         async_access(block, at, event);
     else if (event->by == EMU_BY_THREAD || event->by == EMU_BY_MATRIX)
         rules_access(block, at, event);

@@ -151,7 +151,8 @@ void emu_memory_explain(uintptr_t address, char *text, size_t size);
 // Around whatever accesses device memory.
 void emu_device_begin(void);
 void emu_device_end(void);
-// From now on, the host may not, and `then` is called if it does; 1: it may go on. (`event` lacks the allocation, and has its kind only if it is a symbol.)
+// From now on, the host may not, and `then` is called if it does; 1: it may go on. (`event` lacks the allocation, and
+// has its kind only if it is a symbol.)
 typedef int (*emu_host_touched)(emu_host_event *event, int is_fault);
 void emu_close(emu_host_touched then);
 void emu_host_watch(uintptr_t begin, size_t bytes, int is_variable); // tell of the host's accesses to this memory

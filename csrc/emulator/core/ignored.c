@@ -1,13 +1,13 @@
-// Calls of a whole program that fail, and of which it never learns: it neither uses what the call returns nor asks for
-// the error.
+// Calls of a whole program that fail, and of which it never learns: it neither uses what the call returns nor asks
+// for the error.
 //
 //   emu_error --> add: code, message, the calls on the stack
 //   cudaGetLastError, cudaGetErrorString, ... --> seen: the program knows
-//   the process ends, or dies --> emu_tell_ignored --> tell: of those whose call is a statement: standard error, or the tool
+//   the process ends, or dies --> emu_tell_ignored --> tell: those whose call is a statement
 //
 // Whether a program uses a value cannot be seen while it runs. Its source tells: the line of the call is known, and
-// there `cudaMalloc(&d, n);` is a statement of its own, while `CHECK(cudaMalloc(&d, n))` and `if (cudaMalloc(...))` are
-// not. Without the source, nothing is said.
+// there `cudaMalloc(&d, n);` is a statement of its own, while `CHECK(cudaMalloc(&d, n))` and `if (cudaMalloc(...))`
+// are not. Without the source, nothing is said.
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <dlfcn.h>
@@ -195,7 +195,8 @@ static int is_discarded(const char *text, int line, const char *like, char *name
 
 // --- what is said --------------------------------------------------------------------------------------------------
 
-// In the core's words "cudaFree(0x10): the address ...", the length of the function's name, and where the rest begins.
+// In the core's words "cudaFree(0x10): the address ...", the length of the function's name, and where the rest
+// begins.
 static const char *reason(const char *message, size_t *name, const char **what) {
     const char *at = message;
     if (!strncmp(at, "cu", 2))

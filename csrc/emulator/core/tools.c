@@ -120,8 +120,8 @@ int emu_tool_takes_failures(void) {
     return takes;
 }
 
-// Whether to print it. A failed assert has been printed, in CUDA's words. A program may go on and on: what fails there
-// again and again is said once, and of calls only the first few.
+// Whether to print it. A failed assert has been printed, in CUDA's words. A program may go on and on: what fails
+// there again and again is said once, and of calls only the first few.
 static int is_news(const emu_failure_event *failure) {
     enum { MOST = 8 };
     static uintptr_t said[EMU_FAILURE_KINDS][MOST];

@@ -21,8 +21,9 @@ extern "C" {
 #else
 #define EMU_OR(value)
 #endif
-// Parameters are not in parentheses, because they are whole declarations and calls. After the call comes an instruction
-// (of no effect), so that the compiler does not make a jump of the call: the line that calls could not be found then.
+// Parameters are not in parentheses, because they are whole declarations and calls. After the call comes an
+// instruction (of no effect), so that the compiler does not make a jump of the call: the line that calls could not be
+// found then.
 #define EMU_CUDA(name, parameters, call)                                                                             \
     static inline __attribute__((unused)) cudaError_t name parameters {                                              \
         cudaError_t emu_code = (cudaError_t)(call);                                                                  \

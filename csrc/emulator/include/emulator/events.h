@@ -202,8 +202,9 @@ typedef struct emu_memory_event {
 } emu_memory_event;
 
 // Code of a whole program that is no kernel's accesses memory of the kind EMU_MEMORY_DEVICE. Unless it stands in for
-// the device, the program ends by SIGSEGV when the tool has been told, as on a GPU. If that code reports its accesses:
-// also of the kind EMU_MEMORY_MANAGED, and of EMU_MEMORY_SYMBOL, which on a GPU is a variable of the host's own.
+// the device, the program ends by SIGSEGV when the tool has been told, as on a GPU. If that code reports its
+// accesses: also of the kind EMU_MEMORY_MANAGED, and of EMU_MEMORY_SYMBOL, which on a GPU is a variable of the host's
+// own.
 typedef struct emu_host_event {
     uintptr_t address;
     size_t bytes;

@@ -5,9 +5,9 @@
 //     copies.begin(shared, k); // the next slab: DEPTH columns of A (or rows of B), of which k are left
 //     shared[copies.at(row, i)]
 //
-// A line is contiguous in global memory: ALONG_K, it is a row of A (a column of B), and otherwise a column of A (a row
-// of B). It stays a line in shared memory, so that two neighbors can be copied at once. PAIRS: they are, and lines
-// begin at multiples of 16 bytes.
+// A line is contiguous in global memory: ALONG_K, it is a row of A (a column of B), and otherwise a column of A (a
+// row of B). It stays a line in shared memory, so that two neighbors can be copied at once. PAIRS: they are, and
+// lines begin at multiples of 16 bytes.
 #ifndef CK_MATMUL_DOUBLE_SLABS_CUH
 #define CK_MATMUL_DOUBLE_SLABS_CUH
 
@@ -18,8 +18,8 @@
 namespace matmul {
 
 template <int EXTENT, int DEPTH, int THREADS, bool ALONG_K, bool PAIRS> struct double_slab_copies {
-    // Lines are four doubles longer than their content: lanes that read four neighbors of each of four lines then read
-    // from different banks.
+    // Lines are four doubles longer than their content: lanes that read four neighbors of each of four lines then
+    // read from different banks.
     enum { LINE = ALONG_K ? DEPTH : EXTENT, LINES = ALONG_K ? EXTENT : DEPTH, PITCH = LINE + 4 };
     enum { WORDS = LINES * PITCH, WIDTH = PAIRS ? 2 : 1 };                               // of a copy
     enum { ACROSS = LINE / WIDTH, AT_ONCE = THREADS / ACROSS, COUNT = LINES / AT_ONCE }; // copies per thread
