@@ -5,6 +5,7 @@ invalid argument, 1 for a failed ladder, verify or check."""
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -391,7 +392,8 @@ def _notebooks(options: argparse.Namespace) -> None:
     copied, there = copies.copy(options.folder)
     facts = {"folder": str(options.folder), "copied": copied, "there": there}
     words = f"{len(copied)} notebooks copied to {options.folder}." + f" {len(there)} were there already." * bool(there)
-    _show(options, facts, lambda: print(f"{words} Open them with: jupyter lab {options.folder}"))
+    first = "" if importlib.util.find_spec("jupyterlab") else f"{sys.executable} -m pip install jupyterlab && "
+    _show(options, facts, lambda: print(f"{words} Open them with: {first}jupyter lab {options.folder}"))
 
 
 def _verify(options: argparse.Namespace) -> bool:

@@ -89,7 +89,8 @@ class Target:
 
     def missed(self, metrics: dict[str, float]) -> str:
         value = metrics.get(self.metric, 0)
-        return f"{value:.3g} {self.words}; at most {self.most:.3g} are needed." if value > self.most else ""
+        enough = f"{self.most:.3g} are enough" if self.most else "none is necessary"
+        return f"{value:.3g} {self.words}; {enough}." if value > self.most else ""
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class Exercise:
             for target in self.targets:
                 metrics = trace(program[self.name][last.grid, last.block], *last.arguments()).metrics
                 if missed := target.missed(metrics):
-                    return Fault("target", f"The result is right. But the kernel makes {missed}", last)
+                    return Fault("target", f"The result is right. But there are {missed}", last)
         on_gpu = () if backend().emulated else self.launches
         return next(filter(None, (self._difference(program, launch) for launch in on_gpu)), None)
 

@@ -225,19 +225,21 @@ __global__ void row_sums(const float *x, float *sums) {
         row_sums,
         (Launch(1, 32, (whole(256).reshape(32, 8), untouched(32))), Launch(2, 32, (whole(512).reshape(64, 8), untouched(64)))),
         (
+            Hint("The sums must come from the tile: a lane that reads a row of x takes a sector of its own.", "target", "sectors"),
             Hint("Rows of 8 words: the rows of lanes 0 and 4 begin in the same bank. With rows of 9 words, 32 lanes begin in 32 banks.", "target"),
             Hint("A thread adds what other threads have loaded: wait for them first.", "shared race"),
             Hint("Each row has 8 elements, whatever the length of the tile's rows.", "result"),
             Hint("Only 8 elements of each row of the tile are loaded: the last one is unused.", "uninitialised"),
             Hint("The tile has 32 rows of 8 elements, and one unused.", "bounds"),
         ),
-        "A word that nobody uses moves each row by one bank. The declaration is all that changes.",
+        "Rows of 9 words begin in one bank after another. The declaration is all that changes.",
         (
+            Wrong("tile[t][k]", "x[(first + t) * 8 + k]", "must come from the tile"),
             Wrong("tile[32][9]", "tile[32][16]", "32 banks"),
             Wrong("k < 8", "k < 9", "the last one is unused"),
             Wrong("    __syncthreads();\n", "", "wait for them first"),
         ),
-        (Target("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0, "bank conflicts of the loads"),),
+        (FOUR[0], Target("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0, "bank conflicts of the loads")),
     ),
     Exercise(
         "histogram",
