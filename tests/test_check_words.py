@@ -391,9 +391,9 @@ RACES = {
         "for (int i = 0; i < 2; ++i) y[64 + t] = i;\ns[t] = t;\n__syncwarp();\ny[g] = s[63 - t];",
         1, 64, r"__syncwarp\(\) in line 6 waits for one warp only",
     ),
-    "one line": ("s[t] = t; y[g] = s[63 - t];", 1, 64, r"^__syncthreads\(\) between the two statements in line 4, where"),
+    "one line": ("s[t] = t; y[g] = s[63 - t];", 1, 64, r"^__syncthreads\(\) between the two statements in line 4"),
     "one line that declares": (
-        "__shared__ int n; if (t == 3) n = t; y[g] = n;", 1, 64, r"^__syncthreads\(\).* between the two statements in line 4",
+        "__shared__ int n; if (t == 3) n = t; y[g] = n;", 1, 64, r"^__sync.* between the two statements in line 4",
     ),
     "one line of a loop": (
         "for (int i = 0; i < 2; ++i) {\nif (t == i) s[0] = t; if (t > i) y[g] = s[0];\n}",

@@ -268,3 +268,32 @@ def test_advice_is_in_the_words_of_programs(tmp_path):
         assert one.kernel == ("copy" if first == 12 else "sum")
         assert "cudaStreamWaitEvent(later, event)" in one.advice
     assert "stream.synchronize" not in str(findings)
+
+
+def test_variables_of_the_device_in_one_line_are_told_apart(tmp_path):
+    (tmp_path / "program.cu").write_text(
+        "__device__ int one, other;\nnamespace tools { __device__ int third; }\nstatic __device__ volatile int own;\n"
+        "int main() {\n  one = 1, other = 2, tools::third = 3, own = 4;\n}\n"
+    )
+    found = ck.run(tmp_path / "program.cu", check=True).findings
+    names = [re.search(r"cudaMemcpyToSymbol\(([\w:]+), &h", one.advice)[1] for one in found]
+    assert sorted(names) == ["one", "other", "tools::third", "variable"]
+
+
+@pytest.mark.parametrize("captures, advice", [
+    ("&", r"what the lambda captures by reference, .* by value: \[=\]"),
+    ("d, &local", r"what the lambda captures by reference"),
+    ("=", "a member through this, .* to local variables"),
+])  # fmt: skip
+def test_what_a_lambda_captures(tmp_path, captures, advice):
+    (tmp_path / "program.cu").write_text(
+        "template <typename F> __global__ void apply(F f) { f(threadIdx.x); }\nstruct Holder {\n  int *d, local;\n"
+        "  void go() {\n    apply<<<1, 32>>>([=] __device__ (int i) {\n      d[i] = local;\n    });\n  }\n};\n"
+        "int main() {\n  Holder h{nullptr, 3};\n  cudaMalloc(&h.d, 128);\n  int *d = h.d, local = 3;\n"
+        f"  {'h.go();' if captures == '=' else ''}\n"
+        f"  apply<<<1, 32>>>([{captures.replace('=', 'd, local')}] __device__ (int i) {{\n    d[i] = local;\n  }});\n"
+        "  cudaDeviceSynchronize();\n  cudaFree(d);\n}\n"
+    )
+    found = [one for one in ck.run(tmp_path / "program.cu", check=True).findings if one.kind == "bounds"]
+    assert found
+    assert all(re.search(advice, str(one)) for one in found), found
