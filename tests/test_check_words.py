@@ -391,6 +391,16 @@ RACES = {
         "for (int i = 0; i < 2; ++i) y[64 + t] = i;\ns[t] = t;\n__syncwarp();\ny[g] = s[63 - t];",
         1, 64, r"__syncwarp\(\) in line 6 waits for one warp only",
     ),
+    "one line": ("s[t] = t; y[g] = s[63 - t];", 1, 64, r"^__syncthreads\(\) between the two statements in line 4"),
+    "one line that declares": (
+        "__shared__ int n; if (t == 3) n = t; y[g] = n;", 1, 64, r"^__sync.* between the two statements in line 4",
+    ),
+    "one line of a loop": (
+        "for (int i = 0; i < 2; ++i) {\nif (t == i) s[0] = t; if (t > i) y[g] = s[0];\n}",
+        1, 64, r"statements in line 5, where all threads reach it, and another one at the end of the loop\.",
+    ),
+    "one line that reads first": ("int v = s[63 - t]; s[t] = v;", 1, 64, "between the two statements in line 4"),
+    "one line of one step": ("int v = y[0] * t; y[0] = v;", 1, 64, "one step"),
     "of a block": ("y[g] = t;\n__syncthreads();\ns[t] = y[127 - g];", 2, 64, "^__syncthreads.. waits for the threads"),
 }  # fmt: skip
 

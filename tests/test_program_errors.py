@@ -104,19 +104,78 @@ def test_a_file_of_the_host_alone(tmp_path, monkeypatch, printed):
 
 
 def test_a_call_that_ends_a_function(tmp_path, monkeypatch, printed):
-    """The compiler could make a jump of it, without a line. A launch that is refused is told by itself."""
+    """The compiler could make a jump of it, without a line."""
     (tmp_path / "program.cu").write_text(
         "#include <thread>\n__global__ void k() {}\nvoid release(int *p) {\n  cudaFree(p);\n}\nint main() {\n  int h;\n"
         "  release(&h);\n  std::thread([] { cudaSetDevice(3); }).join();\n"
         "  cudaLaunchKernel((void *)k, dim3(1), dim3(2048), nullptr, 0, 0);\n}\n"
     )
     monkeypatch.chdir(tmp_path)
-    launch, *others = ck.run("program.cu").errors.splitlines()
-    assert "kernel k: a block of (2048,1,1) threads" in launch
+    *others, launch = ck.run("program.cu").errors.splitlines()
+    assert launch.startswith("cudakern: program.cu:10: kernel k: a block of (2048,1,1) threads")
     assert [line.partition(" failed")[0].partition("(")[0] for line in others] == [
         "cudakern: program.cu:4: cudaFree",
         "cudakern: program.cu:9: cudaSetDevice",
     ]
+
+
+@pytest.mark.parametrize("flag", ["-O2", "-O0", "-G"])
+def test_each_line_of_calls_by_one_wrapper(tmp_path, monkeypatch, printed, flag):
+    """Functions of the headers may be inlined or not; what is called again from one line is said once."""
+    (tmp_path / "program.cu").write_text(
+        "void fill(int *d, int n) {\n  cudaMemset(d, 0, n);\n}\nint main() {\n  int *d;\n  cudaMalloc(&d, 16);\n"
+        "  cudaMemset(d, 0, 32);\n  cudaMemset(d, 0, 33);\n  cudaMemset(d, 0, 34);\n"
+        "  fill(d, 35);\n  fill(d, 36);\n}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    lines = [line.split(":")[2] for line in ck.run("program.cu", flags=[flag]).errors.splitlines()]
+    assert lines == ["7", "8", "9", "2"] or (flag == "-O2" and lines[:3] == ["7", "8", "9"])
+
+
+LAUNCHES = """__global__ void k() {}
+int main() {
+    cudaError_t e = cudaSuccess;
+    LAUNCH
+    return END;
+}
+"""
+
+
+@pytest.mark.parametrize("launch, is_told", [
+    ("k<<<1, 2048>>>(); e = cudaGetLastError();", False),
+    ("e = cudaLaunchKernel((void *)k, dim3(1), dim3(2048), nullptr, 0, 0);", False),
+    ("cudaLaunchKernel((void *)k, dim3(1), dim3(2048), nullptr, 0, 0);", True),
+    ("k<<<1, 2048>>>(); cudaDeviceSynchronize();", True),
+    ("for (int i = 0; i < 2; ++i) { k<<<1, 2048>>>(); if (!i) cudaGetLastError(); }", True),
+])  # fmt: skip
+def test_a_refused_launch_that_the_program_handles(tmp_path, printed, launch, is_told):
+    path = tmp_path / "program.cu"
+    path.write_text(LAUNCHES.replace("LAUNCH", launch).replace("END", "0"))
+    assert ("2048" in ck.run(path).errors) == is_told
+    assert [one.line for one in ck.run(path, check=True).findings] == [4] * is_told
+
+
+def test_why_a_launch_is_refused_if_the_program_does_not_end_well(tmp_path, printed):
+    path = tmp_path / "program.cu"
+    path.write_text(LAUNCHES.replace("LAUNCH", "k<<<1, 2048>>>(); e = cudaGetLastError();").replace("END", "e"))
+    assert "program.cu:4: kernel k: a block of (2048,1,1) threads" in ck.run(path).errors
+    assert [one.line for one in ck.run(path, check=True).findings] == [4]
+
+
+def test_kernels_that_are_not_exported_have_names(tmp_path, printed):
+    path = tmp_path / "program.cu"
+    path.write_text(
+        "static __global__ void own(int *out) { out[threadIdx.x] = 1; }\n"
+        "namespace { __global__ void nameless(int *out) { out[threadIdx.x] = 1; } }\n"
+        "template <typename F> __global__ void apply(F f, int *out) { f(out + threadIdx.x); }\n"
+        "int main() {\n  int *d;\n  cudaMalloc(&d, 64);\n"
+        "  own<<<1, 17>>>(d); nameless<<<1, 17>>>(d); apply<<<1, 17>>>([] __device__ (int *p) { *p = 3; }, d);\n"
+        "  cudaFree(d);\n}\n"
+    )
+    names = ["own", "nameless", "apply<main::{lambda(int*)#1}>"]
+    assert [line.split(": ")[1] for line in ck.run(path).errors.splitlines()] == [f"kernel {name}" for name in names]
+    found = ck.run(path, check=True).findings
+    assert [(one.kernel, one.array) for one in found] == [(name, "out") for name in names]
 
 
 # --- kernels that fail ------------------------------------------------------------------------------------------------
@@ -209,3 +268,32 @@ def test_advice_is_in_the_words_of_programs(tmp_path):
         assert one.kernel == ("copy" if first == 12 else "sum")
         assert "cudaStreamWaitEvent(later, event)" in one.advice
     assert "stream.synchronize" not in str(findings)
+
+
+def test_variables_of_the_device_in_one_line_are_told_apart(tmp_path):
+    (tmp_path / "program.cu").write_text(
+        "__device__ int one, other;\nnamespace tools { __device__ int third; }\nstatic __device__ volatile int own;\n"
+        "int main() {\n  one = 1, other = 2, tools::third = 3, own = 4;\n}\n"
+    )
+    found = ck.run(tmp_path / "program.cu", check=True).findings
+    names = [re.search(r"cudaMemcpyToSymbol\(([\w:]+), &h", one.advice)[1] for one in found]
+    assert sorted(names) == ["one", "other", "tools::third", "variable"]
+
+
+@pytest.mark.parametrize("captures, advice", [
+    ("&", r"what the lambda captures by reference, .* by value: \[=\]"),
+    ("d, &local", r"what the lambda captures by reference"),
+    ("=", "a member through this, .* to local variables"),
+])  # fmt: skip
+def test_what_a_lambda_captures(tmp_path, captures, advice):
+    (tmp_path / "program.cu").write_text(
+        "template <typename F> __global__ void apply(F f) { f(threadIdx.x); }\nstruct Holder {\n  int *d, local;\n"
+        "  void go() {\n    apply<<<1, 32>>>([=] __device__ (int i) {\n      d[i] = local;\n    });\n  }\n};\n"
+        "int main() {\n  Holder h{nullptr, 3};\n  cudaMalloc(&h.d, 128);\n  int *d = h.d, local = 3;\n"
+        f"  {'h.go();' if captures == '=' else ''}\n"
+        f"  apply<<<1, 32>>>([{captures.replace('=', 'd, local')}] __device__ (int i) {{\n    d[i] = local;\n  }});\n"
+        "  cudaDeviceSynchronize();\n  cudaFree(d);\n}\n"
+    )
+    found = [one for one in ck.run(tmp_path / "program.cu", check=True).findings if one.kind == "bounds"]
+    assert found
+    assert all(re.search(advice, str(one)) for one in found), found

@@ -199,6 +199,17 @@ def test_options_that_are_refused(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["main.cu", "part.cu"], ["part.cu", "main.cu"]])
+def test_sources_after_the_first_are_arguments(words, tmp_path, monkeypatch, capsys):
+    (tmp_path / "part.cu").write_text("int part() { return 0; }\n")
+    (tmp_path / "main.cu").write_text("int part();\nint main() { return part(); }\n")
+    monkeypatch.chdir(tmp_path)
+    assert _cli.main(["run", "--check", "-O3", *words]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("cudakern: the program was not linked: ")
+    assert last.endswith(f"use cudakern cc -O3 {' '.join(words)} -o program")
+
+
 def test_options_are_read_as_nvcc_reads_them():
     words = "-I a,b -DX=1 -D Y -O3 --std=c++20 -Xcompiler -Wall,-fopenmp -arch=sm_80 -x cu a.txt -lm -lcudart -o out"
     request = options.parsed(words.split())

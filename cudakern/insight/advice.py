@@ -63,7 +63,7 @@ class Race:
             return "__threadfence_block() reaches one block only: use __threadfence()."
         if not self.in_block and "thread_scope_block" in self.of.text:
             return "cuda::thread_scope_block orders threads of one block only: use cuda::thread_scope_device."
-        if text := self._index() or self._one_step():
+        if text := self._index() or self._two_statements() or self._one_step():
             return text
         if self.here == self.there:
             return self._same_line(self.of.statement(self.here))
@@ -324,6 +324,15 @@ class Race:
         return f"{own}, correct {index}: two threads have the same {value}."
 
     # --- one line ---
+    def _two_statements(self) -> str:
+        """Where one statement of a line writes, and another one reads."""
+        if self.here != self.there or not self.by_barrier or self.access.kind & self.other.kind & checker.WRITES:
+            return ""
+        if not self.of.writes_and_reads(self.here):
+            return ""
+        again = ", and another one at the end of the loop" * self.of.in_loop(self.here, self.here)
+        return f"{self._barrier()} between the two statements in line {self.here}, where all threads reach it{again}."
+
     def _same_line(self, line: str) -> str:
         own = "thread" if self.in_block else "block"
         changed, written = (

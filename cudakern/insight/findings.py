@@ -394,9 +394,24 @@ class _Words:
         access = self.found.access
         return f"{_thread(self.found, access)} begins an operation that {_verb(access.kind)} {self.element}"
 
+    def _captured(self) -> str:
+        """Of a lambda that contains the access, what is in its brackets, if that may refer to the host's memory."""
+        if "{lambda" not in self.found.kernel.decode(errors="replace") or not (
+            self.parameter and self.parameter.is_value
+        ):
+            return ""
+        before = "".join(self.source[: self.found.access.line.line])
+        captured = re.findall(r"\[([^][]*)\]\s*(?:__host__\s*)?__device__", before)
+        return captured[-1] if captured and re.search(r"&|=|\bthis\b", captured[-1]) else ""
+
     def _bounds(self) -> tuple[str, str]:
         found, count = self.found, self.found.length // self.size
         if self.is_hosts:
+            if captured := self._captured():
+                copy = "Copy what it captures to local variables, such as a pointer to the device's memory"
+                by_value = "Capture by value: [=] instead of [&]" if "&" in captured else copy
+                what = "what the lambda captures by reference" if "&" in captured else "a member through this"
+                return f"{self._does} {what}, which is memory of the host", f"{by_value}."
             element = self.element if self.type != "pointer" else f"memory behind {self.array}"
             message = f"{self._does} {element}, which is memory of the host"
             copy = f"cudaMalloc(&copy, bytes), cudaMemcpy(copy, {self.array}, bytes, cudaMemcpyHostToDevice)"

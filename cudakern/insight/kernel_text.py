@@ -220,6 +220,28 @@ class KernelText:
             if not near or words & {*re.findall(r"\w+", " ".join(use.indices))}
         ]
 
+    def writes_and_reads(self, line: int) -> bool:
+        """Whether one statement of the line only writes to the array, and the next that uses it only reads: other
+        elements, or the one element of all threads after it was written."""
+        if re.search(r"\b(?:for|while|do)\b", text := self.statement(line)):
+            return False
+        before: tuple[set[str], bool] | None = None
+        for part in text.split(";"):
+            elements = [] if "__shared__" in part else re.findall(self.element, part)
+            if BARRIER.search(part):
+                before = None
+            if not elements:
+                continue
+            changed = re.findall(rf"({self.element})\s*=(?!=)", part)
+            is_one = len(elements) == len(changed) or not (changed or operator_of(part, self.array))
+            here = {self.normal(one) for one in elements}, bool(changed)
+            if before and is_one and before[1] != here[1]:
+                same = before[0] & here[0]
+                if not same or (before[1] and all(re.search(r"\[\d+\]$", one) for one in same)):
+                    return True
+            before = here if is_one else None
+        return False
+
     def update(self, line: int) -> Update | None:
         """What the line does to the array, if it changes an element by its own value."""
         text, element, value, read = self.statement(line), self.element, "", 0

@@ -84,7 +84,8 @@ def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
         own = ["-x", language, f"-I{HEADERS}", "-fPIC", "-O2", "-g1"]
         return Job(cxx, "plain", str(file), [], [*own, *request.host, "-c"])
     host = ["-std=gnu++17", *(option for option in request.host if not _OLD.fullmatch(option))]
-    quiet = ["-g1", "-w", "-Wno-narrowing", "-Wno-register", "-x", "none"]
+    # (Of DWARF 5, binutils 2.40 takes the first function of a header for one of the source.)
+    quiet = ["-gdwarf-4", "-g1", "-w", "-Wno-narrowing", "-Wno-register", "-x", "none"]
     options = [*_driver.unit_options(command, SOURCES, mode), *quiet, *host, "-c"]
     if not _driver.is_clang(command):
         options.insert(0, "-fno-semantic-interposition")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -166,12 +168,25 @@ def command_run(words: Sequence[str]) -> int:
     if not request.files:
         raise ValueError("run needs a program: cudakern run [options] program.cu [arguments]")
     _warn(request)
+    name = str(request.files[0].with_suffix(""))
     with use_backend(named) if named else contextlib.nullcontext():
-        program, name = _program(request, mode), str(request.files[0].with_suffix(""))
+        try:
+            program = _program(request, mode)
+        except CompileError as error:
+            raise _with_sources(error, [word for word in ours if word not in modes], theirs) from None
     sys.stdout.flush()
     if mode == "plain":
         os.execv(program, [name, *theirs])
     os.execv(sys.executable, _watched(program, mode, name, theirs))
+
+
+def _with_sources(error: CompileError, ours: list[str], theirs: list[str]) -> CompileError:
+    """With advice, if the program's arguments may be sources that it needs."""
+    sources = [word for word in theirs if is_source(word) and Path(word).is_file()]
+    if not sources or not re.search("undefined reference|no source defines the function main", error.log):
+        return error
+    command = shlex.join(["cudakern", "cc", *ours, *sources, "-o", "program"])
+    return CompileError(f"{error}: what follows the first source are the program's arguments; use {command}", error.log)
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

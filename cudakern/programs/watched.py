@@ -117,6 +117,8 @@ def _of_host(access: checker.HostAccess) -> Finding:
     match = _ALLOCATES.search(linecache.getline(*allocated))
     names = [match[1]] if match else list(contents("".join(linecache.getlines(file))).variables)
     names = [name for name in names if re.search(rf"\b{re.escape(name.split('::')[-1])}\b", text)]
+    if len(names) > 1 and access.memory_kind == checker.SYMBOL:
+        names = [name for name in names if _is_at(access.address, name)]
     name = names[0] if len(names) == 1 else ""
     element = re.search(rf"\b{re.escape(name)}\s*\[[^]]*\](?!\s*(?:\[|\.|->))", text) if name else None
     offset = access.address - access.begin
@@ -136,7 +138,8 @@ def _of_host(access: checker.HostAccess) -> Finding:
     elif access.memory_kind == checker.SYMBOL:
         message = f"the host {verb} {what or 'a variable'}, which is a variable of the device: on a GPU, kernels never"
         message += " see what the host writes to it, and the host never what kernels do"
-        copy = f"cudaMemcpy{'To' if writes else 'From'}Symbol({f'{name}, &h' if writes else f'&h, {name}'}, bytes)"
+        symbol = name or "variable"
+        copy = f"cudaMemcpy{'To' if writes else 'From'}Symbol({f'{symbol}, &h' if writes else f'&h, {symbol}'}, bytes)"
         advice = f"{'Write' if writes else 'Read'} it by {copy}, or declare it with __managed__."
     else:
         message = f"the host {verb} {f'{what}, which is ' if what else ''}device memory{where}. The program ends here"
@@ -147,6 +150,23 @@ def _of_host(access: checker.HostAccess) -> Finding:
         )
         advice += ". Memory from cudaMallocManaged may be used by both."
     return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name, other=other)
+
+
+class _Symbol(ctypes.Structure):
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("at", ctypes.c_void_p),
+    )
+
+
+def _is_at(address: int, name: str) -> bool:
+    """Whether a variable of the program's that has this name, "tools::counter", contains the address."""
+    symbol = _Symbol()
+    ctypes.CDLL(None).dladdr(ctypes.c_void_p(address), ctypes.byref(symbol))
+    parts = "".join(f"{len(part)}{part}" for part in name.split("::"))
+    return (symbol.name or b"").decode(errors="replace") in (name, f"_ZN{parts}E")
 
 
 def _with_failures(found: list[Finding], failures: list[checker.Failure]) -> list[Finding]:

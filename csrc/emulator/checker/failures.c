@@ -16,19 +16,7 @@ static size_t count;
 static int is_same(const checker_failure *known, const emu_failure_event *event) {
     if (known->kind != (int)event->kind) return 0;
     if (event->kind == EMU_FAILURE_NOT_RUN) return 1;
-    return (!event->call || known->call == event->call) && !strcmp(known->message, event->message);
-}
-
-// The innermost call that is in no header of CUDA's: of a function of the API, which the core does not know.
-static uintptr_t call_of_api(void) {
-    enum { DEEPEST = 4 };
-    uintptr_t calls[DEEPEST];
-    emu_line lines[DEEPEST];
-    const size_t known = allocations_callers(calls, DEEPEST);
-    emu_source_lines(calls, known, lines);
-    for (size_t i = 0; i < known; ++i)
-        if (lines[i].line) return calls[i];
-    return 0;
+    return known->call == event->call && !strcmp(known->message, event->message);
 }
 
 void failures_add(const emu_failure_event *event, uint64_t launch) {
@@ -41,7 +29,6 @@ void failures_add(const emu_failure_event *event, uint64_t launch) {
         memcpy(to->grid, &event->grid, sizeof to->grid);
         memcpy(to->block, &event->block, sizeof to->block);
         snprintf(to->message, sizeof to->message, "%s", event->message);
-        if (event->kind == EMU_FAILURE_REFUSED && !event->call) to->call = call_of_api();
     }
     if (i < count) ++failures[i].count;
     pthread_mutex_unlock(&lock);

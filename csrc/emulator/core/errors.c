@@ -55,6 +55,10 @@ void emu_error_seen(int code) {
     if (emu_error_watched) emu_error_watched->seen(code);
 }
 
+void emu_error_refused(int code, const char *message, uintptr_t call) {
+    if (emu_error_watched) emu_error_watched->refused(code, message, call);
+}
+
 void emu_tell_ignored(void) {
     if (emu_error_watched) emu_error_watched->tell();
 }

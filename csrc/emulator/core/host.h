@@ -33,13 +33,15 @@ int emu_error_after_reset(void);  // 1: for cudaDeviceReset, the device is lost
 int emu_error_told(void);         // after a wait
 int emu_error_of_all_calls(void); // 0: there is none
 
-typedef struct emu_error_watch {                // ignored.c
-    void (*add)(int code, const char *message); // a call of a whole program has failed
-    void (*seen)(int code);                     // the program knows of such errors; 0: of all
-    void (*tell)(void);                         // of those of which it does not
+typedef struct emu_error_watch {                                    // ignored.c
+    void (*add)(int code, const char *message);                     // a call of a whole program has failed
+    void (*refused)(int code, const char *message, uintptr_t call); // a launch; call: its code, 0: the API's
+    void (*seen)(int code);                                         // the program knows of such errors; 0: of all
+    void (*tell)(void);                                             // of those of which it does not
 } emu_error_watch;
 extern _Atomic(const emu_error_watch *) emu_error_watched;
 void emu_error_seen(int code);
+void emu_error_refused(int code, const char *message, uintptr_t call);
 void emu_error_of_launches(int begins); // program.c tells of errors that this thread makes until it ends
 
 // --- ignored.c ---------------------------------------------------------------------------------------------------

@@ -2,8 +2,11 @@
 // for the error.
 //
 //   emu_error --> add: code, message, the calls on the stack
+//   emu_launch_kernel --> refused: the same of a launch
 //   cudaGetLastError, cudaGetErrorString, ... --> seen: the program knows
 //   the process ends, or dies --> emu_tell_ignored --> tell: those whose call is a statement
+//
+// A launch that is refused is also told if the program knows, but does not end well: the error alone does not say why.
 //
 // Whether a program uses a value cannot be seen while it runs. Its source tells: the line of the call is known, and
 // there `cudaMalloc(&d, n);` is a statement of its own, while `CHECK(cudaMalloc(&d, n))` and `if (cudaMalloc(...))`
@@ -24,7 +27,8 @@
 enum { MOST = 32, MOST_LOOKED_AT = 1000, CALLS = 4, DEEPEST = 24, MOST_SOURCE = 4 << 20 };
 
 typedef struct ignored {
-    int code;
+    int code, is_launch, is_of_api, is_seen; // of_api: it returns the code. is_seen: of a launch
+    unsigned times;
     uintptr_t calls[CALLS]; // of the program, the innermost first; 0: no more
     char *message;
 } ignored;
@@ -32,6 +36,7 @@ typedef struct ignored {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ignored all[MOST];
 static size_t count;
+static int ends_well;
 
 // --- what is noted -------------------------------------------------------------------------------------------------
 
@@ -61,6 +66,21 @@ static void watch_abort(void) {
         signal(SIGABRT, on_abort);
 }
 
+static int is_same(const ignored *a, const ignored *b, const char *message) {
+    if (a->is_launch != b->is_launch || memcmp(a->calls, b->calls, sizeof a->calls)) return 0;
+    return !a->is_launch || !strcmp(a->message, message);
+}
+
+static void keep(ignored now, const char *message) {
+    pthread_mutex_lock(&lock);
+    size_t i = 0;
+    while (i < count && !is_same(&all[i], &now, message)) ++i;
+    if (i == count && count < MOST && (now.message = strdup(message))) all[count++] = now;
+    if (i < count) ++all[i].times;
+    if (i < count) all[i].is_seen = 0;
+    pthread_mutex_unlock(&lock);
+}
+
 static void add(int code, const char *message) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static atomic_uint looked_at;
@@ -70,21 +90,38 @@ static void add(int code, const char *message) {
     if (atomic_fetch_add_explicit(&looked_at, 1, memory_order_relaxed) >= MOST_LOOKED_AT) return; // it takes a while
     if (emu_grid_running() || !calls_of_program(now.calls)) return;
     pthread_once(&once, watch_abort);
-    pthread_mutex_lock(&lock);
-    size_t i = 0;
-    while (i < count && all[i].calls[0] != now.calls[0]) ++i;
-    if (i == count && count < MOST && (now.message = strdup(message))) all[count++] = now;
-    pthread_mutex_unlock(&lock);
+    keep(now, message);
+}
+
+static void on_end(int status, void *unused) {
+    (void)unused;
+    ends_well = !status;
+}
+
+static void watch_end(void) {
+    watch_abort();
+    on_exit(on_end, NULL);
+}
+
+static void refused(int code, const char *message, uintptr_t call) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ignored now = {.code = code, .is_launch = 1, .is_of_api = !call, .calls = {call}};
+    if (!call) calls_of_program(now.calls);
+    pthread_once(&once, watch_end);
+    keep(now, message);
 }
 
 static void seen(int code) {
     size_t kept = 0;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count; ++i) {
-        if (code && all[i].code != code)
-            all[kept++] = all[i];
-        else
+        const int is_seen = !code || all[i].code == code;
+        if (is_seen && !all[i].is_launch) {
             free(all[i].message);
+            continue;
+        }
+        all[i].is_seen |= is_seen;
+        all[kept++] = all[i];
     }
     count = kept;
     pthread_mutex_unlock(&lock);
@@ -210,7 +247,8 @@ static const char *reason(const char *message, size_t *name, const char **what) 
     return message;
 }
 
-static int describe(const ignored *one, emu_line *at, uintptr_t *call, char *text, size_t size) {
+// Whether the call is a statement. `text`: what is said of it, if it is no launch.
+static int describe(const ignored *one, uintptr_t *call, char *text, size_t size) {
     char name[64] = "", like[64];
     size_t length, i = 0;
     const char *what, *const why = reason(one->message, &length, &what);
@@ -218,12 +256,11 @@ static int describe(const ignored *one, emu_line *at, uintptr_t *call, char *tex
     emu_source_lines(one->calls, CALLS, lines);
     while (i < CALLS && !lines[i].line) ++i;
     if (i == CALLS) return 0;
-    snprintf(like, sizeof like, "%.*s", (int)length, one->message);
+    *call = one->calls[i];
+    snprintf(like, sizeof like, "%.*s", (int)length, one->is_launch ? "cudaLaunch" : one->message);
     char *const source = source_of(lines[i].file);
     const int is_told = source && is_discarded(source, lines[i].line, like, name, sizeof name);
     free(source);
-    *at = lines[i];
-    *call = one->calls[i];
     const int pointer = *what == '(' ? (int)(why - 2 - what) : 0;
     snprintf(text, size, "%s%.*s failed, and the program did not look: %s (%d): %s", name, pointer, what,
              emu_error_name(one->code), one->code, why);
@@ -233,21 +270,32 @@ static int describe(const ignored *one, emu_line *at, uintptr_t *call, char *tex
 static void tell(void) {
     char text[EMU_MESSAGE];
     static ignored copy[MOST];
+    uintptr_t told[MOST];
     pthread_mutex_lock(&lock);
     const size_t known = count;
     memcpy(copy, all, sizeof copy);
     count = 0;
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; i < known; ++i) {
-        emu_line at;
-        emu_failure_event event = {.kind = EMU_FAILURE_IGNORED, .code = copy[i].code, .message = text};
-        if (describe(&copy[i], &at, &event.call, text, sizeof text)) emu_tell_failure(&event);
-        free(copy[i].message);
+        const ignored *const one = &copy[i];
+        emu_failure_event event = {.kind = EMU_FAILURE_IGNORED, .code = one->code, .message = text};
+        const int is_statement = describe(one, &event.call, text, sizeof text);
+        const int knows = one->is_seen || (one->is_of_api && !is_statement);
+        unsigned times = (unsigned)is_statement;
+        if (one->is_launch) {
+            event.kind = EMU_FAILURE_REFUSED;
+            event.message = one->message;
+            times = knows && ends_well ? 0 : one->times;
+        } else
+            for (size_t j = 0; j < i; ++j) times &= told[j] != event.call; // (which was reached by another way)
+        told[i] = one->is_launch ? 0 : event.call;
+        while (times--) emu_tell_failure(&event);
+        free(one->message);
     }
 }
 
 __attribute__((constructor)) static void begin(void) {
-    static const emu_error_watch watch = {add, seen, tell};
+    static const emu_error_watch watch = {add, refused, seen, tell};
     atomic_store(&emu_error_watched, &watch);
 }
 

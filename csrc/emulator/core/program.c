@@ -56,6 +56,6 @@ int emu_launch_kernel(const emu_launch *request) {
     }
     char text[EMU_MESSAGE];
     emu_error_detail(text, sizeof text);
-    emu_tell_failure(&(emu_failure_event){.kind = EMU_FAILURE_REFUSED, .code = code, .message = text, .call = at});
+    emu_error_refused(code, text, at);
     return code;
 }

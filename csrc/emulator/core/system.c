@@ -3,12 +3,16 @@
 #include "core.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,14 +144,70 @@ int emu_begins_as_zeros(const void *address) {
     return !at.is_in_file;
 }
 
+// --- Names of kernels ----------------------------------------------------------------------------------------------
+
+// Of a function that its library does not export, because it is static, in a namespace without a name, or takes a
+// lambda: the table for the linker has it, which is in the file only.
+static char *symbol_in(const char *file, uintptr_t offset) {
+    struct stat status;
+    const int descriptor = open(file, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return NULL;
+    const size_t bytes = fstat(descriptor, &status) ? 0 : (size_t)status.st_size;
+    const char *const begin = bytes ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+    close(descriptor);
+    if (begin == MAP_FAILED) return NULL;
+    char *name = NULL;
+    const ElfW(Ehdr) *const head = (const void *)begin;
+    const ElfW(Shdr) *const parts = (const void *)(begin + head->e_shoff);
+    const int count = head->e_shoff + head->e_shnum * sizeof *parts <= bytes ? head->e_shnum : 0;
+    for (int i = 0; i < count && !name; ++i) {
+        if (parts[i].sh_type != SHT_SYMTAB) continue;
+        const ElfW(Sym) *const symbols = (const void *)(begin + parts[i].sh_offset);
+        const char *const names = begin + parts[parts[i].sh_link].sh_offset;
+        for (size_t j = 0; j < parts[i].sh_size / sizeof *symbols && !name; ++j)
+            if (symbols[j].st_value == offset && (symbols[j].st_info & 15) == STT_FUNC)
+                name = strdup(names + symbols[j].st_name);
+    }
+    munmap((void *)(uintptr_t)begin, bytes);
+    return name;
+}
+
+// (The file is read once for each of them. Libraries of kernels stay loaded.)
+static const char *symbol_of(const void *function) {
+    typedef struct symbol {
+        struct symbol *next;
+        const void *function;
+        char *name;
+    } symbol;
+    static _Atomic(symbol *) all;
+    Dl_info info;
+    struct link_map *map;
+    if (!dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP)) return NULL;
+    if (info.dli_sname && info.dli_saddr == function) return info.dli_sname;
+    for (const symbol *one = atomic_load(&all); one; one = one->next)
+        if (one->function == function) return one->name;
+    symbol *const made = malloc(sizeof *made);
+    if (!made) return NULL;
+    const ElfW(Ehdr) *const head = info.dli_fbase;
+    const uintptr_t base = head->e_type == ET_EXEC ? 0 : (uintptr_t)head;
+    made->function = function;
+    made->name = symbol_in(*map->l_name ? info.dli_fname : "/proc/self/exe", (uintptr_t)function - base);
+    made->next = atomic_load(&all);
+    while (!atomic_compare_exchange_weak(&all, &made->next, made)) {}
+    return made->name;
+}
+
 void emu_kernel_name(const void *function, char *name, size_t size) {
-    Dl_info where;
-    if (!dladdr(function, &where) || !where.dli_sname || where.dli_saddr != function) {
+    static const char nameless[] = "(anonymous namespace)::";
+    const char *const symbol = symbol_of(function);
+    if (!symbol) {
         snprintf(name, size, "(not exported)");
         return;
     }
-    char *full = demangled(where.dli_sname);
-    const char *begin = full ? full : where.dli_sname;
+    char *full = demangled(symbol);
+    for (char *at = full; at && (at = strstr(at, nameless));)
+        memmove(at, at + sizeof nameless - 1, strlen(at + sizeof nameless - 1) + 1);
+    const char *begin = full ? full : symbol;
     size_t length = strlen(begin);
     if (full) { // "void tiled<float, 16>(float const*)" -> "tiled<float, 16>"
         if (length && begin[length - 1] == ')') {

@@ -226,8 +226,7 @@ typedef struct emu_failure_event {
     int code;             // a cudaError_t
     const char *message;  // which names the kernel; of EMU_FAILURE_KERNEL also the line, the block and the thread
     emu_dim3 grid, block; // of EMU_FAILURE_KERNEL
-    uintptr_t call;       // of EMU_FAILURE_REFUSED: an address in the code of <<<>>>; 0: another call launches
-                          // of EMU_FAILURE_IGNORED: an address in the call
+    uintptr_t call;       // of EMU_FAILURE_REFUSED and EMU_FAILURE_IGNORED: an address in it; 0: unknown
 } emu_failure_event;
 // Tells of calls that a program has ignored so far: for a tool that reports before the process ends, when the core
 // does it.
@@ -263,7 +262,7 @@ typedef struct emu_events {
     // Of blocks that take turns, those of a cluster or of a cooperative grid: this one runs from now on.
     void (*block_continue)(void *tool, emu_block_event *block);
     // From the thread that notices it: of a kernel, after its launch_end. Without this callback, the core prints it.
-    // It must call no function of the core, but of EMU_FAILURE_REFUSED emu_source_lines().
+    // It must call no function of the core.
     void (*failure)(void *tool, const emu_failure_event *failure);
     void (*host)(void *tool, const emu_host_event *access);
 } emu_events;
