@@ -288,7 +288,7 @@ def test_texture_reads():
         trace = ck.trace(ck.lookup_2d, x, at, at, variant="texture")
     (read,) = [one for one in trace.operations if one.name == "texture read"]
     assert (read.warps, read.threads) == (4, 100)
-    assert trace.metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == 4
+    assert trace.metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == 25  # of four lanes each
 
 
 @pytest.mark.parametrize(
@@ -371,6 +371,14 @@ def test_arrays_in_local_memory():
                 a[j + 1] = one;
             }
             for (int k = 0; k < 8; ++k) x[8 * threadIdx.x + k] = a[k];
+        }
+        __global__ void ring(const float *x, float *y, int n) {
+            float last[4] = {};
+            for (int i = 0; i < n; ++i) {
+                const int slot = i % 4;
+                last[slot] = x[32 * i + threadIdx.x];
+            }
+            for (int k = 0; k < 4; ++k) y[4 * threadIdx.x + k] = last[k];
         }""")
     with ck.use_backend("emulator"):
         x = np.arange(1280, dtype="i4")
@@ -382,8 +390,10 @@ def test_arrays_in_local_memory():
         window = ck.trace(program.window[1, 64], np.zeros(100, "f4"), np.zeros(64, "f4"))
         assert not [one for one in window.instructions if one.space == "local"]
         down = ck.trace(program.sorted[1, 32], np.arange(256, 0, -1, "f4"))
-        moved = [(one.line, one.what, one.requests) for one in down.instructions if one.space == "local"]
-        assert moved == [(21, "load", 28), (22, "store", 28), (23, "store", 7)]
+        assert not [one for one in down.instructions if one.space == "local"]  # at most 7 rounds: may be unrolled
+        ring = ck.trace(program.ring[1, 32], np.zeros(320, "f4"), np.zeros(128, "f4"), 10)
+        kept = [(one.line, one.what, one.requests) for one in ring.instructions if one.space == "local"]
+        assert kept == [(31, "store", 10)]
 
 
 def test_a_sample_is_scaled_to_all_blocks():

@@ -86,6 +86,7 @@ typedef struct site {
     uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
     uint64_t hits;         // sectors that L1 had
     uint64_t shared_bytes; // that an operation reads or writes there
+    uint64_t quads;        // of an operation: groups of four neighboring lanes of which any takes part
     uint64_t most;         // sectors, or wavefronts, of the costliest request ...
     request worst;         // ... and its addresses
     unsigned step_warp, step_count;
