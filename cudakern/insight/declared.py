@@ -252,9 +252,9 @@ _SET = re.compile(
 
 @functools.lru_cache(32)
 def local_lines(source: tuple[str, ...]) -> frozenset[int]:
-    """The lines in which an array of a thread has an index that nvcc cannot know, so that the array is not in registers:
-    it depends on the thread, on the kernel's parameters, or on what is loaded by them. Others may become constants
-    when nvcc unrolls loops, and inlines functions."""
+    """The lines in which an array of a thread has an index that nvcc cannot know, so that it is not in registers: one
+    that depends on the thread, on the kernel's parameters, or on what is loaded by them. Others may become constants
+    when nvcc unrolls loops and inlines functions."""
     plain, result = without_comments(source), set()
     for one in functions(source):
         arrays = [array for array in declared(source) if one.body <= array.line <= one.end and array.shape]

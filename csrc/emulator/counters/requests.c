@@ -121,8 +121,9 @@ void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store) 
     }
 }
 
-void requests_shared_row(size_t bytes) {
+void requests_shared_row(size_t bytes, unsigned edges) {
     sites[last_operation].shared_bytes += bytes;
+    sites[last_operation].edges += edges;
 }
 
 // --- What requests cost --------------------------------------------------------------------------------------------
