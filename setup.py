@@ -625,6 +625,7 @@ class CopySources(build_py):
         "gpu/*",
         "emulator/include/**/*",
         "emulator/seam/*",
+        "emulator/program/*",
         "runtime/status.h",
         "runtime/kernels/*",
         *driver.REPORTING.values(),

@@ -213,6 +213,20 @@ def test_variables_of_the_device_that_the_host_uses(tmp_path, capsys):
 
 
 @on_the_emulator
+def test_members_with_the_name_of_a_variable_of_the_device(tmp_path, capsys):
+    (tmp_path / "right.cu").write_text(r"""
+    __device__ int counter;
+    __device__ unsigned seed;
+    struct Counts { int counter = 0; int get() { return counter; } };
+    struct Random { unsigned next(); unsigned seed; };
+    unsigned Random::next() { seed = 3 * seed; return seed; }
+    __global__ void k() { counter = 1, seed = 2; }
+    int main() { return Counts().get() + Random{0}.next(); }""")
+    assert cudakern.run(tmp_path / "right.cu").exit_code == 0
+    assert "warning" not in capsys.readouterr().err
+
+
+@on_the_emulator
 def test_variables_of_the_host_that_nvcc_does_not_refuse(tmp_path):
     """Constants, names that stand for other things in device code, and templates that nobody uses."""
     (tmp_path / "right.cu").write_text(r"""

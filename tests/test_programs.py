@@ -364,6 +364,39 @@ int main() {
     assert not done.findings
 
 
+def test_what_the_host_writes_between_two_copies_has_a_value(tmp_path):
+    """The kernel leaves half of the array without values, and the host fills its copy of it."""
+    path = tmp_path / "filled.cu"
+    path.write_text(r"""
+__constant__ int twos[2] = {2, 2};
+static const int of_host[2] = {2, 2};
+__host__ __device__ int two(int i) {
+#ifdef __CUDA_ARCH__
+    return twos[i];
+#else
+    return of_host[i];
+#endif
+}
+__global__ void evens(int *x) { if (threadIdx.x % 2 == 0) x[threadIdx.x] = two(1); }
+__global__ void sum(const int *x, int *to) { atomicAdd(to, x[threadIdx.x]); }
+int main() {
+    int *x, *to, h[32], result = 0;
+    cudaMalloc(&x, sizeof h), cudaMalloc(&to, 4);
+    evens<<<1, 32>>>(x);
+    cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 32; i++) h[i] = two(0);
+    cudaMemcpy(x, h, sizeof h, cudaMemcpyHostToDevice), cudaMemset(to, 0, 4);
+    sum<<<1, 32>>>(x, to);
+    cudaMemcpy(&result, to, 4, cudaMemcpyDeviceToHost);
+    cudaFree(x), cudaFree(to);
+    return result != 64;
+}
+""")
+    done = ck.run(path, check=True)
+    assert done.exit_code == 0
+    assert not done.findings
+
+
 @pytest.mark.parametrize("memory", ["(float *)malloc(160)", "new float[40]", "on_stack"])
 def test_a_kernel_gets_memory_of_the_host(tmp_path, memory):
     path = tmp_path / "hosts.cu"

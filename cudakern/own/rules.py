@@ -163,6 +163,9 @@ class _Rules:
         of_device = variable.memory in ("__device__", "__constant__") and len(self.of_files[name]) == 1
         if not of_device or variable.is_constant or name in self.sides or not self._is_plain(i):
             return ""
+        # A class may have a member of that name, and derived classes, and functions outside of it, use that.
+        if function.is_member or sum(map(self._declares_surely, self.places[name])) > 1:
+            return ""
         if self._is_local(function, name) or after in ("::", "(") or (variable.is_array and after != "["):
             return ""
         if self._is_assigned(i):
@@ -239,8 +242,7 @@ class _Rules:
         source, places = self.source, self.places[name]
         for i in places[bisect.bisect_left(places, function.begin) : bisect.bisect_left(places, function.end)]:
             before, second = source[i - 1].text, source[i - 2].text
-            declares = self._ends_angle(i - 1) if before == ">" else self._declares(i)
-            if i < function.first or (declares and not (before in "*&" and second == ")")):
+            if i < function.first or self._declares_surely(i):
                 return True
             if before == "[" and not (second.isidentifier() and second != "auto") and second not in (")", "]"):
                 return True  # [n = 1], auto &[n, m]
@@ -328,6 +330,12 @@ class _Rules:
         if before in ("*", "&", ">"):
             return second not in ("-", "=") and (second.isidentifier() or second in (">", "*", "&", ")"))
         return before.isidentifier() and before not in _KEYWORDS
+
+    def _declares_surely(self, i: int) -> bool:
+        """The same without casts, ``(T *)&f``, and comparisons, ``a > f``."""
+        before, second = self.source[i - 1].text, self.source[i - 2].text
+        declares = self._ends_angle(i - 1) if before == ">" else self._declares(i)
+        return declares and not (before in "*&" and second == ")")
 
     def _is_variable(self, i: int) -> bool:
         """Whether the name there is that of a variable or a type, or is assigned to."""

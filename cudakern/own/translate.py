@@ -62,6 +62,7 @@ _BOUNDS = ("__cluster_dims__", "__launch_bounds__")  #: of a kernel's launches
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
 #: In a loop, these show that it may wait for another thread, as variables that are volatile do.
+_MOST = 100  #: messages of each kind
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
@@ -122,7 +123,7 @@ def translated(
         kernels, doubts, warnings = rules.problems(text, words, is_of_system, lambda: columns.has("__CUDA_ARCH__"))
         certain += kernels
     messages = [
-        "".join(dict.fromkeys(itertools.starmap(columns.message, some))) for some in (certain, doubts, warnings)
+        "".join(dict.fromkeys(itertools.starmap(columns.message, some[:_MOST]))) for some in (certain, doubts, warnings)
     ]
     messages[2] = messages[2].replace(": error: ", ": warning: ")
     of_ptx = translation.has_ptx, translation.has_half

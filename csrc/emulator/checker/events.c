@@ -239,15 +239,24 @@ static void on_index(void *tool, const emu_where *at, int64_t index, const char 
 
 // --- Memory --------------------------------------------------------------------------------------------------------
 
+// Whether the host can write there without a word to us.
+static int is_of_host(const void *address) {
+    emu_memory_event memory;
+    if (!emu_memory_at(address, &memory)) return 1;
+    return memory.kind == EMU_MEMORY_PINNED || memory.kind == EMU_MEMORY_REGISTERED;
+}
+
+// What comes to the host counts as written, because the host may write all of it before it copies it back.
 static void on_copy(void *tool, const emu_copy_event *event) {
     (void)tool;
+    const int has_values = !event->from || is_of_host(event->to);
     pthread_mutex_lock(&lock);
     for (size_t row = 0; row < event->height; ++row) {
         const uintptr_t to = (uintptr_t)event->to + row * event->to_pitch;
-        if (event->from)
-            shadow_copy(to, (uintptr_t)event->from + row * event->from_pitch, event->width);
-        else
+        if (has_values)
             shadow_value(to, event->width);
+        else
+            shadow_copy(to, (uintptr_t)event->from + row * event->from_pitch, event->width);
     }
     rules_copy(event);
     pthread_mutex_unlock(&lock);
