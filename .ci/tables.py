@@ -503,7 +503,7 @@ def counters():
     """docs/results/counters.md: where cudakern.trace and Nsight Compute agree, and each figure where they do not."""
     sys.path.insert(0, str(ROOT / "tests"))
     from cache_patterns import rates
-    from counter_reasons import CODE, PATTERNS, VARIANTS
+    from counter_reasons import CODE, LOCAL, MEET, PATTERNS, VARIANTS, meeting
 
     ours = records.read(RESULTS / "emulator_traced.json")
     theirs = [records.read(RESULTS / f"gpu_{name}.json") for name in ("counters", "ladder_counters")]
@@ -525,6 +525,13 @@ def counters():
         ),
     }  # fmt: skip
     reasons = {name: [why] for name, why in PATTERNS.items()} | {" ".join(key): why for key, why in VARIANTS.items()}
+    of_local = {" ".join(key): why for key, why in LOCAL.items()}
+
+    def why(kernel, name, excess, of_kernel):
+        if excess == meeting(name, of_kernel):
+            return [MEET]
+        return CODE.get(name) or (of_local if "_mem_local_" in name else reasons).get(kernel, ["not looked into yet"])
+
     totals, lines = [], []
     for group, (metrics, measured_rows, names, traced_rows) in groups.items():
         figures = [
@@ -544,7 +551,7 @@ def counters():
                 f"`{name}`",
                 f"{mine:,.10g}",
                 f"{value:,.10g}",
-                "; ".join(CODE.get(name) or reasons.get(kernel, ["not looked into yet"])),
+                "; ".join(why(kernel, name, value - mine, dict(zip(metrics, measured_rows[kernel], strict=True)))),
             ]
             for kernel, name, mine, value in figures
             if mine != value

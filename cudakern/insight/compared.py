@@ -35,7 +35,7 @@ _SHORT = {
     r"smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts\.sum": "cp.async sectors",
     r"smsp__sass_inst_executed_op_ldgsts\.sum": "cp.async requests",
     r"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts\.sum": "cp.async wavefronts",
-    r"l1tex__t_requests_pipe_tex_mem_texture\.sum": "texture reads",
+    r"l1tex__t_requests_pipe_tex_mem_texture\.sum": "texture reads of 4 lanes",
     r"smsp__sass_inst_executed_op_tma_ld\.sum": "TMA loads",
     r"smsp__sass_inst_executed_op_tma_st\.sum": "TMA stores",
     r"l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld\.sum": "bytes read by TMA",

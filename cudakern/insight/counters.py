@@ -89,10 +89,11 @@ class Counted(_display.Shown):
             return sum(getattr(one, figure) for one in self.operations if one.name == name)
 
         return {
-            "l1tex__t_requests_pipe_tex_mem_texture.sum": total("warps", "texture read"),
+            "l1tex__t_requests_pipe_tex_mem_texture.sum": total("quads", "texture read"),
             "smsp__sass_inst_executed_op_tma_ld.sum": total("warps", "TMA load"),
             "smsp__sass_inst_executed_op_tma_st.sum": total("warps", "TMA store"),
-            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": SECTOR * total("sectors", "TMA load"),
+            "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum": total("shared_bytes", "TMA load")
+            + SECTOR * total("edges", "TMA load"),
             "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum": SECTOR * total("sectors", "TMA store"),
         }
 

@@ -50,7 +50,7 @@ class _Site(ctypes.Structure):
         ("part", ctypes.c_uint),
         ("name", ctypes.c_char_p),
         *((name, ctypes.c_uint64) for name in ("requests", "lanes", "sectors", "used", "wavefronts", "ideal")),
-        *((name, ctypes.c_uint64) for name in ("serial", "hits", "shared_bytes", "most")),
+        *((name, ctypes.c_uint64) for name in ("serial", "hits", "shared_bytes", "quads", "edges", "most")),
         ("worst", _Request),
         ("step_warp", ctypes.c_uint),
         ("step_count", ctypes.c_uint),
@@ -176,6 +176,8 @@ class WarpOperation:
     sectors: int = 0  #: of 32 bytes in global memory, of TMA
     used: int = 0  #: bytes of these sectors that TMA reads or writes
     shared_bytes: int = 0  #: that TMA or wgmma reads or writes in shared memory
+    quads: int = 0  #: groups of four neighboring lanes of which any takes part
+    edges: int = 0  #: sectors that Nsight Compute counts of TMA besides, for rows that the edge of the array cuts
 
     @property
     def operations(self) -> int:
@@ -453,7 +455,7 @@ def _operations(of: Sequence[_Site], places: dict[int, tuple[str, int]]) -> Iter
             if name.startswith("wgmma.") and (shape := _SHAPE.search(name)):
                 # Reported for each warp; of B, 32 bytes of each column, which the four warps read once.
                 shared -= one.requests * 32 * int(shape[2]) * 3 // 4
-            moved = one.sectors, one.used, shared
+            moved = one.sectors, one.used, shared, one.quads, one.edges
             yield WarpOperation(*_place(one, places), name, one.requests, one.lanes, *moved)
 
 

@@ -239,38 +239,59 @@ def _value(text: str, constants: dict[str, str]) -> int:
 
 
 # --- local memory ----------------------------------------------------------------------------------------------------
-_KNOWN = re.compile(r"\bconstexpr\b[^=;{}()]*?\b(\w+)\s*=|#[ \t]*define[ \t]+(\w+)")
-_CONST = re.compile(r"\bconst\s+\w+\s+(\w+)\s*=([^;,]*)[;,]")
-_FOR = re.compile(r"\bfor\s*\(\s*(?:[\w:]+\s+)*(\w+)\s*=([^;]*);\s*\1\s*[<>!]=?([^;]*);")
+_VARIES = {"threadIdx", "blockIdx", "clock", "clock64"}
+_FOR = re.compile(
+    r"\bfor\s*\(\s*(?P<type>[\w:]+\s+)*(?P<name>\w+)\s*=(?P<begin>[^;]*);"
+    r"(?P<goes_on>[^;]*);(?P<step>(?:[^(){};]|\([^()]*\))*)\)"
+)
+_SET = re.compile(
+    r"(?P<type>[\w:>]\s+|,\s*)?(?P<name>\b[A-Za-z_]\w*)\s*(?:\[[^=;{}]*\]\s*)?"
+    r"(?:[-+*/%&|^]|<<|>>)?=(?!=)(?P<value>[^;={}]*)"
+)
 
 
 @functools.lru_cache(32)
 def local_lines(source: tuple[str, ...]) -> frozenset[int]:
-    """The lines in which an array of a thread has an index that nvcc does not know, so that it cannot keep the array in
-    registers: neither a constant nor the variable of a loop between constants, which it unrolls."""
-    text = "\n".join(plain := without_comments(source))
-    known = {name for names in _KNOWN.findall(text) for name in names}
-    parameters = " ".join(re.findall(r"\btemplate\s*<[^;{}()]*>", text))
-    known |= set(re.findall(r"\b(?:int|unsigned|bool|size_t|auto)\s+(\w+)", parameters))
-    result = set()
+    """The lines in which an array of a thread has an index that nvcc cannot know, so that it is not in registers: one
+    that depends on the thread, on the kernel's parameters, or on what is loaded by them. Others may become constants
+    when nvcc unrolls loops and inlines functions."""
+    plain, result = without_comments(source), set()
     for one in functions(source):
         arrays = [array for array in declared(source) if one.body <= array.line <= one.end and array.shape]
         names = {array.name for array in arrays if not re.search(_SPACES, plain[array.line - 1])}
-        constants = set(known)
-        for _ in range(4 * bool(names)):  # loops in loops
-            found = [*_FOR.findall(one.text), *_CONST.findall(text)]
-            constants |= {name for name, *bounds in found if all(_is_constant(bound, constants) for bound in bounds)}
         declarations = {array.line for array in arrays}
+        varying = _varying(one) if names else set()
         for line in range(one.body, one.end + 1) if names else ():
-            indices = [i for use in uses(plain[line - 1]) if use.name in names for i in use.indices]
-            if line not in declarations and not all(_is_constant(i, constants) for i in indices):
+            indices = " ".join(i for use in uses(plain[line - 1]) if use.name in names for i in use.indices)
+            if line not in declarations and _names(indices) & varying:
                 result.add(line)
     return frozenset(result)
 
 
-def _is_constant(expression: str, known: set[str]) -> bool:
-    names = re.findall(r"\b[A-Za-z_]\w*", expression)
-    return all(name in known or name.isupper() or name in ("sizeof", "int") for name in names)
+def _varying(of: Function) -> set[str]:
+    """The names in a function whose values nvcc cannot know, however far it unrolls loops."""
+    varying = set(_VARIES)
+    if re.search(r"\b__global__\b", of.head):
+        varying |= set(re.findall(r"(\w+)\s*[,)]", of.head[of.head.rfind(f"{of.name}") :]))
+    loops = [(one["name"], bool(one["type"]), _bounds(one)) for one in _FOR.finditer(of.text)]
+    others = [(one["name"], bool(one["type"]), one["value"]) for one in _SET.finditer(_FOR.sub("", of.text))]
+    for _ in range(8):  # values of values
+        found = [(name, is_new, bool(_names(value) & varying)) for name, is_new, value in loops + others]
+        # Of several variables of one name, it may be any.
+        known = {name for name, is_new, varies in found if is_new and not varies}
+        known = {name for name in known if sum(new for other, new, _ in found if other == name) > 1}
+        varying |= {name for name, _, varies in found if varies} - known
+    return varying
+
+
+def _bounds(loop: re.Match[str]) -> str:
+    """On what a loop's variable depends. Of several conditions, one may bound the rounds, so that it is unrolled."""
+    begin, step = (loop[part].partition(",")[0] for part in ("begin", "step"))
+    return f"{begin} {step} {loop['goes_on'] if '&&' not in loop['goes_on'] else ''}"
+
+
+def _names(expression: str) -> set[str]:
+    return set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", expression))
 
 
 # --- a line ----------------------------------------------------------------------------------------------------------

@@ -86,6 +86,8 @@ typedef struct site {
     uint64_t requests, lanes, sectors, used, wavefronts, ideal, serial;
     uint64_t hits;         // sectors that L1 had
     uint64_t shared_bytes; // that an operation reads or writes there
+    uint64_t quads;        // of an operation: groups of four neighboring lanes of which any takes part
+    uint64_t edges;        // of TMA: sectors that come besides, for rows that the edge of the array cuts
     uint64_t most;         // sectors, or wavefronts, of the costliest request ...
     request worst;         // ... and its addresses
     unsigned step_warp, step_count;
@@ -109,7 +111,7 @@ unsigned requests_word(const emu_where *at); // bytes of each access by which a 
 unsigned requests_name(const emu_where *at, const char *name);                   // of an operation's site
 void requests_operation(const emu_where *at, const char *name, unsigned lanes);  // of a warp, ...
 void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store); // that copies such rows
-void requests_shared_row(size_t bytes);                                          // of shared memory
+void requests_shared_row(size_t bytes, unsigned edges);                          // of shared memory
 void requests_make(unsigned warp, uint64_t note, const request *of);             // note: as branches_note
 void requests_separate(void);          // later requests have no members of the same objects
 void requests_converge(unsigned warp); // lanes wait for each other: later requests are joined with none before

@@ -93,8 +93,10 @@ unsigned requests_name(const emu_where *at, const char *name) {
 }
 
 static void count_operation(site *to, unsigned lanes) {
+    const unsigned pairs = lanes | lanes >> 1, quads = (pairs | pairs >> 2) & 0x11111111;
     ++to->requests;
     to->lanes += (unsigned)__builtin_popcount(lanes);
+    to->quads += (unsigned)__builtin_popcount(quads);
 }
 
 void requests_operation(const emu_where *at, const char *name, unsigned lanes) {
@@ -119,8 +121,9 @@ void requests_row(unsigned warp, uintptr_t address, size_t bytes, int is_store) 
     }
 }
 
-void requests_shared_row(size_t bytes) {
+void requests_shared_row(size_t bytes, unsigned edges) {
     sites[last_operation].shared_bytes += bytes;
+    sites[last_operation].edges += edges;
 }
 
 // --- What requests cost --------------------------------------------------------------------------------------------
