@@ -488,7 +488,7 @@ static int is_inside(const accessing *by, int thread) {
     }
     findings_add(CHECKER_BOUNDS, by->block, thread, by->site, event, -1, 0, near);
     if (event->kind & EMU_WRITES && event->space == EMU_SPACE_GLOBAL && is_of_process(event->address, near))
-        emu_fail("the thread wrote to an address that is no memory of the device", NULL, 0); // as on a GPU
+        emu_fail_at_address("the thread wrote to an address that is no memory of the device");
     return 0;
 }
 

@@ -457,6 +457,10 @@ void emu_fail(const char *what, const char *file, int line) {
     emu_block_fail(file, line, "%s", what);
 }
 
+void emu_fail_at_address(const char *what) {
+    emu_block_fail_as(cudaErrorIllegalAddress, NULL, 0, "%s", what);
+}
+
 // --- Small services for device code -------------------------------------------------------------------------------
 
 // A thread may wait for another one by repeated attempts (at a lock, a flag). If the other thread is in the same

@@ -274,6 +274,8 @@ EMU_API int emu_unsubscribe(void *tool);
 // The allocation that contains an address, also one that was made before the tool subscribed; 0: there is none. (Not
 // those of malloc in kernels.)
 EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
+// As emu_fail(), for an access to no memory of the device: the error is cudaErrorIllegalAddress.
+EMU_API void emu_fail_at_address(const char *what) __attribute__((noreturn));
 
 // For libraries of kernels that report what their own code does: the calling thread accesses these bytes. `after` is
 // the address of the instruction after the access, as __builtin_return_address(0) gives it in a function that is
