@@ -6,7 +6,8 @@
 //   cudaGetLastError, cudaGetErrorString, ... --> seen: the program knows
 //   the process ends, or dies --> emu_tell_ignored --> tell: those whose call is a statement
 //
-// A launch that is refused is also told if the program knows, but does not end well: the error alone does not say why.
+// A launch that is refused is also told if the program knows, but does not end well: the error alone does not say
+// why.
 //
 // Whether a program uses a value cannot be seen while it runs. Its source tells: the line of the call is known, and
 // there `cudaMalloc(&d, n);` is a statement of its own, while `CHECK(cudaMalloc(&d, n))` and `if (cudaMalloc(...))`

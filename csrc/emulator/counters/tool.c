@@ -84,8 +84,8 @@ static void count_copy(const emu_where *at, const emu_access_event *event) {
 static int repeats;      // the copy, for another block of its cluster
 static size_t in_tensor; // bytes in the array of the row that comes to shared memory next
 
-// A row of a box that the array's edge cuts is a sector more for Nsight Compute; six if two blocks get it. (Measured on
-// an H200, where no row had more than one sector in the array.)
+// A row of a box that the array's edge cuts is a sector more for Nsight Compute; six if two blocks get it. (Measured
+// on an H200, where no row had more than one sector in the array.)
 enum { CUT_ROW = 1, CUT_ROW_REPEATED = 5 };
 
 static void count_rows(const emu_where *at, const emu_access_event *event) {
