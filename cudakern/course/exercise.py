@@ -213,13 +213,13 @@ class Exercise:
     def _fault_of(self, program: Program, launch: Launch) -> Fault | None:
         differences: list[Fault | None] = []
         noted = find(lambda: differences.append(self._difference(program, launch)), notes=True)
-        found = [one for one in noted if one.kind not in ("leak", "unwritten")]
+        findings = [one for one in noted if one.kind not in ("leak", "unwritten")]
         difference = differences[0] if differences else None
-        if difference and not found:
+        if difference and not findings:
             return difference
-        if not found:
+        if not findings:
             return None
-        first = found[0]
+        first = findings[0]
         names = [name_of(declared) for declared in program[self.name].parameters]
         part = f"{'global' if first.array in names else 'shared'} {first.kind}"
         return Fault(first.kind, str(first), launch, difference.results if difference else (), part)

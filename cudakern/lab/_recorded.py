@@ -64,8 +64,8 @@ def recorded(name: str) -> Experiment:
     known = [each for each in record["experiments"] if each in EXPERIMENTS]
     if name not in known:
         raise ValueError(unknown("recorded experiment", name, known))
-    found = record["experiments"][name]
-    rows = found["rows"]
+    experiment = record["experiments"][name]
+    rows = experiment["rows"]
     if isinstance(rows, dict):  # the names of the columns once
         rows = [dict(zip(rows["columns"], row, strict=True)) for row in rows["rows"]]
     _, columns, claim, on_an_h200 = EXPERIMENTS[name]
@@ -74,5 +74,5 @@ def recorded(name: str) -> Experiment:
     there = Backend("cuda", 0, when, None, {"name": record["chip"]}, 0)  # type: ignore[arg-type]
     whole = tuple(blank | row for row in rows)
     return Experiment(
-        name, f"{found['title']}, {when}", there, columns, whole, claim, on_an_h200, PLOTS.get(name, _bars)
+        name, f"{experiment['title']}, {when}", there, columns, whole, claim, on_an_h200, PLOTS.get(name, _bars)
     )

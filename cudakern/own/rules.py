@@ -220,14 +220,14 @@ class _Rules:
         kernels = [function for function in self.functions if "__global__" in function.spaces]
         new = {of.name.text for of in kernels if self.source[of.begin].text != "template" or
                len(self.places[of.name.text]) > 1}  # fmt: skip
-        words, found = defaultdict[str, set[str]](set), set[str]()
+        words, reached = defaultdict[str, set[str]](set), set[str]()
         for function in self.functions:
             inside = self.source[function.first : function.end]
             words[function.name.text].update(token.text for token in inside if token.text in self.sides)
         while new:
-            found |= new
-            new = {word for name in new for word in words[name]} - found
-        return found
+            reached |= new
+            new = {word for name in new for word in words[name]} - reached
+        return reached
 
     @functools.cached_property
     def places(self) -> dict[str, list[int]]:

@@ -1,8 +1,5 @@
 // Memory that a whole program has allocated by cudaMalloc and its relatives, and from where: what is left at its end
 // are leaks.
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <execinfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +12,6 @@ typedef struct allocation {
 
 static allocation *all;
 static size_t count, room;
-
-size_t allocations_callers(uintptr_t *calls, size_t most) {
-    enum { DEEPEST = 16 };
-    void *frames[DEEPEST];
-    const int depth = backtrace(frames, DEEPEST);
-    size_t known = 0;
-    for (int i = 1; i < depth && known < most; ++i) {
-        Dl_info info;
-        const uintptr_t call = (uintptr_t)frames[i] - 1; // (a return address is that of the next instruction)
-        const int is_there = dladdr((void *)call, &info) && info.dli_fname;
-        if (is_there && !strstr(info.dli_fname, "libcudakern_")) calls[known++] = call;
-    }
-    return known;
-}
 
 void allocations_add(const emu_memory_event *event) { // lock held
     if (count == room) {

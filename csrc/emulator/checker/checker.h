@@ -218,8 +218,6 @@ void operations_clear(void);
 void allocations_add(const emu_memory_event *event);
 void allocations_remove(uintptr_t address);
 void allocations_clear(void);
-// The calls of this thread that are neither the core's nor a tool's, the innermost first; returns how many.
-size_t allocations_callers(uintptr_t *calls, size_t most);
 
 // --- failures.c: kernels that ended with an error, and launches that did not run -----------------------------------
 

@@ -146,7 +146,7 @@ static void host_waits(const emu_order_event *event) {
 
 void streams_order(const emu_order_event *event) {
     uintptr_t calls[WORK_CALLS] = {event->call};
-    if (event->kind == EMU_ORDER_WORK && !event->call) allocations_callers(calls, WORK_CALLS);
+    if (event->kind == EMU_ORDER_WORK && !event->call) emu_calls_of_program(calls, WORK_CALLS);
     pthread_mutex_lock(&lock);
     if (event->kind == EMU_ORDER_WORK) {
         const int stream = place_of(event);
@@ -242,17 +242,17 @@ stream_state streams_of_host(void) {
 }
 
 int streams_not_awaited(uint32_t stamp, int learns, stream_work *work) {
-    int found = 0;
+    int is_there = 0;
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < work_count && !found; ++i) {
+    for (size_t i = 0; i < work_count && !is_there; ++i) {
         uint64_t *const known = &host.of[works[i].stream];
         if (stamp < works[i].begin || stamp > works[i].end || works[i].order <= *known) continue;
-        found = 1;
+        is_there = 1;
         *work = works[i];
         if (learns) *known = works[i].order;
     }
     pthread_mutex_unlock(&lock);
-    return found;
+    return is_there;
 }
 
 int streams_are_several(void) {

@@ -96,13 +96,11 @@ static const char *other_direction(const void *to, const void *from, int to_devi
     emu_allocation within;
     const int is_to = emu_find_allocation(to, &within), is_from = emu_find_allocation(from, &within);
     if (to_device && !from_device && !is_to && is_from)
-        return "; the source is device memory: to copy from there to the host, use cudaMemcpyDeviceToHost, to copy "
-               "to "
-               "the device, write the device's pointer first";
+        return "; the source is device memory: to copy from there to the host, use cudaMemcpyDeviceToHost, "
+               "to copy to the device, write the device's pointer first";
     if (from_device && !to_device && is_to && !is_from)
-        return "; the destination is device memory: to copy to there from the host, use cudaMemcpyHostToDevice, to "
-               "copy "
-               "to the host, write the host's pointer first";
+        return "; the destination is device memory: to copy to there from the host, use cudaMemcpyHostToDevice, "
+               "to copy to the host, write the host's pointer first";
     return "";
 }
 

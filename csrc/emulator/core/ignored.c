@@ -41,11 +41,11 @@ static int ends_well;
 
 // --- what is noted -------------------------------------------------------------------------------------------------
 
-static size_t calls_of_program(uintptr_t *calls) {
+size_t emu_calls_of_program(uintptr_t *calls, size_t most) {
     void *frames[DEEPEST];
     const int depth = backtrace(frames, DEEPEST);
     size_t known = 0;
-    for (int i = 1; i < depth && known < CALLS; ++i) {
+    for (int i = 1; i < depth && known < most; ++i) {
         Dl_info info;
         const uintptr_t call = (uintptr_t)frames[i] - 1; // (a return address is that of the next instruction)
         const int is_there = dladdr((void *)call, &info) && info.dli_fname;
@@ -89,7 +89,7 @@ static void add(int code, const char *message) {
     // Programs enable peers' access twice and go on, as CUDA's samples do.
     if (code == cudaErrorPeerAccessAlreadyEnabled || code == cudaErrorPeerAccessNotEnabled) return;
     if (atomic_fetch_add_explicit(&looked_at, 1, memory_order_relaxed) >= MOST_LOOKED_AT) return; // it takes a while
-    if (emu_grid_running() || !calls_of_program(now.calls)) return;
+    if (emu_grid_running() || !emu_calls_of_program(now.calls, CALLS)) return;
     pthread_once(&once, watch_abort);
     keep(now, message);
 }
@@ -107,7 +107,7 @@ static void watch_end(void) {
 static void refused(int code, const char *message, uintptr_t call) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     ignored now = {.code = code, .is_launch = 1, .is_of_api = !call, .calls = {call}};
-    if (!call) calls_of_program(now.calls);
+    if (!call) emu_calls_of_program(now.calls, CALLS);
     pthread_once(&once, watch_end);
     keep(now, message);
 }

@@ -24,10 +24,11 @@
 // returns, and `release` before the memory can be used again.
 //
 // What a callback may do. It runs on the stack of the emulated thread, which has 128 KB and is the kernel's too, so
-// it should use no more than a few KB. It may call emu_source_lines() and emu_memory_at(), and the functions of the C
-// library. In `access`, if the access is EMU_BY_THREAD, and in `barrier` at EMU_BARRIER_ARRIVES, it may also call
-// emu_fail(), which ends the kernel with an error and does not return, and in the former emu_yield(), which lets
-// other threads run. It must call no other function of the core. A fault in a callback is reported as the kernel's.
+// it should use no more than a few KB. It may call emu_source_lines(), emu_memory_at() and emu_calls_of_program(),
+// and the functions of the C library. In `access`, if the access is EMU_BY_THREAD, and in `barrier` at
+// EMU_BARRIER_ARRIVES, it may also call emu_fail(), which ends the kernel with an error and does not return, and in
+// the former emu_yield(), which lets other threads run. It must call no other function of the core. A fault in a
+// callback is reported as the kernel's.
 //
 // An unfinished thread (its kernel failed or was canceled) has no thread_end; its block has a block_end all the same.
 #ifndef EMULATOR_EVENTS_H
@@ -274,6 +275,9 @@ EMU_API int emu_unsubscribe(void *tool);
 // The allocation that contains an address, also one that was made before the tool subscribed; 0: there is none. (Not
 // those of malloc in kernels.)
 EMU_API int emu_memory_at(const void *address, emu_memory_event *memory);
+// The calls on the stack that are of no library of ours, at most so many, the innermost first: an address in each,
+// for emu_source_lines(). Returns how many.
+EMU_API size_t emu_calls_of_program(uintptr_t *calls, size_t most);
 // As emu_fail(), for an access to no memory of the device: the error is cudaErrorIllegalAddress.
 EMU_API void emu_fail_at_address(const char *what) __attribute__((noreturn));
 
