@@ -350,12 +350,25 @@ static void add_touch(const checker_touch *touch) {
     pthread_mutex_unlock(&touch_lock);
 }
 
+// What the host has read in flags says which work has been done. A read is reported before it is done, perhaps just
+// before the kernel sets the flag: so the flags are looked at again when the host uses what they stand for.
+enum { MOST_FLAGS = 16 };
+static __thread emu_host_event flags[MOST_FLAGS]; // the flags that the host read last, each once
+static __thread size_t flag_count;
+
+static void remember_flag(const emu_host_event *event) {
+    for (size_t i = 0; i < MOST_FLAGS; ++i)
+        if (flags[i].address == event->address) return;
+    flags[flag_count++ % MOST_FLAGS] = *event;
+}
+
 // A kernel that the host has not waited for may begin later. So the check waits for it: not for ever, because kernels
 // may wait for the host.
 static void on_managed(const emu_host_event *event) {
     static atomic_int left = LONGEST_WAIT; // in steps of 100 us
     if (streams_of_host() == STREAMS_AWAITED || is_known_touch(event)) return;
     const int is_flag = (event->kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
+    if (is_flag && (event->kind & EMU_READS)) remember_flag(event);
     while (!is_flag && streams_of_host() == STREAMS_RUN && atomic_load(&left) > 0) {
         atomic_fetch_sub(&left, 1);
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
@@ -363,6 +376,7 @@ static void on_managed(const emu_host_event *event) {
     stream_work work;
     unsigned site;
     if (pthread_mutex_trylock(&lock)) return; // a kernel runs
+    for (size_t i = 0; !is_flag && i < MOST_FLAGS; ++i) rules_host(&flags[i], &work, &site);
     const int conflicts = rules_host(event, &work, &site);
     pthread_mutex_unlock(&lock);
     if (!conflicts) return;
