@@ -288,9 +288,9 @@ def matmul(
     the parameter ``tile=``. Those whose blocks divide k have ``parts=`` and ``groups=``; of these, "wgmma_split_k" and
     "split_inside" have ``side=``: which lines of C are the rows of their tiles. "split_fp16" and "split_bf16" have
     ``shares=``: whether each cluster of blocks has whole tiles, parts of tiles, or an equal share of all slabs.
-    "wgmma_tf32" cuts float32 operands to 11 significant
-    bits, and "wgmma_int8" adds products of int8 in an ``out=`` of int32, which it needs. "auto", too, adds int8 in
-    int32 if ``out`` is an array of int32, unlike NumPy, whose sums then have wrapped already.
+    "residues_int8" multiplies doubles as integers, by their residues for ``moduli=`` numbers. "wgmma_tf32" cuts float32
+    operands to 11 significant bits, and "wgmma_int8" adds products of int8 in an ``out=`` of int32, which it needs.
+    "auto", too, adds int8 in int32 if ``out`` is an array of int32, unlike NumPy, whose sums then have wrapped already.
 
     Source: T5; see docs/sources.md.
 

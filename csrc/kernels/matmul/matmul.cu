@@ -16,6 +16,7 @@
 #include "plans/split_k.cuh"
 #include "plans/hopper.cuh"
 #include "plans/split.cuh"
+#include "plans/residues.cuh"
 #include "ladder/50_fastest.cuh"
 #include "../table.h"
 
@@ -32,6 +33,7 @@ ck_run run_split_fp16, run_split_bf16;                                          
 ck_run run_split_inside, run_split_small;         // split_inside.cu, split_small.cu
 ck_run run_tensor_cores, run_tensor_cores_double; // tensor_cores.cu, tensor_cores_double.cu
 ck_run run_tensor_cores_split_k;                  // tensor_cores_split_k.cu
+ck_run run_residues_int8;                         // residues_int8.cu
 
 namespace {
 
@@ -117,6 +119,15 @@ constexpr auto depth_of_splits = depth_of_pieces<2>, depth_of_split_small = dept
 // little that their 16 roundings include this.)
 double depth_of_split_fp16(const ck_call *call) {
     return depth_of_splits(call) + (inner(call) < SPLIT_LONG ? 32 : 64) / 2;
+}
+
+// Both lines are rounded to integers, with an error of at most 1/2 for each element, and the check says that the
+// magnitudes' product is at least RESIDUES_COSINE of what the norms allow (residue_findings.cuh). Where they are not,
+// sums are in order.
+double depth_of_residues(const ck_call *call) {
+    const double k = depth_in_a_row(call), norm = residue_system(static_cast<int>(call->parameters[0])).norm;
+    const double rounded = 1 + 2 / RESIDUES_COSINE * sqrt(k) / norm * 0x1p53;
+    return rounded > k ? rounded : k;
 }
 
 // The number of elements that a view has in memory: one along a broadcast axis.
@@ -269,6 +280,12 @@ const ck_variant variants[] = {
          PARAMETERS(PARTS, GROUPS, CHOICE(tile, "rows of a block's tile, of 64 columns; 0: by the sizes", 0, 64, 32)),
          depth_in_a_row, KERNELS("tensor_cores_double"), "Tensor cores for float64 (mma.sync); blocks may divide k",
          "Doubles have tensor cores, too: twice the rate, the same rounding", "PTX: mma.sync"),
+    RUNG(42, residues_int8, AFTER(tensor_cores_double), EXACTLY(90), TYPES(F64_F64_F64), TREE, CK_DETERMINISTIC,
+         PARAMETERS(CHOICE(moduli, "products of int8; each gives 4 bits of an element", 15, 14, 16)),
+         depth_of_residues, KERNELS("residues_product", "residues_split"),
+         "float64 as integers, multiplied by their residues: 15 products of int8",
+         "Residues never carry: one product of large integers is many independent products of small ones",
+         "Ozaki, Uchino and Imamura 2025; PTX: wgmma"),
     RUNG(50, fastest, AFTER(split_small), AT_LEAST(60), TYPES(ALL_TYPES), SEQUENTIAL, CK_DETERMINISTIC, NO_PARAMETERS,
          depth_of_fastest, KERNELS("split_inside"),
          "The variant that is estimated to be the fastest for the type, the sizes and the chip",

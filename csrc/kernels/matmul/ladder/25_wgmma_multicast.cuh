@@ -35,14 +35,14 @@ __device__ __forceinline__ void load(unsigned char *to, const tensor_map *map, m
         slab::load(to, map, full, extent, k, matrix);
 }
 
-template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
-__global__ void __launch_bounds__(size::THREADS, 1)
-    wgmma_multicast(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
-                    const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
-    if (!CK_HAS_WGMMA) return;
+// The work of a block: store(results, number of the product, row, column, sum) takes the sums of a warpgroup. (A
+// function of its own, because "residues_int8" calls it for other elements.)
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K, typename Result, typename Store>
+__device__ __forceinline__ void compute_pairs(const tensor_map &a_map, const tensor_map &b_map,
+                                              const box_operands<Result> &operands, Store store) {
     using a_slab = box_slab<size::ROWS, A_ALONG_K>;
     using b_slab = box_slab<size::COLUMNS, B_ALONG_K>;
-    constexpr int STAGES = size::STAGES;
+    constexpr int STAGES = size::STAGES, DEPTH = SLAB_BYTES / sizeof(T);
     DYNAMIC_SHARED(unsigned char, shared);
     unsigned char *const stages = shared + (1024 - reinterpret_cast<uintptr_t>(shared) % 1024) % 1024;
     __shared__ mbarrier full[STAGES], empty[STAGES];
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     constexpr int DOWN = SIDE_BY_SIDE<size> ? 0 : size::ROWS, ACROSS = SIDE_BY_SIDE<size> ? size::COLUMNS : 0;
     const tile_order<size::ROWS + DOWN, size::COLUMNS + ACROSS, 8> pairs(operands.m, operands.n);
     const int per_product = pairs.down * pairs.across, total = per_product * operands.products;
-    const int slabs = (operands.k + SLAB_DEPTH - 1) / SLAB_DEPTH;
+    const int slabs = (operands.k + DEPTH - 1) / DEPTH;
     int stage = 0, round = 0; // a stage's number, and the parity of its use
     const auto next_stage = [&] {
         if (++stage == STAGES) stage = 0, round ^= 1;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
     if (threadIdx.x < 128) {
         give_up_registers<40>();
         for (int pair = first; pair < total && threadIdx.x == 0; pair += clusters) {
-            const product_index<T> product(operands, pair / per_product);
+            const product_index<Result> product(operands, pair / per_product);
             int row, column;
             pairs.place(pair % per_product, row, column);
             row += rank * DOWN, column += rank * ACROSS;
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(size::THREADS, 1)
                 unsigned char *to = stages + stage * size::STAGE_BYTES;
                 mbarrier_wait(&empty[stage], round ^ 1); // in both blocks
                 mbarrier_expect(&full[stage], size::STAGE_BYTES);
-                load<a_slab, SIDE_BY_SIDE<size>>(to, &a_map, &full[stage], row, slab * SLAB_DEPTH, product.a, rank);
-                load<b_slab, !SIDE_BY_SIDE<size>>(to + a_slab::BYTES, &b_map, &full[stage], column, slab * SLAB_DEPTH,
+                load<a_slab, SIDE_BY_SIDE<size>>(to, &a_map, &full[stage], row, slab * DEPTH, product.a, rank);
+                load<b_slab, !SIDE_BY_SIDE<size>>(to + a_slab::BYTES, &b_map, &full[stage], column, slab * DEPTH,
                                                   product.b, rank);
             }
         }
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             int row, column;
             pairs.place(pair % per_product, row, column);
             row += rank * DOWN + warpgroup * 64, column += rank * ACROSS;
-            float sum[size::COLUMNS / 2] = {};
+            wgmma_total<T> sum[size::COLUMNS / 2] = {};
             int before = -1; // the stage of the slab before
             for (int slab = 0; slab < slabs; ++slab, next_stage()) {
                 const unsigned char *from = stages + stage * size::STAGE_BYTES;
@@ -102,11 +102,23 @@ __global__ void __launch_bounds__(size::THREADS, 1)
             }
             wgmma_wait<0>();
             if (before >= 0 && t % 32 < PAIR) mbarrier_arrive_at(&empty[before], t % 32);
-            store_tile_of(operands, c_map, results, number, row, column, sum);
+            store(results, number, row, column, sum);
         }
-        if (t == 0) tensor_store_wait<0, false>();
     }
     cluster_sync(); // no block ends while the other one may still write to its memory
+}
+
+template <typename T, typename size, bool A_ALONG_K, bool B_ALONG_K>
+__global__ void __launch_bounds__(size::THREADS, 1)
+    wgmma_multicast(const __grid_constant__ tensor_map a_map, const __grid_constant__ tensor_map b_map,
+                    const __grid_constant__ tensor_map c_map, const box_operands<T> operands) {
+    if (!CK_HAS_WGMMA) return;
+    compute_pairs<T, size, A_ALONG_K, B_ALONG_K>(
+        a_map, b_map, operands,
+        [&](unsigned char *results, int number, int row, int column, const float(&sum)[size::COLUMNS / 2]) {
+            store_tile_of(operands, c_map, results, number, row, column, sum);
+        });
+    if (threadIdx.x % 128 == 0) tensor_store_wait<0, false>();
 }
 
 } // namespace matmul

@@ -19,6 +19,7 @@
 #include "../parts/block_tile.cuh"
 #include "../parts/double_slabs.cuh"
 #include "../parts/group_sums.cuh"
+#include "../parts/residue_findings.cuh"
 #include "device_extras.cuh"
 #include "tensor_core.cuh"
 
@@ -35,9 +36,12 @@ template <int ROWS_, int WARP_COLUMNS_, int BLOCKS_> struct [[gnu::visibility("d
 using tensor_cores_double_square = tensor_cores_double_size<64, 32, 2>;
 using tensor_cores_double_flat = tensor_cores_double_size<32, 16, 3>; // for few rows, and for small products
 
+// `unless`: as a step of "residues_int8", where that is not good enough.
 template <typename Size, bool A_ALONG_K, bool B_ALONG_K, bool PAIRS>
 __global__ void __launch_bounds__(Size::THREADS, Size::BLOCKS)
-    tensor_cores_double(const operand_stack<double, false> stack, const partial_sums<double> sums_of_groups) {
+    tensor_cores_double(const operand_stack<double, false> stack, const partial_sums<double> sums_of_groups,
+                        const residue_findings *unless) {
+    if (unless && unless->are_good()) return;
     constexpr int DEPTH = Size::DEPTH, STAGES = Size::STAGES, STEP = Size::STEP;
     static_assert(DEPTH / STEP % 2 == 0, "the first set of a slab is set 0");
     constexpr int TILES_Y = Size::WARP_ROWS / 16, TILES_X = Size::WARP_COLUMNS / 8; // of mma.sync, per warp

@@ -57,9 +57,10 @@ int launch_add_groups(const ck_call *call, const partial_sums<number<T>> &sums, 
 
 // Both launches of a kernel whose clusters divide k (cluster_part). The plan has the workspace for each group, the
 // blocks of all clusters, and all products in z.
-template <typename Size, typename T, typename Kernel>
+template <typename Size, typename T, typename Kernel, typename... Own>
 int launch_parts(Kernel kernel, const char *name, const operands<T, false> &first, const ck_call *call,
-                 const ck_plan *plan, const ck_context *context, ck_error *error, bool transposed = false) {
+                 const ck_plan *plan, const ck_context *context, ck_error *error, bool transposed = false,
+                 Own... own_arguments) {
     if (empty(call)) return CK_OK;
     const partial_sums<number<T>> sums = group_sums_of<number<T>>(call, plan, context, transposed);
     const int64_t m = transposed ? first.n : first.m, n = transposed ? first.m : first.n;
@@ -68,7 +69,7 @@ int launch_parts(Kernel kernel, const char *name, const operands<T, false> &firs
     CK_TRY(in_parts(first, axes_of<T>(call), plan->grid[2], [&](const operand_stack<T, false> &own, int64_t count) {
         return ck_launch_cluster(parts, context, error, name, kernel,
                                  dim3(plan->grid[0], 1, static_cast<unsigned>(count)), ck_dim3(plan->block),
-                                 plan->shared_bytes, transposed ? own.transposed() : own, sums);
+                                 plan->shared_bytes, transposed ? own.transposed() : own, sums, own_arguments...);
     }));
     return launch_add_groups<T>(call, sums, context, error);
 }

@@ -30,7 +30,7 @@ static int run_size(const ck_call *call, const ck_plan *plan, const ck_context *
         constexpr bool A = decltype(a_along_k)::value, B = decltype(b_along_k)::value;
         return launch_parts<Size>(
             pairs ? tensor_cores_double<Size, A, B, true> : tensor_cores_double<Size, A, B, false>,
-            "tensor_cores_double", operands_of_lines<double>(call), call, plan, context, error, transposed);
+            "tensor_cores_double", operands_of_lines<double>(call), call, plan, context, error, transposed, nullptr);
     });
 }
 
@@ -38,6 +38,21 @@ CK_RUN(tensor_cores_double) {
     return plan->shared_bytes == tensor_cores_double_square::SHARED_BYTES
                ? run_size<tensor_cores_double_square>(call, plan, context, error)
                : run_size<tensor_cores_double_flat>(call, plan, context, error);
+}
+
+run_tensor_cores_double_unless_of run_tensor_cores_double_unless;
+
+int run_tensor_cores_double_unless(const operand_stack<double, false> &stack, const directions &along_k,
+                                   const residue_findings *unless, const ck_context *context, ck_error *error) {
+    using size = tensor_cores_double_square;
+    const int64_t tiles = product(divide_up(stack.first.m, size::ROWS), divide_up(stack.first.n, size::COLUMNS));
+    return with_directions(along_k, [&](auto a_along_k, auto b_along_k) {
+        // (Single copies work for all operands, and this is rare.)
+        const auto kernel = tensor_cores_double<size, decltype(a_along_k)::value, decltype(b_along_k)::value, false>;
+        return ck_launch(context, error, "tensor_cores_double", kernel, dim3(static_cast<unsigned>(tiles)),
+                         dim3(size::THREADS), size::SHARED_BYTES, stack, partial_sums<double>{nullptr, 1, false},
+                         unless);
+    });
 }
 
 } // namespace matmul

@@ -1,0 +1,136 @@
+"""Products of float64 by their residues (`residues_int8`): errors against long double, exact integers, and the products
+that `tensor_cores_double` computes instead. Data is new in each run."""
+
+import numpy as np
+import pytest
+
+import cudakern
+from cudakern.measure.resources import launches_of
+
+pytestmark = pytest.mark.proves()
+VARIANT = "residues_int8"
+
+
+def product(a, b, variant=VARIANT, **parameters):
+    return cudakern.matmul(a, b, variant=variant, **parameters)
+
+
+def in_order(a, b):
+    """As a step of `residues_int8`: no blocks divide k."""
+    return product(a, b, "tensor_cores_double", parts=1, groups=1, tile=64)
+
+
+def error(result, a, b):
+    """The largest error, relative to the sum of magnitudes, in roundings of a double."""
+    a, b = a.astype(np.longdouble), b.astype(np.longdouble)
+    magnitude = np.abs(a) @ np.abs(b)
+    return float(np.max(np.abs(result - a @ b) / np.where(magnitude == 0, 1, magnitude))) * 2.0**53
+
+
+KINDS = {
+    "normal": lambda random, shape: random.standard_normal(shape),
+    "uniform": lambda random, shape: random.random(shape),
+    "signs": lambda random, shape: random.choice([-1.0, 1.0], shape) * random.uniform(1, 2, shape),
+}
+
+
+@pytest.mark.parametrize("moduli", [14, 15, 16])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(70, 200, 90), (129, 129, 257), (3, 1000, 5)])
+def test_the_error_is_below_that_of_a_sum(kind, shape, moduli):
+    """And below the bound; rows and columns may be scaled, and operands lie in any order."""
+    random = np.random.default_rng()
+    m, k, n = shape
+    a = KINDS[kind](random, (m, k)) * 2.0 ** random.integers(-300, 300, (m, 1))
+    b = np.asfortranarray(KINDS[kind](random, (k, n)) * 2.0 ** random.integers(-300, 300, n))
+    entry = cudakern.variants("matmul")[VARIANT]
+    for one, other in ((a, b), (np.asfortranarray(a), np.ascontiguousarray(b)), (a[:, ::-1], b[::-1])):
+        found = error(product(one, other, moduli=moduli), one, other)
+        assert found <= entry.error_bound(one.shape, other.shape, dtype=one.dtype, moduli=moduli) * 2.0**53
+        if moduli > 14 and k >= 130:
+            assert found < error(in_order(one, other), one, other)
+
+
+def test_products_of_integers_are_exact():
+    """Also of ones whose products do not fit in a double before the sum: each result is rounded once."""
+    random = np.random.default_rng()
+    for bits in (3, 20, 26, 40):
+        a, b = (random.integers(-(2**bits), 2**bits, (40, 40)) for _ in range(2))
+        exact = (a.astype(object) @ b.astype(object)).astype(float)
+        assert np.array_equal(product(a.astype(float), b.astype(float)), exact)
+
+
+def test_sums_that_cancel_are_zero():
+    random = np.random.default_rng()
+    half = random.standard_normal((20, 50))
+    a, b = np.hstack([half, half]), random.standard_normal((50, 30))
+    assert not product(a, np.vstack([b, -b])).any()
+
+
+def test_lines_of_zeros_need_no_scale():
+    a, b = np.random.default_rng().standard_normal((2, 60, 60))
+    a[7], b[:, 11] = 0, 0
+    result = product(a, b)
+    assert not result[7].any()
+    assert not result[:, 11].any()
+    assert error(result, a, b) < 2
+
+
+def spoiled(random, what):
+    a, b = random.standard_normal((50, 80)), random.standard_normal((80, 70))
+    wide = 10.0 ** random.integers(-8, 8, 80)
+    if what == "wide rows":
+        a *= wide
+    elif what == "wide columns":
+        b *= wide[:, None]
+    elif what == "one large element":
+        a[3, 5] = 1e9
+    elif what == "mostly zeros":
+        a[random.random(a.shape) < 0.7] = 0
+    elif what == "tiny":
+        b[:, 9] *= 1e-300
+    elif what == "large":
+        a[4] *= 1e200
+    else:
+        (a if random.random() < 0.5 else b)[5, 6] = what
+    return a, b
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["wide rows", "wide columns", "one large element", "mostly zeros", "tiny", "large", np.nan, np.inf, -np.inf],
+    ids=str,
+)
+def test_the_rest_is_left_to_the_tensor_cores_for_doubles(what):
+    a, b = spoiled(np.random.default_rng(), what)
+    with np.errstate(all="ignore"):
+        assert np.array_equal(product(a, b), in_order(a, b), equal_nan=True)
+
+
+def test_a_stack_has_products_of_both_kinds():
+    random = np.random.default_rng()
+    a, b = random.standard_normal((3, 40, 60)), random.standard_normal((3, 60, 50))
+    a[1] *= 10.0 ** random.integers(-8, 8, 60)
+    result = product(a, b)
+    assert np.array_equal(result[1], in_order(a[1], b[1]))
+    for i in (0, 2):
+        assert np.array_equal(result[i], product(a[i], b[i]))
+        assert not np.array_equal(result[i], in_order(a[i], b[i]))
+
+
+@pytest.mark.full
+def test_the_longest_sums_fit_in_int32():
+    """All residues modulo 256 are -128, so that the sum of their products is 2^30, the most that residue() takes."""
+    k = 1 << 16
+    a = np.full((1, k), 1 + 2.0**-43)  # scaled: 2^50 + 128
+    assert product(a, a.T)[0, 0] == float((2**50 + 128) ** 2 * k) / 2.0**100
+
+
+def test_a_longer_k_is_refused():
+    with pytest.raises(ValueError, match="k at most 65536"):
+        product(np.zeros((1, 65537)), np.zeros((65537, 1)))
+
+
+def test_one_launch_for_all_moduli():
+    names = [launch.kernel for launch in launches_of(lambda: product(np.eye(64), np.eye(64)))]
+    assert names.count("residues_product") == 1
