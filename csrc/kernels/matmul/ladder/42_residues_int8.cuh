@@ -1,16 +1,14 @@
 // matmul "residues_int8": comes after "tensor_cores_double".
 //
 // Change  Lines of doubles are scaled and rounded to integers of some 52 bits. The integers are multiplied exactly,
-// by
-//         their residues modulo 15 numbers up to 256: one product of int8 on the tensor cores for each modulus, all in
-//         one launch. Then the Chinese remainder theorem gives the integers of C.
+//         by their residues modulo 15 numbers up to 256: one product of int8 on the tensor cores for each modulus,
+//         all in one launch. Then the Chinese remainder theorem gives the integers of C.
 // Why     An H200's tensor cores multiply int8 at thirty times the rate of float64 (1979 and 67 TFLOP/s), and 15
 //         products are half of that.
 // Claim   multiply-adds of a call: 15 m n k of int8 (before: m n k of float64); error: at most (1 + 1.6 sqrt(k)) /
 //         2^53 of the sum of magnitudes (before: k / 2^53)
 // Price   15 bytes of workspace for each element of A, B and C; two passes over A and B, and one over C. The cost
-// does
-//         not depend on how many digits the data has.
+//         does not depend on how many digits the data has.
 // Edges   The planes are padded to whole slabs and whole groups of 32 columns. Where a line of A or B has elements of
 //         very different magnitudes, infinities or NaN, "tensor_cores_double" computes the product
 //         (residue_findings.cuh).
