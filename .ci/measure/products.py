@@ -184,6 +184,12 @@ def in_tf32(a, b):
         torch.backends.cuda.matmul.allow_tf32 = False
 
 
+def of_torch(a, b):
+    import torch
+
+    return torch.from_dlpack(a) @ torch.from_dlpack(b)
+
+
 def of_int8(a, b):
     import torch
 
@@ -193,11 +199,12 @@ def of_int8(a, b):
 def on_request():
     """Variants that only a call by name takes, beside the library's call for the same."""
     asked = [
-        ("float32", "wgmma_tf32", "torch: a @ b in tf32", in_tf32),
-        ("int8", "wgmma_int8", "torch: _int_mm(a, b)", of_int8),
+        ("float32", "wgmma_tf32", "torch: a @ b in tf32", in_tf32, 1024),
+        ("int8", "wgmma_int8", "torch: _int_mm(a, b)", of_int8, 1024),
+        ("float64", "residues_int8", "torch: a @ b", of_torch, 4096),
     ]
-    for dtype, variant, who, call in asked:
-        shapes = [(n, n, n) for n in (1024, 2048, 4096)]
+    for dtype, variant, who, call, least in asked:
+        shapes = [(n, n, n) for n in (least, 2 * least, 4 * least)]
         yield from rows_of(run("matmul", shapes, dtype, variants=[variant], peers={who: call}))
 
 
