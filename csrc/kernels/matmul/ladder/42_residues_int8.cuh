@@ -3,8 +3,8 @@
 // Change  Lines of doubles are scaled and rounded to integers of some 52 bits. The integers are multiplied exactly,
 //         by their residues modulo 15 numbers up to 256: one product of int8 on the tensor cores for each modulus,
 //         all in one launch. Then the Chinese remainder theorem gives the integers of C.
-// Why     An H200's tensor cores multiply int8 at thirty times the rate of float64 (1979 and 67 TFLOP/s), and 15
-//         products are half of that.
+// Why     An H200's tensor cores multiply int8 at thirty times the rate of float64 (1979 TOP/s and 67 TFLOP/s). So
+//         fifteen products of int8 may take half the time of one product of float64.
 // Claim   multiply-adds of a call: 15 m n k of int8 (before: m n k of float64); error: at most (1 + 1.6 sqrt(k)) /
 //         2^53 of the sum of magnitudes (before: k / 2^53)
 // Price   15 bytes of workspace for each element of A, B and C; two passes over A and B, and one over C. The cost
