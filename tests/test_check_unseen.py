@@ -98,6 +98,8 @@ NOT_PLAIN = [
     "volatile int *f = flag; while (*f == 0);",
     "int i = 0; while (data[i++] == 1);",
     "int n = 3; do { --n; } while (n > flag[0] + 2);",
+    "int n = 3; do --n; while (n > flag[0] + 2);",
+    "int n = 3; do if (n > 1) { --n; } while (n > flag[0] + 2);",
 ]
 _WAITS = """
 __global__ void NAME(int *flag, int *data) {

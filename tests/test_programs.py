@@ -577,7 +577,7 @@ def test_a_refused_launch_is_a_finding(tmp_path):
     (tmp_path / "large.cu").write_text(
         "template <typename T> __global__ void k(T x) {}\nint main() {\n  for (int i = 0; i < 3; i++)\n"
         "    k<<<1, dim3(64, 64)>>>(i);\n  k<<<1, 1>>>(2.0f);\n  void *none[] = {nullptr};\n"
-        "  cudaLaunchCooperativeKernel(k<char>, 100000, 32, none);\n}\n"
+        "  cudaLaunchCooperativeKernel(k<char>, 100000, 32, none);\n  cudaDeviceSynchronize();\n}\n"
     )
     done = ck.run(tmp_path / "large.cu", check=True)
     found, of_api = done.findings
@@ -689,3 +689,63 @@ def test_a_reset_gives_variables_their_first_values(tmp_path, check):
         done = ck.run(tmp_path / "reset.cu", check=check)
     assert done.output == 2 * '1 3 4 0 7 9 4 0 6 0 a "__device__" variable\n' + "7: 400 400 1\n"
     assert not done.findings
+
+
+@pytest.mark.parametrize(
+    "end, is_found",
+    [
+        ("", True),
+        ("cudaStreamDestroy(s);", True),
+        ("cudaMemsetAsync(d, 0, 16, s);", True),
+        ("cudaDeviceSynchronize();", False),
+        ("cudaStreamSynchronize(s);", False),
+        ("cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost);", False),
+        ("cudaFree(d);", False),
+        ("return 1;", False),  # perhaps because of an error
+    ],
+)
+def test_a_program_ends_before_its_kernel(tmp_path, end, is_found):
+    """What the kernel does is checked all the same."""
+    path = tmp_path / "ends.cu"
+    path.write_text(f"""
+__global__ void work(int *x) {{ x[threadIdx.x] = 1; }}
+int main() {{
+    int *d, h[4] = {{}};
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamDefault);
+    cudaMalloc(&d, 16);
+    work<<<1, 4, 0, s>>>(d);
+    {end}
+    return h[0] & 2;
+}}
+""")
+    done = ck.run(path, check=True)
+    assert "in 1 launch" in str(done.findings)
+    found = [one for one in done.findings if one.kind == "host"]
+    assert [one.line for one in found] == [8] * is_found
+    assert all("has not waited for work" in one.message for one in found)
+
+
+def test_what_nobody_writes_is_no_right_result(tmp_path):
+    """The grid is one block too small. A test of the program's own must see it under a check, too."""
+    path = tmp_path / "short.cu"
+    path.write_text("""
+#include <cmath>
+__global__ void twice(const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+int main() {
+    float x[100], y[100], *d, *e;
+    for (int i = 0; i < 100; ++i) x[i] = i;
+    cudaMalloc(&d, 400);
+    cudaMalloc(&e, 400);
+    cudaMemcpy(d, x, 400, cudaMemcpyDefault);
+    twice<<<100 / 32, 32>>>(d, e, 100);
+    cudaMemcpy(y, e, 400, cudaMemcpyDefault);
+    for (int i = 0; i < 100; ++i)
+        if (fabs(y[i] - 2 * x[i]) > 1e-5) return 1;
+    return cudaFree(d) + cudaFree(e);
+}
+""")
+    assert [ck.run(path, check=check).exit_code for check in (False, True)] == [1, 1]

@@ -136,6 +136,16 @@ def end() -> None:
     library().checker_end()
 
 
+def not_awaited() -> tuple[str, Place] | None:
+    """At the end of a program, when its kernels have ended: the last one that it has not waited for, and its launch."""
+    kernel, call = ctypes.create_string_buffer(128), Line()
+    if not library().checker_last_launch_not_awaited(ctypes.byref(kernel), ctypes.byref(call)):
+        return None
+    return kernel.value.decode(errors="replace"), Place(
+        call.file.decode(errors="replace"), call.line, (0, 0, 0), (0, 0, 0)
+    )
+
+
 def notes(wanted: bool) -> None:
     """Whether what need not be a mistake is found, too."""
     library().checker_notes(int(wanted))

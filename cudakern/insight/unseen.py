@@ -237,13 +237,11 @@ def _waiting(text: str, body: list[Token]) -> Iterator[Remark]:
 
 
 def _ends_a_loop(body: list[Token], at: int) -> bool:
-    """Whether the `while` there is that of `do { ... } while`."""
-    depth = 0
-    for i in range(at - 1, 0, -1):
-        depth += (body[i].text == "}") - (body[i].text == "{")
-        if not depth:
-            return body[i].text == "{" and body[i - 1].text == "do"
-    return False
+    """Whether the `while` there is that of `do ... while`."""
+    at -= 2 if body[at - 1].text == ";" else 1
+    while at >= 0 and body[at].text not in (";", "{", "do"):
+        at = _opening(body, at) - 1 if body[at].text in ")]}" else at - 1
+    return at >= 0 and body[at].text == "do"
 
 
 def _read_plainly(text: str, body: list[Token], condition: list[Token]) -> str:

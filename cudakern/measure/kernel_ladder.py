@@ -99,7 +99,7 @@ def kernel_ladder(
         def step_of(variant: Variant, launch: Launch, written: list[int], expected: list[Array | None]) -> Step:
             profile, arrays = measure(_with_copies, (launch, written, inputs), {}, repeat, warmup)
             kernels = tuple(kernel_resources(launch))
-            metrics = _metrics(launch, written, inputs) if record is not None and profile.whole_ns <= TRACED_NS else {}
+            metrics = _metrics(launch, written, inputs) if record is not None and profile.kernel_ns <= TRACED_NS else {}
             error = _error(arrays, expected)
             return Step(variant, replace(profile, variant=variant), error, kernels=kernels, metrics=metrics)
 

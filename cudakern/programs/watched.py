@@ -40,9 +40,14 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
     begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
-    def tell(is_end: bool) -> None:
+    def tell(is_end: bool, is_well: bool = False) -> None:
         libc.fflush(None)
+        if is_end and mode == "traced":
+            library.emu_device_wait(None, None)  # a kernel that the program does not wait for is counted, too
+        left = checker.not_awaited() if is_end and mode == "checked" else None
         result = begun(is_end)
+        if left and is_well and isinstance(result, Findings):
+            result += _not_awaited(*left)
         if report:
             Path(report).write_bytes(pickle.dumps(result))
         else:
@@ -54,7 +59,7 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
         libc.alarm(30)  # the heap may be locked
         tell(False)
 
-    ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda _code, _data: tell(True))
+    ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda code, _data: tell(True, code == 0))
     dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
     libc.on_exit(ends, None)
     if mode == "traced" and not report:
@@ -150,6 +155,14 @@ def _of_host(access: checker.HostAccess) -> Finding:
         )
         advice += ". Memory from cudaMallocManaged may be used by both."
     return Finding("host", "host", Place(file, line, (0, 0, 0), (0, 0, 0)), message, advice, array=name, other=other)
+
+
+def _not_awaited(kernel: str, place: Place) -> Findings:
+    """The program ends while a kernel may run."""
+    name = re.sub(r"[<(].*", "", kernel).split("::")[-1]
+    message = f"the program ends, and has not waited for {name}: on a GPU, it may end before the kernel has run"
+    advice = "Call cudaDeviceSynchronize() after the launch, before main ends."
+    return Findings([Finding("host", name, place, message, advice)], 0)
 
 
 class _Symbol(ctypes.Structure):

@@ -254,6 +254,7 @@ typedef enum stream_state { STREAMS_AWAITED, STREAMS_ENDED, STREAMS_RUN } stream
 stream_state streams_of_host(void); // of all work: the host has waited for it, or it has ended, or neither
 // Whether the host has not waited for the work of the stamp, which is stored. `learns`: now it knows of it.
 int streams_not_awaited(uint32_t stamp, int learns, stream_work *work);
+int streams_last_launch(stream_work *work); // whether there is one that has begun, and the host has not waited for it
 void streams_clear(void);
 
 // --- findings.c ----------------------------------------------------------------------------------------------------

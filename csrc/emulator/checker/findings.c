@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -239,6 +240,17 @@ static emu_line line_of(const uintptr_t *calls) {
     int i = 0;
     while (i < WORK_CALLS - 1 && !lines[i].line) ++i;
     return lines[i];
+}
+
+// The program ends: waits until its kernels do, for ten seconds at most. Is there one that it has not waited for?
+CHECKER_API int checker_last_launch_not_awaited(char (*kernel)[128], emu_line *call) {
+    for (int left = 10000; streams_of_host() == STREAMS_RUN && left > 0; --left)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    stream_work work;
+    if (!streams_last_launch(&work)) return 0;
+    memcpy(*kernel, work.kernel, sizeof *kernel);
+    *call = line_of(work.calls);
+    return 1;
 }
 
 // Looks up the lines of all new findings at once, because each look-up starts a process.

@@ -255,6 +255,17 @@ int streams_not_awaited(uint32_t stamp, int learns, stream_work *work) {
     return is_there;
 }
 
+int streams_last_launch(stream_work *work) {
+    int is_there = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = work_count; i-- > 0 && !is_there;) {
+        is_there = works[i].kernel[0] && works[i].order > host.of[works[i].stream];
+        if (is_there) *work = works[i];
+    }
+    pthread_mutex_unlock(&lock);
+    return is_there;
+}
+
 int streams_are_several(void) {
     int count = 0;
     pthread_mutex_lock(&lock);
