@@ -31,7 +31,7 @@ SAID = {
     7: ("cudaMemcpy", "cudaErrorInvalidValue (1): the destination ... use cudaMemcpyDeviceToHost"),
     8: ("cudaMemcpy", "cudaErrorInvalidValue (1): 400 bytes at the destination ... only 40 bytes remain"),
     10: ("cudaMalloc", "cudaErrorMemoryAllocation (2): 1024.0 GiB on device 0; "),
-    11: ("cudaFree(0x...)", "cudaErrorInvalidValue (1): the address was never allocated"),
+    11: ("cudaFree(0x...)", "cudaErrorInvalidValue (1): the address is memory of the host"),
     12: ("cudaMemcpyToSymbol", "cudaErrorInvalidValue (1): 40 bytes from byte 0 on; the symbol has only 16 bytes"),
     13: ("cudaSetDevice", "cudaErrorInvalidDevice (101): device 7 does not exist"),
     14: ("cudaStreamSynchronize", "cudaErrorInvalidResourceHandle (400): 0x... is not a stream"),

@@ -3,6 +3,7 @@
 //   linear: one row      two dimensions: `height` rows, each `pitch` bytes after the previous one
 #define _GNU_SOURCE
 #include "host.h"
+#include "region.h"
 #include "tools.h"
 
 #include <string.h>
@@ -60,9 +61,8 @@ static int check_end(const char *call, const char *end, const void *pointer, siz
     if (!emu_find_allocation(pointer, &within)) {
         *pageable = 1;
         if (!must_be_device) return cudaSuccess;
-        return emu_error(cudaErrorInvalidValue,
-                         "%s: the %s %p must be device memory, but it was never allocated or has been freed%s", call,
-                         end, pointer, advice);
+        return emu_error(cudaErrorInvalidValue, "%s: the %s %p must be device memory, but it %s%s", call, end,
+                         pointer, emu_region_explain(pointer), advice);
     }
     size_t left = within.bytes - ((uintptr_t)pointer - within.base);
     if (within.dying) return emu_error(cudaErrorInvalidValue, "%s: the %s %p has been freed", call, end, pointer);

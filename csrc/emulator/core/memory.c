@@ -258,10 +258,11 @@ static int condemn(void *pointer, unsigned kinds, int of_a_pool, const char *cal
         return emu_error(cudaErrorInvalidValue,
                          "%s(%p): the address is inside the allocation of %zu bytes at %p; pass its beginning", call,
                          pointer, bytes, (void *)base);
+    if (!around)
+        return emu_error(cudaErrorInvalidValue, "%s(%p): the address %s", call, pointer, emu_region_explain(pointer));
     return emu_error(cudaErrorInvalidValue, "%s(%p): %s", call, pointer,
-                     dying    ? "the memory has already been freed"
-                     : around ? "the memory is of another kind: device and host memory have their own functions"
-                              : "the address was never allocated, or it has already been freed");
+                     dying ? "the memory has already been freed"
+                           : "the memory is of another kind: device and host memory have their own functions");
 }
 
 int emu_free(void *pointer) {

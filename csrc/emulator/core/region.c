@@ -45,6 +45,7 @@ static size_t spare_count, spare_bytes, settled_count;
 static atomic_int to_settle;  // spares were freed since the last wait
 static atomic_int to_protect; // there are settled spares that were not considered yet
 static int guards;
+enum { FIRST_PLACE_BITS = 45 };
 static uintptr_t next_place; // where the next region is mapped; 0: anywhere
 
 void emu_region_fork(emu_fork stage) {
@@ -160,8 +161,18 @@ int emu_region_close(const emu_region *region, int closed) {
 
 void emu_region_set_apart(void) {
     pthread_mutex_lock(&lock);
-    next_place = (uintptr_t)1 << 45; // where no system puts mappings by itself; if there is no such place: anywhere
+    next_place =
+        (uintptr_t)1 << FIRST_PLACE_BITS; // where no system puts mappings by itself, if there is such a place
     pthread_mutex_unlock(&lock);
+}
+
+const char *emu_region_explain(const void *outside) {
+    pthread_mutex_lock(&lock);
+    const uintptr_t end = next_place, at = (uintptr_t)outside;
+    pthread_mutex_unlock(&lock);
+    return !end                                                 ? "was never allocated or has been freed"
+           : at >= (uintptr_t)1 << FIRST_PLACE_BITS && at < end ? "has been freed"
+                                                                : "is memory of the host";
 }
 
 void emu_region_settle_spares(void) {
