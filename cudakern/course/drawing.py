@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,18 +101,16 @@ def draw(exercise: Exercise) -> Picture:
     chosen = middle_one if middle_one in writers else writers[len(writers) // 2]
 
     def arrays(values: Sequence[Any], writes: bool) -> list[_Cells]:
-        found = []
+        touched = {}
         for (_, i), begin in done.arrays.items():
+            size = values[i].itemsize
             of = [one for one in done.accesses if not one.shared and 0 <= one.address - begin < values[i].nbytes]
             if any(one.writes == writes for one in of) and (not writes or i in changed):
-                touched = {
-                    at
-                    for one in of
-                    if one.block * block + one.thread in threads
-                    for at in range(one.address - begin, one.address - begin + one.bytes, values[i].itemsize)
-                }
-                found.append(_array(names[i], values[i], begin, {at // values[i].itemsize for at in touched}))
-        return found
+                some = (one for one in of if one.block * block + one.thread in threads)
+                bytes_of = (range(one.address - begin, one.address - begin + one.bytes, size) for one in some)
+                touched[i, begin] = sorted({at // size for at in chain(*bytes_of)})
+        most = MOST // max(len(touched), 1)
+        return [_array(names[i], values[i], begin, at, most) for (i, begin), at in touched.items()]
 
     shared = [one for one in done.accesses if one.shared and one.block == chosen // block]
     labels = [[str(i % block) for i in threads]]
@@ -190,7 +188,7 @@ def _connect_lanes(axes: Axes, upper: _Cells, lower: _Cells, chosen: int) -> Non
 
 def _ends(blocks: int, block: int, most: int) -> Sequence[int]:
     """All threads of a small launch; of a larger one, the first and the last ones of its first two blocks."""
-    if blocks * block <= most:
+    if blocks * block <= MOST:
         return range(blocks * block)
     several = min(blocks, 2)
     of_block = _both_ends(range(block), most // several)
@@ -201,12 +199,12 @@ def _both_ends(some: Sequence[int], most: int) -> Sequence[int]:
     return some if len(some) <= most else [*some[: most // 2], *some[-(most // 2) :]]
 
 
-def _array(name: str, values: Any, begin: int, touched: set[int]) -> _Cells:
-    """Of a long one, the elements that the threads in the picture access."""
+def _array(name: str, values: Any, begin: int, touched: Sequence[int], most: int) -> _Cells:
+    """Of a long one, elements that the threads in the picture access."""
     rows = values.reshape(-1, values.shape[-1])
     columns: Sequence[int] = range(rows.shape[1])
     if len(columns) > MOST:
-        columns = _both_ends(sorted(touched.intersection(columns)), MOST + 8) if len(rows) == 1 else columns[:MOST]
+        columns = _both_ends(touched, most) if len(rows) == 1 else columns[:MOST]
     texts = [[f"{x:.4g}" if x.dtype.kind == "f" else str(x) for x in row[list(columns)]] for row in rows[:ROWS]]
     return _Cells(name, texts, begin, values.itemsize, rows.shape[1], columns, height=0.3 if len(texts) > 1 else 0.5)
 
@@ -216,7 +214,7 @@ def _tile(name: str, accesses: Sequence[Access], block: int, threads: Sequence[i
     begin, size = min(one.address for one in accesses), min(one.bytes for one in accesses)
     length = (max(one.address for one in accesses) - begin) // size + 1
     touched = {(one.address - begin) // size for one in accesses if one.block * block + one.thread in threads}
-    columns = range(length) if length <= MOST else _both_ends(sorted(touched), MOST + 8)
+    columns = range(length) if length <= MOST else _both_ends(sorted(touched), MOST)
     return _Cells(name, [[""] * len(columns)], begin, size, length, columns)
 
 
