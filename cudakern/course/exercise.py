@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import re
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from .._backend import backend, use_backend
 from .._errors import CudaError
 from ..insight.check import check as find
 from ..insight.check import compiled_for_checks
+from ..insight.checker import Place
 from ..insight.counters import trace
 from ..insight.trace import Access, record
 from ..own.compile import Program
@@ -77,8 +79,8 @@ class Fault:
     launch: Launch
     results: Sequence[Any] = ()  #: of a launch with wrong results: its arguments afterwards
     #: Of results: "outside" where none belongs, "missing" where one does, or "value"; "lost" if another thread must come
-    #: between. Of races and bounds: "shared race", "global bounds", ..., by the memory; and "idle" if it is by a thread
-    #: that has nothing to do in the answer.
+    #: between. Of races and bounds: "shared race", "global bounds", ..., by the memory; "idle" if it is by a thread that
+    #: has nothing to do in the answer; and "everything" if threads write as much as all together in the answer.
     parts: tuple[str, ...] = ()
     advice: str = ""  #: of the checker, for kernels that no hint fits
 
@@ -89,6 +91,7 @@ _BARRIER = (
 )
 #: They fit kernels of all exercises.
 COMMON = (
+    Hint("Every thread does the work of all. Give each one a share of its own, by its index.", "everything"),
     Hint(_BARRIER, "barrier|ended"),
     Hint(_BARRIER, "race", "does not order these two threads"),
     Hint(
@@ -169,8 +172,9 @@ class Exercise:
         except AttributeError as error:
             return Verdict(False, f"The kernel's name must be {self.name}: {error}.")
         if fault:
-            own = re.search(r"^\s+\w+ \w+\[", text, re.M) and "__shared__" in self.answer and "__shared__" not in text
-            hint = "Without __shared__, each thread has an array of its own." if own else self.hint(fault)
+            own = re.search(r"^\s+\w+ \w+(\[.*\])?;", text, re.M) and fault.kind in ("result", "uninitialised")
+            own = own and "__shared__" in self.answer and "__shared__" not in text
+            hint = "Without __shared__, each thread has a variable of its own." if own else self.hint(fault)
             return Verdict(False, "\n".join(filter(None, (fault.message, hint or fault.advice))))
         is_other = self.about and not any(part in code_of(text) for part in self.about)
         return Verdict(
@@ -258,11 +262,22 @@ class Exercise:
         names = [name_of(declared) for declared in program[self.name].parameters]
         parts = [f"{'global' if first.array in names else 'shared'} {first.kind}"]
         if first.kind in ("bounds", "race") and first.array in names:
-            busy = {(one.place.block, one.place.thread) for one in self._accesses(self.compiled(self.answer), launch)}
-            at = [first.place, *filter(None, [first.other])]
-            parts += ["idle"] if any((one.block, one.thread) not in busy for one in at) else []
+            parts += self._told_by_answer(program, launch, [first.place, *filter(None, [first.other])])
         results = difference.results if difference else ()
         return Fault(first.kind, str(replace(first, advice="")), launch, results, tuple(parts), f"{first.advice}")
+
+    def _told_by_answer(self, program: Program, launch: Launch, at: Sequence[Place]) -> Iterator[str]:
+        """Parts of a fault at these threads that a comparison with the answer shows."""
+        mine, its = (self._accesses(of, launch) for of in (program, self.compiled(self.answer)))
+        busy = {(one.place.block, one.place.thread) for one in its}
+        if any((one.block, one.thread) not in busy for one in at):
+            yield "idle"
+        written, enough = (
+            {(one.place.thread, one.place.block, one.address) for one in of if one.writes} for of in (mine, its)
+        )
+        by_thread = Counter(who[:2] for who in written)
+        if len({who[:2] for who in enough}) > 1 and sum(n >= len(enough) for n in by_thread.values()) > 1:
+            yield "everything"
 
     def _difference(self, program: Program, launch: Launch) -> Fault | None:
         """The first element that differs from NumPy's, and what the others have in common."""
@@ -298,6 +313,8 @@ def _relation(before: Any, result: Any, right: Any) -> str:
     at = np.flatnonzero((before != right) | (result != right))
     with np.errstate(invalid="ignore"):  # NaN
         x, y = result[at].astype(float), right[at].astype(float)
+    if before[at].any() and np.array_equal(x - y, before[at]):
+        return "What was there before has been added to the result: assign it."
     if at.size < 4 or (y == y[0]).all():
         return ""
     if (x == x[0]).all():

@@ -129,6 +129,7 @@ __global__ void split_points(const float *points, float *x, float *y, float *z) 
         (
             Hint("Each load takes one float of three, from 12 sectors. Load 32 neighbors three times into shared memory, and take the coordinates from there.", "target"),
             Hint("A thread reads what other lanes have loaded: wait for them first.", "shared race"),
+            Hint("The coordinates of 32 points are 3 * 32 floats.", "shared bounds"),
             Hint("The points of block b begin at float 3 * 32 * b.", "bounds"),
             Hint("Point i has the floats 3 * i, 3 * i + 1 and 3 * i + 2.", "result"),
             Hint("96 floats are loaded by 32 threads, three each.", "uninitialised"),
@@ -157,15 +158,15 @@ __global__ void copy4(const float *x, float *y, int n) {
         (
             Hint("Each thread loads four neighbors, one by one. ((const float4 *)x)[i] loads the four as one, and a warp gets 512 bytes with one request.", "target"),
             Hint("Of n elements, the last n % 4 are no whole float4: some threads must copy them one by one.", like=copy4_whole),
-            Hint("There are n / 4 whole float4. The elements behind them must be copied one by one.", "bounds"),
+            Hint("((float4 *)y)[i] is float4 i, and there are n / 4 whole ones. The elements behind them, from n / 4 * 4 on, must be copied one by one.", "bounds"),
             Hint("Each element has one thread that copies it.", "race"),
             Hint("Element 4 * i + k of x is part k of float4 i.", "result"),
         ),
         "A request for 16 bytes per lane keeps four times as many bytes in flight. The price is a tail, and an address that is a multiple of 16.",
         (
             Wrong("    if (i < n % 4) y[n / 4 * 4 + i] = x[n / 4 * 4 + i];\n", "", "no whole float4"),
-            Wrong("i < n / 4", "i < (n + 3) / 4", "n / 4 whole float4"),
-            Wrong("i < n % 4", "i == n / 4", "n / 4 whole float4"),
+            Wrong("i < n / 4", "i < (n + 3) / 4", "n / 4 whole ones"),
+            Wrong("i < n % 4", "i == n / 4", "n / 4 whole ones"),
         ),
         (Target("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 5, "requests to load from global memory"),),
     ),
@@ -332,8 +333,8 @@ __global__ void binomial(const int *x, int *y, int n) {
         (Launch(2, 8, (whole(17, dtype="i4"), untouched(13, "i4"), 13)), Launch(2, 64, (whole(132, dtype="i4"), untouched(128, "i4"), 128))),
         (
             Hint("Half of the loads fetch the weights, which are the same for all threads. Declare them in constant memory: __constant__ instead of __device__.", "target"),
-            Hint("Every y[i] is the sum of weights[k] * x[i + k] over five k.", "result"),
-            Hint("y has n elements, x four more: test i < n.", "bounds"),
+            Hint("y has n elements, x four more: test i < n.", "idle"),
+            Hint("Every y[i] is the sum of weights[k] * x[i + k] over five k.", "result|bounds"),
             Hint("Each thread writes an element of its own.", "race"),
         ),
         "Constant memory has a cache of its own, which gives one word to all lanes at once. It suits tables that all lanes of a warp read at the same index.",

@@ -246,6 +246,7 @@ __global__ void one_add(const int *x, int *result, int n) {
         (
             Hint("All threads of the grid take turns at one word of global memory. Let those of a block add in shared memory, and one of them send the sum.", "target"),
             Hint("The blocks of the grid meet at result[0]: there, too, the addition must be atomic.", "race", r"result\[0\]"),
+            Hint("Several threads add to the sum of the block at once: there, too, the addition must be atomic.", "shared race", "instead of"),
             Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "shared race"),
             Hint("Threads without an element add nothing, but they reach the barriers.", "bounds"),
             Hint("Shared memory has no values at first: one thread writes 0.", "uninitialised"),

@@ -208,7 +208,7 @@ __global__ void reverse_blocks(int *x) {
         "The barrier parts what is read from x from what is written to it: a thread could overwrite an element that another one has not read yet.",
         (
             Wrong("__syncthreads();", "", "nothing orders the two.*all threads must wait"),
-            Wrong("__shared__ int", "int", "an array of its own"),
+            Wrong("__shared__ int", "int", "a variable of its own"),
             Wrong("blockIdx.x * 64 + ", "", "the elements from 64"),
             Wrong("63 - threadIdx.x", "64 - threadIdx.x", r"tile\[63\]: thread t"),
             Wrong("__syncthreads();", "if (threadIdx.x < 32) __syncthreads();", "out of the if"),
@@ -229,7 +229,6 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
         saxpy,
         (Launch(2, 8, (2.0, whole(13), whole(14)[:13], 13)), Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200))),
         (
-            Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", "loop"),
             Hint("y[i] is added, too: the new y[i] is a * x[i] plus the old one.", like=times),
             Hint("More threads run than there are elements: test i < n.", "bounds"),
             Hint("Each y[i] with i < n becomes a * x[i] + y[i], once.", "result"),
@@ -237,7 +236,7 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
         ),
         "A loop whose rounds do not depend on each other becomes a grid: its body stays, and its counter is the thread's index.",
         (
-            Wrong("if (i < n) ", "for (int i = 0; i < n; ++i) ", "Every thread does what one alone"),
+            Wrong("if (i < n) ", "for (int i = 0; i < n; ++i) ", "Every thread does the work of all"),
             Wrong(" + y[i]", "", r"plus the old one"),
             Wrong("if (i < n) ", "", "test i < n"),
             Wrong("if (i < n) y[i] = a * x[i] + y[i];", "if (i < n) y[i] += a * x[i] + y[i];", "once"),
