@@ -135,10 +135,17 @@ def draw(exercise: Exercise) -> Picture:
     for i, (band, height) in enumerate(zip(bands, heights, strict=True)):
         bottom -= height
         _place(axes, band, bottom, each, count, above=i < len(bands) - 1)
-        if band[0].name == "threads":  # bars part the blocks
-            for place, (before, number) in zip(band[0].places[1:], pairwise(threads), strict=True):
-                if before // block < number // block:
+        if band[0].name == "threads" and blocks > 1:  # bars part the blocks
+            for place, number, before in zip(band[0].places, threads, [-1, *threads], strict=False):
+                if number // block == before // block:
+                    continue
+                if before >= 0:
                     axes.plot([place * each] * 2, [bottom - 0.07, bottom + height + 0.07], color=EDGE, linewidth=3)
+                if band is middle[0]:
+                    name, at = f"block {number // block}", (place * each + 0.2, bottom + height + 0.05)
+                    axes.text(
+                        *at, name, fontsize=7, zorder=1, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+                    )
         bottom -= GAP
     for upper, lower in pairwise(bands):
         if lower[0].source:

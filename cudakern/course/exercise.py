@@ -18,8 +18,8 @@ from .._backend import backend, use_backend
 from .._errors import CudaError
 from ..insight.check import check as find
 from ..insight.check import compiled_for_checks
-from ..insight.checker import Place
 from ..insight.counters import trace
+from ..insight.findings import Finding
 from ..insight.trace import Access, record
 from ..own.compile import Program
 from ..own.compilers import CompileError
@@ -262,22 +262,24 @@ class Exercise:
         names = [name_of(declared) for declared in program[self.name].parameters]
         parts = [f"{'global' if first.array in names else 'shared'} {first.kind}"]
         if first.kind in ("bounds", "race") and first.array in names:
-            parts += self._told_by_answer(program, launch, [first.place, *filter(None, [first.other])])
+            parts += self._told_by_answer(program, launch, first, {one.kind for one in findings})
         results = difference.results if difference else ()
         return Fault(first.kind, str(replace(first, advice="")), launch, results, tuple(parts), f"{first.advice}")
 
-    def _told_by_answer(self, program: Program, launch: Launch, at: Sequence[Place]) -> Iterator[str]:
-        """Parts of a fault at these threads that a comparison with the answer shows."""
-        mine, its = (self._accesses(of, launch) for of in (program, self.compiled(self.answer)))
+    def _told_by_answer(self, program: Program, launch: Launch, first: Finding, kinds: set[str]) -> Iterator[str]:
+        """Parts of a fault that a comparison with the answer shows."""
+        its = self._accesses(self.compiled(self.answer), launch)
         busy = {(one.place.block, one.place.thread) for one in its}
-        if any((one.block, one.thread) not in busy for one in at):
+        if any((one.block, one.thread) not in busy for one in (first.place, first.other) if one):
             yield "idle"
-        written, enough = (
-            {(one.place.thread, one.place.block, one.address) for one in of if one.writes} for of in (mine, its)
-        )
-        by_thread = Counter(who[:2] for who in written)
-        if len({who[:2] for who in enough}) > 1 and sum(n >= len(enough) for n in by_thread.values()) > 1:
-            yield "everything"
+        if "bounds" not in kinds:  # of which the launch would complain
+            enough, written = (
+                {(one.place.block, one.place.thread, one.address) for one in of if one.writes}
+                for of in (its, self._accesses(program, launch))
+            )
+            by_thread = Counter(who[:2] for who in written)
+            if len({who[:2] for who in enough}) > 1 and sum(n >= len(enough) for n in by_thread.values()) > 1:
+                yield "everything"
 
     def _difference(self, program: Program, launch: Launch) -> Fault | None:
         """The first element that differs from NumPy's, and what the others have in common."""

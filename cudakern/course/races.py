@@ -238,11 +238,15 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
             Hint("The last block adds the partial sums: the one before which gridDim.x - 1 others have counted.", "missing"),
             Hint("partial has the sum of each block, done[0] is their number, and sum[0] the sum of all.", "result"),
             Hint("Each block has a partial sum of its own: partial[blockIdx.x].", "race", "writes partial.* writes in"),
+            Hint("Counting must be one step: atomicAdd(done, 1) returns how many blocks have counted before.", "race", r"done\["),
+            Hint("Blocks end in any order: the one that counts last adds, before == gridDim.x - 1.", "race", r"writes partial.* reads in"),
             Hint("The same thread must write its partial sum, then call __threadfence(), and then count."),
         ),
         "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting tells them.",
         (
             Wrong("__threadfence();\n        before = atomicAdd(done, 1);", "before = atomicAdd(done, 1);\n        __threadfence();", r"and then count"),
+            Wrong("atomicAdd(done, 1)", "done[0]++", "Counting must be one step"),
+            Wrong("before == gridDim", "blockIdx.x == gridDim", "the one that counts last"),
             Wrong("b < gridDim.x; ++b", "b < gridDim.x - 1; ++b", "the sum of all"),
         ),
         about=("__threadfence()",),
@@ -474,7 +478,7 @@ __global__ void solve_lower(const int *a, const int *b, int *x, int n) {
         ),
         (
             Hint("x[k] must be stored before others use it, and used by all before the next one replaces it: two barriers in each round.", "shared race"),
-            Hint("x[row] is b[row] less a[row * n + k] * x[k] for each k < row.", "result"),
+            Hint("x[row] is b[row] less a[row * n + k] times what row k has found, `known`, for each k < row.", "result"),
         ),
         "Each round needs the one before, so there are n of them, and in each all remaining rows go on at once. Such a chain is what limits this kernel.",
         (

@@ -81,6 +81,8 @@ def sweep(x: Any, y: Any) -> None:
     y[:] = (rows.cumsum(axis=1) - rows).ravel()
 
 
+_TWO_BLOCKS = r"\(block (\d+), .*\(block (?!\1,)"
+
 EXERCISES = (
     Exercise(
         "odd_even",
@@ -113,6 +115,7 @@ __global__ void odd_even(int *x, int n) {
         odd_even,
         (Launch(1, 4, (whole(8, 90, "i4"), 7)), Launch(1, 40, (whole(80, 1000, "i4"), 77))),
         (
+            Hint("No two pairs of a round share an element: thread t has the one that begins at 2 * t or, in odd rounds, at 2 * t + 1.", "race", r"thread (\d+) \w+ x\[\1\]"),
             Hint("A pair of this round shares elements with pairs of the next one, so all threads must wait at the end of each round: also those that exchange nothing.", "race"),
             Hint("The last pair begins at element n - 2: test i + 1 < n.", "bounds"),
             Hint("The smaller element of a pair belongs in front.", "result", "opposite order"),
@@ -124,6 +127,7 @@ __global__ void odd_even(int *x, int n) {
             Wrong("__syncthreads();", "__syncwarp();", "wait at the end of each round"),
             Wrong("i + 1 < n", "i < n", "element n - 2|the others as they were"),
             Wrong("round % 2", "0", "After n rounds"),
+            Wrong("2 * threadIdx.x", "threadIdx.x", "No two pairs"),
         ),
     ),
     Exercise(
@@ -238,6 +242,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
         counting_sort,
         (Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)), Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150))),
         (
+            Hint("There are 8 counts: threads 0 to 7 clear them.", "shared bounds"),
             Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
             Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
             Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "shared race"),
@@ -246,6 +251,7 @@ __global__ void counting_sort(const int *x, int *y, int n) {
         "No two keys need to be compared. The exclusive sums of the counts say where each bin begins, and an atomic addition gives the places out.",
         (
             Wrong("            counts[k] = sum;\n            sum += count;", "            sum += count;\n            counts[k] = sum;", "not among them"),
+            Wrong("if (t < 8) counts", "counts", "threads 0 to 7"),
             Wrong("        }\n    __syncthreads();", "        }", "follow one another|given to one key"),
             Wrong("y[atomicAdd(&counts[x[i]], 1)]", "y[counts[x[i]]++]", "given to one key"),
             Wrong("if (t < 8) counts[t] = 0;\n    __syncthreads();", "if (t < 8) counts[t] = 0;", "follow one another"),
@@ -316,15 +322,17 @@ __global__ void split_by_bit(const int *x, int *y, int bit) {
         (
             Hint("The digit to look at is bit `bit`: shift the key first.", like=split_by_lowest),
             Hint("A warp must know how many ones the other warp has. Lane 0 of each leaves the number in shared memory, with a barrier before others read it.", "race", "of_|shared|barrier|sync"),
+            Hint("Each block has 64 places of its own, from i - t on.", "race", _TWO_BLOCKS),
             Hint("Two keys come to the same place: count all ones of the block before a key, and all its zeros.", "race"),
             Hint("Each warp must leave its number of ones in shared memory.", "uninitialised"),
             Hint("Each warp is split by itself. In the block, the zeros of both warps come first: count the ones of the first warp before those of the second.", "result"),
-            Hint("The places of a block are those of its own 64 elements.", "bounds"),
+            Hint("The places of a block are those of its own 64 elements, and a key does not count itself.", "bounds"),
         ),
         "The keys with a 0 come first, and those with equal bits keep their order. One such pass for each bit, from the lowest on, sorts the keys.",
         (
             Wrong("    if (t >= 32) ones_before += of_warp[0];\n", "", "Two keys come"),
             Wrong("    __syncthreads();\n", "", "with a barrier before"),
+            Wrong("y[i - t + ", "y[", "from i - t on"),
             Wrong("x[i] >> bit & 1", "x[i] & 1", "shift the key"),
             Wrong("zeros + ones_before : zeros_before", "ones_before : 64 - zeros + zeros_before", "zeros of both warps"),
         ),
@@ -402,7 +410,7 @@ __global__ void compact(const int *x, int *y) {
         (Launch(1, 32, (whole(32, 4, "i4") * (np.arange(32) % 3 > 0), untouched(32, "i4"))), Launch(2, 64, (whole(128, 3, "i4"), untouched(128, "i4")))),
         (
             Hint("Elements have stayed where they were. An element's place is the number of lanes below its own that keep theirs.", like=holes),
-            Hint("Each warp has 32 places of its own, from i - lane on.", "race", r"thread \d+ \(block"),
+            Hint("Each warp has 32 places of its own, from i - lane on.", "race", _TWO_BLOCKS),
             Hint("Only lanes that keep their element write it. __popc(kept) counts all of them. Count those below: keep only the lower `lane` bits, kept & ((1u << lane) - 1).", "race"),
             Hint("The first element that is kept belongs at place 0: a lane does not count itself.", "result", r"is -1, not"),
             Hint("y[i - lane + place] = x[i], where place is the number of lower lanes with an element above 0.", "result"),
