@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,6 +92,11 @@ _BARRIER = (
 )
 #: They fit kernels of all exercises.
 COMMON = (
+    Hint(
+        "Two threads write the same element of shared memory: let one of them do it, or give each its own.",
+        "shared race",
+        r" writes .*, which .* writes in",
+    ),
     Hint("Every thread does the work of all. Give each one a share of its own, by its index.", "everything"),
     Hint(_BARRIER, "barrier|ended"),
     Hint(_BARRIER, "race", "does not order these two threads"),
@@ -230,7 +236,8 @@ class Exercise:
 
     def _wasted(self, program: Program) -> str:
         """Whether one thread does the work of all, or each of them does, while in the answer they share it."""
-        mine, its = (self._accesses(of, self.launches[0]) for of in (program, self.compiled(self.answer)))
+        programs = program, self.compiled(self.answer)
+        mine, its = (list(chain(*self._accesses(of, self.launches[0]).values())) for of in programs)
         busy, most = ({one.place.block + one.place.thread for one in of} for of in (mine, its))
         blocks = {one.place.block for one in mine}
         if len(busy) <= len(blocks) < len(most):
@@ -241,11 +248,11 @@ class Exercise:
             return f"the threads read {reads:,} elements, where {enough:,} are enough. Do all of them do the same?"
         return ""
 
-    def _accesses(self, program: Program, launch: Launch) -> list[Access]:
-        """Those to arrays: threads also read parameters."""
+    def _accesses(self, program: Program, launch: Launch) -> dict[int, list[Access]]:
+        """Those to each array, by its place among the parameters."""
         done = record(program[self.name][launch.grid, launch.block], *launch.arguments())
-        arrays = [range(begin, begin + launch.inputs[i].nbytes) for (_, i), begin in done.arrays.items()]
-        return [one for one in done.accesses if not one.shared and any(one.address in array for array in arrays)]
+        arrays = {i: range(begin, begin + launch.inputs[i].nbytes) for (_, i), begin in done.arrays.items()}
+        return {i: [one for one in done.accesses if one.address in array] for i, array in arrays.items()}
 
     def _fault_of(self, program: Program, launch: Launch) -> Fault | None:
         differences: list[Fault | None] = []
@@ -262,24 +269,29 @@ class Exercise:
         names = [name_of(declared) for declared in program[self.name].parameters]
         parts = [f"{'global' if first.array in names else 'shared'} {first.kind}"]
         if first.kind in ("bounds", "race") and first.array in names:
-            parts += self._told_by_answer(program, launch, first, {one.kind for one in findings})
+            kinds = {one.kind for one in findings}
+            parts += self._told_by_answer(program, launch, first, names.index(first.array), kinds)
         results = difference.results if difference else ()
-        return Fault(first.kind, str(replace(first, advice="")), launch, results, tuple(parts), f"{first.advice}")
+        kind = "unset" if "is read without a value" in first.message else first.kind
+        return Fault(kind, str(replace(first, advice="")), launch, results, tuple(parts), f"{first.advice}")
 
-    def _told_by_answer(self, program: Program, launch: Launch, first: Finding, kinds: set[str]) -> Iterator[str]:
-        """Parts of a fault that a comparison with the answer shows."""
+    def _told_by_answer(
+        self, program: Program, launch: Launch, first: Finding, at: int, kinds: set[str]
+    ) -> Iterator[str]:
+        """Parts of a fault in the array that is parameter ``at``, which a comparison with the answer shows."""
         its = self._accesses(self.compiled(self.answer), launch)
-        busy = {(one.place.block, one.place.thread) for one in its}
+        busy = {(one.place.block, one.place.thread) for one in its[at]}
         if any((one.block, one.thread) not in busy for one in (first.place, first.other) if one):
             yield "idle"
-        if "bounds" not in kinds:  # of which the launch would complain
-            enough, written = (
-                {(one.place.block, one.place.thread, one.address) for one in of if one.writes}
-                for of in (its, self._accesses(program, launch))
-            )
-            by_thread = Counter(who[:2] for who in written)
-            if len({who[:2] for who in enough}) > 1 and sum(n >= len(enough) for n in by_thread.values()) > 1:
-                yield "everything"
+        if "bounds" in kinds:  # the launch would complain
+            return
+        mine, enough = (
+            {(one.place.block, one.place.thread, one.address) for one in chain(*of.values()) if one.writes}
+            for of in (self._accesses(program, launch), its)
+        )
+        by_thread = Counter(who[:2] for who in mine)
+        if len({who[:2] for who in enough}) > 1 and sum(n >= len(enough) for n in by_thread.values()) > 1:
+            yield "everything"
 
     def _difference(self, program: Program, launch: Launch) -> Fault | None:
         """The first element that differs from NumPy's, and what the others have in common."""

@@ -195,7 +195,7 @@ __global__ void transpose_tile(const float *a, float *b, int rows, int columns) 
             Hint("The stores of a warp go to 8 rows of b, 4 elements each. Leave the tile in shared memory, and let threads that are neighbors in x write neighbors of one row of b.", "target"),
             Hint("The tiles are where they belong, but each is still as in a: write tile[tx][ty].", like=not_turned),
             Hint("A thread writes what another one has loaded: a barrier must be between.", "shared race"),
-            Hint("b has `columns` rows of `rows` elements: test its row and its column.", "bounds"),
+            Hint("b has `columns` rows of `rows` elements: test its row and its column.", "global bounds|global race"),
             Hint("A thread writes an element that none has loaded. Where does the block's tile belong in b?", "uninitialised"),
             Hint("The tile of block (x, y) in a is tile (y, x) of b.", "result"),
         ),

@@ -235,15 +235,14 @@ __global__ void rectangles(const float *a, const float *b, float *c, int m, int 
         ),
         (
             Hint("An element of a tile outside the matrix must be 0. a has m rows and k columns, b has k rows and n columns.", "bounds", r"reads"),
-            Hint("Only elements with row < m and column < n belong to c.", "bounds"),
-            Hint("Only elements with row < m and column < n belong to c: beyond the last column, the next row begins.", "race", r"writes c|reads c"),
+            Hint("Only elements with row < m and column < n belong to c: beyond the last column, the next row begins.", "idle"),
             Hint("All threads wait, also those outside c: before a tile is read, and before it is written again.", "shared race"),
             Hint("All threads load and wait, also those outside c: others need what they load.", "uninitialised"),
-            Hint("Beyond the last column of a matrix, its next row begins. There the tile must contain 0: test the row and the column.", "result"),
+            Hint("c[row * n + column] is the sum of tile_a[ty][i] * tile_b[i][tx] over all tiles, of which the last one may contain 0 where the matrix has ended: test the row and the column."),
         ),
         "The zeros add nothing to the sums, so the inner loop needs no test. Threads outside c work as well: they load, and wait with the others.",
         (
-            Wrong("row < m && first + tx < k ? a[row * k + first + tx] : 0", "row < m ? a[row * k + first + tx] : 0", "must be 0|must contain 0"),
+            Wrong("row < m && first + tx < k ? a[row * k + first + tx] : 0", "row < m ? a[row * k + first + tx] : 0", "must be 0"),
             Wrong("if (row < m && column < n) c", "c", "belong to c"),
             Wrong("    float sum = 0;\n", "    float sum = 0;\n    if (row >= m || column >= n) return;\n", "let none return before it"),
             Wrong("first + ty < k && column < n ? ", "first + ty < k ? ", "must be 0"),

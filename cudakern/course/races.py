@@ -110,7 +110,7 @@ __global__ void steps(const int *x, int *y) {
         steps,
         (Launch(1, 64, (whole(64, 1000, np.int32), untouched(64, np.int32))),),
         (
-            Hint("y[t] is x[t] less the element before it, and y[0] is 0.", "result"),
+            Hint("y[t] is x[t] less the element before it, and y[0] is 0.", "result|bounds"),
             Hint("Between writing and reading the tile, all threads must wait for all others: threads 31 and 32 are in different warps, so __syncwarp() is not enough."),
         ),
         "After __syncthreads(), the whole tile has been written. __syncwarp() would leave one race: thread 32 reads what thread 31 of another warp writes.",
@@ -152,7 +152,7 @@ __global__ void distances(const int *x, int *sums, int n) {
         (
             Hint("sums[i] is the sum of the distances from x[i] to all n elements.", "result"),
             Hint("The tile is read when all threads have written to it: a barrier comes between.", "race", r"writes tile.* reads in"),
-            Hint("Nobody may write to the tile again before all have read it. That takes a second barrier, within the loop, after the reading."),
+            Hint("Nobody may write to the tile again before all have read it. That takes a second barrier, within the loop, after the reading.", "shared race"),
         ),
         "One barrier separates writing from reading, another one reading from the next writing. With two tiles in turn, the first is enough.",
         (
@@ -179,7 +179,8 @@ __global__ void from_first(const int *x, int *y) {
             Hint("y[t] is x[t] less the first element of its warp.", "result"),
             Hint("In each warp, lane 0 writes the word of its warp.", "uninitialised"),
             Hint("Each warp has a word of its own: first[warp].", "race", "one warp only"),
-            Hint("The lanes of one warp must wait for each other between writing and reading."),
+            Hint("The lanes of one warp must wait for each other between writing and reading.", "race"),
+            Hint("Each warp has a word of its own: two in all.", "bounds"),
         ),
         "__syncwarp() makes the lanes of a warp wait for each other, and what they wrote visible to each other. __syncthreads() is right, too, but makes warps wait that share nothing.",
         (
@@ -240,7 +241,7 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
             Hint("Each block has a partial sum of its own: partial[blockIdx.x].", "race", "writes partial.* writes in"),
             Hint("Counting must be one step: atomicAdd(done, 1) returns how many blocks have counted before.", "race", r"done\["),
             Hint("Blocks end in any order: the one that counts last adds, before == gridDim.x - 1.", "race", r"writes partial.* reads in"),
-            Hint("The same thread must write its partial sum, then call __threadfence(), and then count."),
+            Hint("The same thread must write its partial sum, then call __threadfence(), and then count.", "race"),
         ),
         "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting tells them.",
         (
@@ -261,7 +262,7 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
 }
 """,
         first_index,
-        (Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)), Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120))),
+        (Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)), Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120)), Launch(1, 8, (np.arange(8, dtype="i4"), np.full(1, 8, "i4"), 7, 8))),
         (
             Hint("Comparing and writing must be one step, or a larger index may be written last: atomicMin(&at[0], i).", "race"),
             Hint("A thread whose i is n or more has no element.", "bounds"),
@@ -272,6 +273,7 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
             Wrong("atomicMin(&at[0], i)", "at[0] = min(at[0], i)", "must be one step"),
             Wrong("atomicMin", "atomicMax", "smallest i"),
             Wrong("i < n && ", "", "no element"),
+            Wrong("i < n && ", "i < n - 1 && ", "smallest i"),
         ),
         about=("atomicMin",),
     ),
@@ -340,6 +342,7 @@ __global__ void warp_product(const int *x, int *y) {
             Hint("Only the lanes below half multiply.", "shared race", "between the rounds"),
             Hint("The lanes of a warp need not run in step. Before each step, all of them wait: __syncwarp(), for all lanes.", "shared race"),
             Hint("Each step multiplies two elements. The steps have half = 16, 8, 4, 2 and 1.", "result"),
+            Hint("y has one element per warp, which its lane 0 writes.", "missing"),
             Hint("y has one element per warp, which its lane 0 writes.", "bounds", r"\by\["),
             Hint("Only the lanes below half multiply: tile[t + half] must be in the tile.", "bounds"),
         ),

@@ -145,7 +145,7 @@ __global__ void rank_sort(const int *x, int *y, int n) {
         (Launch(2, 4, (whole(7, 6, "i4"), untouched(7, "i4"), 7)), Launch(2, 32, (whole(60, 50, "i4"), untouched(60, "i4"), 60))),
         (
             Hint("The rank is the number of smaller elements.", "result", "opposite order"),
-            Hint("Equal elements have the same rank, so some places stay empty. Of two equal elements, let the one with the smaller index come first.", "race"),
+            Hint("Two elements have the same rank. Count all smaller elements, and of equal ones those with a smaller index.", "race"),
             Hint("The rank is the place to which x[i] goes, not the one from which an element comes: y[rank] = x[i].", like=taken_from_rank),
             Hint("y[rank] is x[i], where the rank is the number of elements before x[i]. Of two equal ones, let the one with the smaller index come first.", "result", "not"),
             Hint("A thread whose i is n or more has no element.", "idle"),
@@ -153,7 +153,7 @@ __global__ void rank_sort(const int *x, int *y, int n) {
         ),
         "Each element finds its place alone: n² comparisons, but no thread waits. For a few elements per block this is fast.",
         (
-            Wrong(" || (x[j] == x[i] && j < i)", " || x[j] == x[i]", "smaller index|none is counted"),
+            Wrong(" || (x[j] == x[i] && j < i)", " || x[j] == x[i]", "none is counted"),
             Wrong("j < i)", "j <= i)", "none is counted"),
             Wrong("y[rank] = x[i];", "y[i] = x[rank];", "place to which"),
             Wrong("if (i >= n) return;", "", "has no element"),
@@ -195,7 +195,7 @@ __global__ void merge(const int *a, const int *b, int *y, int n) {
             Launch(2, 32, (np.sort(whole(50, 40, "i4")), np.sort(whole(51, 40, "i4")[:50]), untouched(100, "i4"), 50)),
         ),
         (
-            Hint("Two elements come to the same place. Of equal ones, let those of a come first: before a[i] count the elements of b below it, before b[i] also the equal ones of a.", "race"),
+            Hint("Two elements come to the same place. That of a[i] is i plus the number of elements of b below it; that of b[i] is i plus the number of elements of a below it, or equal to it.", "race"),
             Hint("A thread whose i is n or more has no elements.", "idle"),
             Hint("A search ends with first == last, which is the number of elements before the key: from 0 up to n.", "bounds"),
             Hint("The place of a[i] is i, for the elements of a before it, plus the number of elements of b before it, which a binary search finds. Likewise for b[i].", "result"),
@@ -442,8 +442,9 @@ __global__ void block_scan(const int *x, int *y) {
         block_scan,
         (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
         (
-            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "shared race"),
+            Hint("A barrier comes before tile[t - offset] is read, and another one before a thread changes it. Read into a register, wait, and then add.", "shared race"),
             Hint("tile[t - offset] exists only where t >= offset.", "bounds"),
+            Hint("A thread that has no element `offset` before its own adds nothing.", "result", r"y\[0\]"),
             Hint("y[i] is the sum of the block's elements up to x[i]. The offsets are 1, 2, 4, ..., 32.", "result"),
         ),
         "Where threads read words that others are about to change, a step needs two barriers, one after the writing and one after the reading, or two tiles in turn.",

@@ -16,6 +16,10 @@ def block_max(x: Any, result: Any) -> None:
     result[:] = x.reshape(-1, 256).max(axis=1)
 
 
+def max_of_first(x: Any, result: Any) -> None:
+    result[:] = x[:256].max()
+
+
 def warp_dot(x: Any, y: Any, result: Any, n: int) -> None:
     result[0] = x[:n] @ y[:n]
 
@@ -106,6 +110,7 @@ __global__ void block_max(const int *x, int *result) {
         block_max,
         (Launch(4, 256, (whole(1024, 1000, np.int32), untouched(4, np.int32))),),
         (
+            Hint("The tile of block b begins at element b * 256 of x.", like=max_of_first),
             Hint("Each step keeps the larger of two elements. The first step is half = 128, the last one half = 1.", "result"),
             Hint("Thread 0 of each block writes its result: result[blockIdx.x].", "global race|global bounds"),
             Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
@@ -170,6 +175,7 @@ __global__ void packed_tree(const int *x, int *sums) {
             Hint("In a step, only the threads below offset add.", "shared race", "between the rounds"),
             Hint("Each step reads what the one before has written: a barrier comes before each.", "shared race"),
             Hint("In a step, only the threads below offset add, and the first offset is half the block.", "bounds|uninitialised"),
+            Hint("Block b adds the elements from b * blockDim.x on.", "value", r"sums\[1\]"),
             Hint("The offsets are half the block, a quarter, and so on, down to 1.", "result"),
         ),
         "Both trees add the same number of times. But where neighbors read neighbors, 32 words are in 32 banks.",
@@ -177,6 +183,7 @@ __global__ void packed_tree(const int *x, int *sums) {
             Wrong("__syncthreads();", "", "barrier comes before each"),
             Wrong("if (t < offset) ", "", "only the threads below"),
             Wrong("offset > 0", "offset > 1", "down to 1"),
+            Wrong("blockIdx.x * blockDim.x + t", "t", "from b \\* blockDim.x on"),
         ),
         (
             Target("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0, "bank conflicts of the loads"),
@@ -292,7 +299,8 @@ __global__ void argmax(const int *x, int *at) {
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
-            Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result", r"at\[\d\] is \d+, not"),
+            Hint("at has one element per warp, which its lane 0 writes: at[i / 32].", "missing|bounds"),
+            Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result"),
         ),
         "A value and its lane travel together through the shuffles. The rule for equal elements makes the result independent of the order of comparisons.",
         (

@@ -476,9 +476,10 @@ __global__ void stencil(const int *x, int *y, int n) {
 }
 """,
         stencil,
-        (Launch(2, 64, (whole(127, dtype="i4"), untouched(127, "i4"), 127)), Launch(1, 64, (whole(28, dtype="i4"), untouched(28, "i4"), 28)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127))),
+        (Launch(2, 64, (whole(127, dtype="i4"), untouched(127, "i4"), 127)), Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 64)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127))),
         (
             Hint("The tile needs two more elements on each side, 68 in all, so thread t's own element is tile[t + 2].", "bounds", "tile"),
+            Hint("A thread whose i is n or more has no element: it loads 0, and writes nothing.", "idle"),
             Hint("Elements before the first one and behind the last one count as 0, and must not be read.", "bounds"),
             Hint("A thread reads what others have loaded: a barrier must be between.", "shared race"),
             Hint("Each element is loaded by five threads. Load it into the tile once, and the halo by two threads of the block.", "target"),
@@ -490,6 +491,8 @@ __global__ void stencil(const int *x, int *y, int n) {
             Wrong("__syncthreads();", "", "barrier must be between"),
             Wrong("        tile[t + 64] = i + 64 < n ? x[i + 64] : 0;\n", "", "halo is two on each side|count as 0"),
             Wrong("i >= 2 ? x[i - 2] : 0", "x[i - 2]", "must not be read"),
+            Wrong("    if (i < n) y", "    y", "writes nothing"),
+            Wrong("i + 64 < n", "i + 64 <= n", "must not be read"),
             Wrong("tile[64 + 4]", "tile[64]", "68 in all"),
             Wrong(": 0;\n    }\n    __syncthreads();", ": 0;\n        __syncthreads();\n    }", "out of the if"),
         ),
