@@ -273,14 +273,14 @@ class Exercise:
             parts += self._told_by_answer(program, launch, first, names.index(first.array), kinds)
         results = difference.results if difference else ()
         kind = "unset" if "is read without a value" in first.message else first.kind
-        return Fault(kind, str(replace(first, advice="")), launch, results, tuple(parts), f"{first.advice}")
+        return Fault(kind, str(replace(first, advice="")), launch, results, tuple(parts), first.advice)
 
     def _told_by_answer(
         self, program: Program, launch: Launch, first: Finding, at: int, kinds: set[str]
     ) -> Iterator[str]:
         """Parts of a fault in the array that is parameter ``at``, which a comparison with the answer shows."""
         its = self._accesses(self.compiled(self.answer), launch)
-        busy = {(one.place.block, one.place.thread) for one in its[at]}
+        busy = {(one.place.block, one.place.thread) for one in its.get(at, ())}
         if any((one.block, one.thread) not in busy for one in (first.place, first.other) if one):
             yield "idle"
         if "bounds" in kinds:  # the launch would complain

@@ -40,6 +40,12 @@ def argmax(x: Any, at: Any) -> None:
     at[:] = x.reshape(-1, 32).argmax(axis=1)
 
 
+def largest_at(*places: int) -> Any:
+    x = whole(128, 5, np.int32)
+    x[list(places)] = 9
+    return x
+
+
 def last_argmax(x: Any, at: Any) -> None:
     at[:] = 31 - x.reshape(-1, 32)[:, ::-1].argmax(axis=1)
 
@@ -83,7 +89,7 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
             Launch(1, 32, (whole(32, dtype=np.int32), untouched(32, np.int32), 10)),
         ),
         (
-            Hint("The elements end before n: test i < n.", "bounds"),
+            Hint("The elements end before n: test i < n.", "bounds", r"\bx\["),
             Hint("Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than n, and writes its sum even if it is 0."),
         ),
         "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk per thread it would be up to 32.",
@@ -218,7 +224,7 @@ __global__ void block_sum(const int *x, int *sums, int n) {
             Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "shared race"),
             Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", r"\bx\["),
             Hint("Four warps need four words of shared memory, one for each.", "bounds"),
-            Hint("Each warp's sum must be written once, by its lane 0, and all four added.", "result"),
+            Hint("Block b adds the x[i] from i = 128 * b on, with i < n. Each warp's sum is written once, by its lane 0, and all four are added.", "result"),
             Hint("Some warp has not written its sum.", "uninitialised"),
         ),
         "Registers first, then shared memory, takes one barrier and four words per block, where a tree in shared memory takes a barrier per step.",
@@ -295,7 +301,7 @@ __global__ void argmax(const int *x, int *at) {
 }
 """,
         argmax,
-        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4")))),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (largest_at(0, 52, 81, 89, 127), untouched(4, "i4")))),
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
@@ -305,6 +311,8 @@ __global__ void argmax(const int *x, int *at) {
         "A value and its lane travel together through the shuffles. The rule for equal elements makes the result independent of the order of comparisons.",
         (
             Wrong(" || (other == most && there < where)", "", "lower lane wins"),
+            Wrong("offset = 16", "offset = 8", "lane of the largest"),
+            Wrong("i % 32 == 0", "i % 32 == 1", "lane of the largest"),
             Wrong("there < where", "there > where", "last one has won"),
             Wrong("            where = there;\n", "", "lower lane wins"),
             Wrong("        int there = __shfl_down_sync(0xffffffff, where, offset);\n        if (other > most || (other == most && there < where)) {\n",
