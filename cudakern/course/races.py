@@ -262,7 +262,7 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
 }
 """,
         first_index,
-        (Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)), Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 7, 120)), Launch(1, 8, (np.arange(8, dtype="i4"), np.full(1, 8, "i4"), 7, 8))),
+        (Launch(2, 8, (whole(14, 4, "i4"), np.full(1, 14, "i4"), 2, 14)), Launch(2, 64, (whole(120, 20, "i4"), np.full(1, 120, "i4"), 6, 120)), Launch(2, 8, (np.arange(16, dtype="i4"), np.full(1, 16, "i4"), 15, 16))),
         (
             Hint("Comparing and writing must be one step, or a larger index may be written last: atomicMin(&at[0], i).", "race"),
             Hint("A thread whose i is n or more has no element.", "bounds"),
@@ -274,6 +274,8 @@ __global__ void first_index(const int *x, int *at, int key, int n) {
             Wrong("atomicMin", "atomicMax", "smallest i"),
             Wrong("i < n && ", "", "no element"),
             Wrong("i < n && ", "i < n - 1 && ", "smallest i"),
+            Wrong("blockIdx.x * blockDim.x + ", "", "smallest i"),
+            Wrong("threadIdx.x;", "threadIdx.x + 1;", "no element|smallest i"),
         ),
         about=("atomicMin",),
     ),

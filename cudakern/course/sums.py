@@ -305,7 +305,7 @@ __global__ void argmax(const int *x, int *at) {
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
-            Hint("at has one element per warp, which its lane 0 writes: at[i / 32].", "missing|bounds"),
+            Hint("at has one element per warp, which its lane 0 writes: at[i / 32].", "missing|bounds", r"\bat\["),
             Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result"),
         ),
         "A value and its lane travel together through the shuffles. The rule for equal elements makes the result independent of the order of comparisons.",
@@ -365,7 +365,7 @@ __global__ void count_above(const int *x, int *counts, int limit) {
         (Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)), Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6))),
         (
             Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race", "instead of"),
-            Hint("Thread 0 of each block writes its count: counts[blockIdx.x].", "race|bounds"),
+            Hint("Thread 0 of each block writes its count: counts[blockIdx.x].", "race|bounds", r"counts\["),
             Hint("counts[b] is for how many threads of block b x[i] > limit.", "result"),
         ),
         "A barrier can also count, or say whether all threads agree (__syncthreads_and) or any (__syncthreads_or).",
