@@ -241,7 +241,8 @@ __global__ void sum_of_blocks(const int *x, int *partial, int *done, int *sum) {
             Hint("Each block has a partial sum of its own: partial[blockIdx.x].", "race", "writes partial.* writes in"),
             Hint("Counting must be one step: atomicAdd(done, 1) returns how many blocks have counted before.", "race", r"done\["),
             Hint("Blocks end in any order: the one that counts last adds, before == gridDim.x - 1.", "race", r"writes partial.* reads in"),
-            Hint("The same thread must write its partial sum, then call __threadfence(), and then count.", "race"),
+            Hint("The same thread must write its partial sum, then call __threadfence(), and then count.", "global race"),
+            Hint("The threads of a block wait for each other before they add to of_block, before it is read, and before `before` is.", "shared race"),
         ),
         "Who sees that a block has counted now also sees its partial sum. Thread 0 of the last block learns it from its own atomicAdd; if other threads read the partial sums, the barrier after the counting tells them.",
         (
@@ -412,7 +413,7 @@ __global__ void hand_over(const int *x, int *between, int *state, int *y) {
             Hint("Block 1 may run first, and block 0 only when block 1 has ended. The block that comes first must be the one that writes: atomicAdd(&state[0], 1) gives it ticket 0.", "error", "for ever"),
             Hint("Thread 0 draws one ticket for its block, and the others learn it after a barrier.", "race", "ticket"),
             Hint("The block that writes: all write, each calls __threadfence(), a barrier, and one sets the flag. The block that reads: one sees the flag and calls __threadfence(), a barrier, and all read.", "race"),
-            Hint("state[0] counts the tickets, state[1] is the flag, and y[t] is between[blockDim.x - 1 - t].", "result"),
+            Hint("state[0] counts the tickets, state[1] is the flag, and y[t] is between[blockDim.x - 1 - t].", "result|bounds"),
         ),
         "A block may wait only for one that has already begun. Tickets number the blocks in the order in which they begin, whatever their blockIdx.",
         (
@@ -441,7 +442,7 @@ __global__ void symmetric(int *a, int n) {
             Hint("Only elements with row < n exist.", "bounds"),
             Hint("Each element above the diagonal becomes equal to its mirror image below.", "result"),
         ),
-        "In place, every element is either read or written, and by one thread: the half of the threads that does nothing is what makes it right.",
+        "In place, an element is either read or written: as only one half is copied, no thread reads what another one writes.",
         (
             Wrong("column < row)", "column > row && column < n)", "the one to keep"),
             Wrong("row < n && ", "", "row < n exist"),

@@ -200,7 +200,7 @@ __global__ void merge(const int *a, const int *b, int *y, int n) {
             Hint("A search ends with first == last, which is the number of elements before the key: from 0 up to n.", "bounds"),
             Hint("The place of a[i] is i, for the elements of a before it, plus the number of elements of b before it, which a binary search finds. Likewise for b[i].", "result"),
         ),
-        "No thread waits for another one: a merge that is serial on a CPU becomes 2n searches, each of log n steps.",
+        "No thread waits for another one: with binary searches, a merge that is serial on a CPU becomes 2n searches of log n steps each.",
         (
             Wrong("b[i], true", "b[i], false", "Two elements come to the same place"),
             Wrong("a[i], false", "a[i], true", "Two elements come|The place of"),

@@ -308,7 +308,7 @@ __global__ void argmax(const int *x, int *at) {
             Hint("at has one element per warp, which its lane 0 writes: at[i / 32].", "missing|bounds", r"\bat\["),
             Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result"),
         ),
-        "A value and its lane travel together through the shuffles. The rule for equal elements makes the result independent of the order of comparisons.",
+        "A value and its lane must travel together from lane to lane. The rule for equal elements makes the result independent of the order of comparisons.",
         (
             Wrong(" || (other == most && there < where)", "", "lower lane wins"),
             Wrong("offset = 16", "offset = 8", "lane of the largest"),

@@ -205,7 +205,7 @@ __global__ void reverse_blocks(int *x) {
             Hint("An element must be in the tile before another thread overwrites it. Block b has the elements from 64 * b on.", "global race|global bounds"),
             Hint("Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. Between the two, all threads must wait: __syncthreads()."),
         ),
-        "The barrier parts what is read from x from what is written to it: a thread could overwrite an element that another one has not read yet.",
+        "All elements are read before the barrier and written after it. Without it, a thread could overwrite an element that another one has not read yet.",
         (
             Wrong("__syncthreads();", "", "nothing orders the two.*all threads must wait"),
             Wrong("__shared__ int", "int", "a variable of its own"),
