@@ -71,7 +71,8 @@ __global__ void brightness(const unsigned char *pixels, float *out, int n) {
         (
             Hint("NumPy's uint8 is C's unsigned char: that is what the pointer points to.", "arguments"),
             Hint("An integer divided by an integer is an integer: divide by 256.0f.", like=lambda pixels, out, n: out[:n].fill(0)),
-            Hint("A signed char ends at 127: NumPy's uint8 is C's unsigned char.", "result", r"\] is -"),
+            Hint("A signed char ends at 127: NumPy's uint8 is C's unsigned char.", "value", r"\] is -"),
+            Hint("A thread whose i is n or more must do nothing.", "outside|bounds"),
             Hint("out[i] is pixels[i] divided by 256, as a float.", "result"),
         ),
         "The type of a pointer must be that of the array's elements. Four times fewer bytes are read than for floats.",

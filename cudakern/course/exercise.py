@@ -95,7 +95,7 @@ COMMON = (
     Hint(
         "Two threads write the same element of shared memory: let one of them do it, or give each its own.",
         "shared race",
-        r" writes .*, which .* writes in",
+        "[Ll]et one thread write it",
     ),
     Hint("Every thread does the work of all. Give each one a share of its own, by its index.", "everything"),
     Hint(_BARRIER, "barrier|ended"),

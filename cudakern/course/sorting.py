@@ -149,7 +149,7 @@ __global__ void rank_sort(const int *x, int *y, int n) {
             Hint("The rank is the place to which x[i] goes, not the one from which an element comes: y[rank] = x[i].", like=taken_from_rank),
             Hint("y[rank] is x[i], where the rank is the number of elements before x[i]. Of two equal ones, let the one with the smaller index come first.", "result", "not"),
             Hint("A thread whose i is n or more has no element.", "idle"),
-            Hint("There are n elements: the rank is at most n - 1, since none is counted for itself.", "bounds"),
+            Hint("x and y have n elements. The rank is at most n - 1, since none is counted for itself.", "bounds"),
         ),
         "Each element finds its place alone: n² comparisons, but no thread waits. For a few elements per block this is fast.",
         (
@@ -243,8 +243,10 @@ __global__ void counting_sort(const int *x, int *y, int n) {
         (Launch(1, 8, (whole(20, 8, "i4"), untouched(20, "i4"), 20)), Launch(1, 64, (whole(150, 8, "i4"), untouched(150, "i4"), 150))),
         (
             Hint("There are 8 counts: threads 0 to 7 clear them.", "shared bounds"),
+            Hint("Only elements below n exist.", "bounds", r"\bx\["),
             Hint("The first k belongs behind all smaller keys: at the sum of the counts before counts[k]. That of k itself is not among them.", "bounds"),
             Hint("A place is given to one key. atomicAdd returns the place, and moves it on for the next one.", "race", r"y\[|instead of \+\+"),
+            Hint("Several threads find the same key at once: count with atomicAdd.", "shared race", r"instead of \+="),
             Hint("The counting, the sums and the placing must follow one another: a barrier of the block after each.", "shared race"),
             Hint("Turn each count into the sum of the counts before it. Then key x[i] goes to place atomicAdd(&counts[x[i]], 1).", "result"),
         ),
@@ -326,7 +328,7 @@ __global__ void split_by_bit(const int *x, int *y, int bit) {
             Hint("Two keys come to the same place: count all ones of the block before a key, and all its zeros.", "race"),
             Hint("Each warp must leave its number of ones in shared memory.", "uninitialised"),
             Hint("Each warp is split by itself. In the block, the zeros of both warps come first: count the ones of the first warp before those of the second.", "result"),
-            Hint("The places of a block are those of its own 64 elements, and a key does not count itself.", "bounds"),
+            Hint("The places of a block are those of its own 64 elements, and a key does not count itself.", "global bounds"),
         ),
         "The keys with a 0 come first, and those with equal bits keep their order. One such pass for each bit, from the lowest on, sorts the keys.",
         (
