@@ -348,14 +348,14 @@ def _relation(before: Any, result: Any, right: Any) -> str:
 
 
 def _slowed(source: str) -> str:
-    """The program, with other threads that run before each of these; nothing if it has none. Its lines stay."""
-    body, count = re.subn(r"\b(atomic(CAS|Exch))\(", r"course_\1(", source)
+    """The program, with other threads that run before each of these; "" if it has none. (Cells begin with an empty line.)"""
+    body, count = re.subn(r"\b(atomicCAS|atomicExch)\(", r"course_\1(", source)
     slow = (
         f"template <class T, class... Values> __device__ T course_{name}(T *at, Values... values) "
         f"{{ __nanosleep(1); return {name}(at, values...); }} "
         for name in ("atomicCAS", "atomicExch")
     )
-    return "".join(slow) + body if count else ""
+    return "".join(slow) + "\n" + body.removeprefix("\n") if count else ""
 
 
 def name_of(declared: str) -> str:
