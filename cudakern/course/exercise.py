@@ -97,6 +97,11 @@ COMMON = (
         "shared race",
         "[Ll]et one thread write it",
     ),
+    Hint(
+        "All blocks use the same elements. A thread's index in the grid is blockIdx.x * blockDim.x + threadIdx.x.",
+        "global race",
+        "No index contains blockIdx",
+    ),
     Hint("Every thread does the work of all. Give each one a share of its own, by its index.", "everything"),
     Hint(_BARRIER, "barrier|ended"),
     Hint(_BARRIER, "race", "does not order these two threads"),

@@ -83,7 +83,6 @@ __global__ void times(const float *x, float *y, float by, int n) {{
         (Launch(2, 4, (whole(6), untouched(6), 3.0, 6)), Launch(4, 256, (whole(1000), untouched(1000), 0.5, 1000))),
         (
             Hint(_GUARD, "idle"),
-            Hint("All blocks do the same elements: threadIdx.x begins with 0 in each block. " + _ALL, "race", "No index contains"),
             Hint("y[i] becomes by * x[i]. " + _ALL, "value"),
             Hint(_ALL),
         ),
@@ -91,7 +90,7 @@ __global__ void times(const float *x, float *y, float by, int n) {{
         (
             Wrong("if (i < n) ", "", "must do nothing"),
             Wrong("i < n", "i <= n", "must do nothing"),
-            Wrong(_INDEX, "threadIdx.x", "begins with 0 in each block"),
+            Wrong(_INDEX, "threadIdx.x", "All blocks use the same elements"),
             Wrong(_INDEX, "blockIdx.x + threadIdx.x", "an element of its own"),
             Wrong("by * x[i]", "x[i]", "After times"),
         ),

@@ -125,7 +125,7 @@ __global__ void squares(const float *x, float *y, int n) {
         (
             Wrong("if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
             Wrong("i < n", "i <= n", r"y\[1000\]"),
-            Wrong("blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"),
+            Wrong("blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*All blocks use the same elements"),
             Wrong("int n", "int count", r"does not accept it.*squares.cu:4:.* error: .*n"),
             Wrong("squares(", "square(", r"name must be squares: unknown kernel 'squares'"),
             Wrong("float", "double", r"must be a float64 array, not float32"),
@@ -209,7 +209,7 @@ __global__ void reverse_blocks(int *x) {
         (
             Wrong("__syncthreads();", "", "nothing orders the two.*all threads must wait"),
             Wrong("__shared__ int", "int", "a variable of its own"),
-            Wrong("blockIdx.x * 64 + ", "", "the elements from 64"),
+            Wrong("blockIdx.x * 64 + ", "", "All blocks use the same elements"),
             Wrong("63 - threadIdx.x", "64 - threadIdx.x", r"tile\[63\]: thread t"),
             Wrong("__syncthreads();", "if (threadIdx.x < 32) __syncthreads();", "out of the if"),
             Wrong("__shared__ int tile[64];\n    int i = blockIdx.x * 64 + threadIdx.x;\n    tile[threadIdx.x] = x[i];\n    __syncthreads();\n    x[i] = tile[63 - threadIdx.x];",
