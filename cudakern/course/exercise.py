@@ -52,8 +52,7 @@ class Hint:
     """What to say of a kernel that is wrong in a certain way. The first hint that fits is shown."""
 
     text: str
-    #: Of a Finding, such as "race"; "result": a result differs; "target"; or a part of a kind. Several are written with
-    #: "|".
+    #: Of a Finding, such as "race"; "result": a result differs; "target"; or a part of a kind. Several have "|" between.
     kind: str = "result|race|bounds|uninitialised"
     says: str = ""  #: a regular expression that the message or the checker's advice contains
     like: Callable[..., None] | None = None  #: changes the arrays as such a kernel does
@@ -79,9 +78,9 @@ class Fault:
     message: str
     launch: Launch
     results: Sequence[Any] = ()  #: of a launch with wrong results: its arguments afterwards
-    #: Of results: "outside" where none belongs, "missing" where one does, or "value"; "lost" if another thread must come
-    #: between. Of races and bounds: "shared race", "global bounds", ..., by the memory; "idle" if it is by a thread that
-    #: has nothing to do in the answer; and "everything" if threads write as much as all together in the answer.
+    #: Of results: "outside" where none belongs, "missing" where one does, or "value"; "lost" if another thread must
+    #: come between. Of races and bounds: "shared race", "global bounds", ..., by the memory; "idle" if it is by a
+    #: thread that has nothing to do in the answer; "everything" if threads write as much as all together there.
     parts: tuple[str, ...] = ()
     advice: str = ""  #: of the checker, for kernels that no hint fits
 
@@ -353,7 +352,7 @@ def _relation(before: Any, result: Any, right: Any) -> str:
 
 
 def _slowed(source: str) -> str:
-    """The program, with other threads that run before each of these; "" if it has none. (Cells begin with an empty line.)"""
+    """The program, with other threads that run before each of these; "" if it has none."""
     body, count = re.subn(r"\b(atomicCAS|atomicExch)\(", r"course_\1(", source)
     slow = (
         f"template <class T, class... Values> __device__ T course_{name}(T *at, Values... values) "
