@@ -277,7 +277,17 @@ class Exercise:
             parts += self._told_by_answer(program, launch, first, names.index(first.array), kinds)
         results = difference.results if difference else ()
         kind = "unset" if "is read without a value" in first.message else first.kind
-        return Fault(kind, str(replace(first, advice="")), launch, results, tuple(parts), first.advice)
+        message = str(replace(first, advice=""))
+        if kind == "error":
+            message = f"{self._launched(program, launch)}: {message}"
+        return Fault(kind, message, launch, results, tuple(parts), first.advice)
+
+    def _launched(self, program: Program, launch: Launch) -> str:
+        """The launch, with its numbers: copy[1, 8] with n = 7."""
+        names = (name_of(declared) for declared in program[self.name].parameters)
+        pairs = zip(names, launch.inputs, strict=True)
+        numbers = ", ".join(f"{name} = {x}" for name, x in pairs if not isinstance(x, np.ndarray))
+        return f"{self.name}[{launch.grid}, {launch.block}]" + (f" with {numbers}" if numbers else "")
 
     def _told_by_answer(
         self, program: Program, launch: Launch, first: Finding, at: int, kinds: set[str]
@@ -320,7 +330,7 @@ class Exercise:
                 else:
                     more = _relation(before, result, right)
                 several = f" ({wrong.size:,} elements differ)" if wrong.size > 1 else ""
-                message = f"After {self.name}[{launch.grid}, {launch.block}], {name}[{wrong[0]}] is {result[wrong[0]]}"
+                message = f"After {self._launched(program, launch)}, {name}[{wrong[0]}] is {result[wrong[0]]}"
                 message = f"{message}, not {right[wrong[0]]}{several}. {more}".rstrip()
                 return Fault("input" if part == "input" else "result", message, launch, results, (part,))
         return None

@@ -16,6 +16,10 @@ def block_max(x: Any, result: Any) -> None:
     result[:] = x.reshape(-1, 256).max(axis=1)
 
 
+def max_and_0(x: Any, result: Any) -> None:
+    result[:] = x.reshape(-1, 256).max(axis=1, initial=0)
+
+
 def max_of_first(x: Any, result: Any) -> None:
     result[:] = x[:256].max()
 
@@ -114,9 +118,10 @@ __global__ void block_max(const int *x, int *result) {
 }
 """,
         block_max,
-        (Launch(4, 256, (whole(1024, 1000, np.int32), untouched(4, np.int32))),),
+        (Launch(4, 256, (whole(1024, 1000, np.int32) - 1200, untouched(4, np.int32))),),
         (
             Hint("The tile of block b begins at element b * 256 of x.", like=max_of_first),
+            Hint("The largest element may be negative: begin with an element, not with 0.", "result", like=max_and_0),
             Hint("Each step keeps the larger of two elements. The first step is half = 128, the last one half = 1.", "result"),
             Hint("Thread 0 of each block writes its result: result[blockIdx.x].", "global race|global bounds"),
             Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
@@ -131,6 +136,7 @@ __global__ void block_max(const int *x, int *result) {
             Wrong("__syncthreads();", "if (t < half) __syncthreads();", "has ended when the others .* out of the if"),
             Wrong("result[blockIdx.x]", "result[0]", "each block writes its result"),
             Wrong("if (t == 0) ", "if (t == 1) ", r"block_max.cu:10: thread 1 .* reads tile\[0\]"),
+            Wrong("= tile[0]", "= max(0, tile[0])", "may be negative"),
         ),
     ),
     Exercise(
@@ -301,7 +307,7 @@ __global__ void argmax(const int *x, int *at) {
 }
 """,
         argmax,
-        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (largest_at(0, 52, 81, 89, 127), untouched(4, "i4")))),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (largest_at(0, 52, 81, 89, 127) - 2000, untouched(4, "i4")))),
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),

@@ -407,7 +407,7 @@ __global__ void above_min(const int *x, int *y) {
 }
 """,
         above_min,
-        (Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))), Launch(2, 64, (whole(128, 1000, "i4"), untouched(128, "i4")))),
+        (Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))), Launch(2, 64, (whole(128, 1000, "i4") + 5000, untouched(128, "i4")))),
         (
             Hint("y[i] is what x[i] has above the minimum.", like=only_min),
             Hint(
@@ -435,7 +435,7 @@ __global__ void times_first(const int *x, int *y) {
 }
 """,
         times_first,
-        (Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4")))),
+        (Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))), Launch(2, 64, (-whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4")))),
         (
             Hint("Lane 0 has a 0. Ask all lanes which of them has not, __ballot_sync(0xffffffff, x[i] != 0), and take the lowest of them.", like=times_lane_0),
             Hint("__ffs counts bits from 1: the lowest lane is one less.", like=times_second),
