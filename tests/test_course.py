@@ -82,14 +82,16 @@ def test_shuffles_are_drawn(name, labels):
 
 def test_notebooks_have_each_stub_once():
     """A cell that is run unchanged says so, and the notebook goes on."""
-    cells = {}
-    for path in NOTEBOOKS:
+    cells, numbers = {}, {}
+    for number, path in enumerate(NOTEBOOKS):
         for cell in json.loads(path.read_text())["cells"]:
             magic, _, text = "".join(cell["source"]).partition("\n")
             if found := re.fullmatch(r"%%cuda --exercise (\w+)", magic):
                 assert found[1] not in cells
-                cells[found[1]] = text
+                cells[found[1]], numbers[found[1]] = text, number
     assert sorted(cells) == sorted(EXERCISES)
+    order = [numbers[name] for name in EXERCISES]
+    assert order == sorted(order)  # each file has the exercises of its notebook
     for name, text in cells.items():
         assert code_of(text) == code_of(EXERCISES[name].stub), name
 
@@ -118,6 +120,31 @@ def test_one_thread_must_not_do_everything():
         verdict = course.check(name, alone)
         assert verdict.right is False
         assert "one thread does everything" in verdict.text
+    verdict = course.check(
+        "block_max",
+        """
+__global__ void block_max(const int *x, int *result) {
+    if (threadIdx.x > 0) return;
+    int most = x[256 * blockIdx.x];
+    for (int i = 1; i < 256; ++i) most = max(most, x[256 * blockIdx.x + i]);
+    result[blockIdx.x] = most;
+}""",
+    )
+    assert "but one thread of each block does everything" in verdict.text
+
+
+def test_each_thread_must_not_do_everything():
+    verdict = course.check(
+        "above_min",
+        """
+__global__ void above_min(const int *x, int *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, least = x[i];
+    for (int j = i / 32 * 32; j < i / 32 * 32 + 32; ++j) least = min(least, x[j]);
+    y[i] = x[i] - least;
+}""",
+    )
+    assert verdict.right is False
+    assert "the threads read 1,056 elements, where 64 are enough" in verdict.text
 
 
 def test_results_say_what_they_have_in_common():
@@ -142,11 +169,11 @@ def test_results_say_what_they_have_in_common():
 def test_displays():
     html = course.check("add_one", "__global__ void add_one(float *x, int n) {}")._repr_html_()
     assert "border-left" in html
-    assert "<details><summary>An answer</summary>" in html
-    assert "<details><summary>What it should do</summary><img" in html
+    assert "<details><summary>What it should do</summary><style>" in html
+    assert html.index("What it should do") < html.index("<details><summary>An answer</summary>")
     unanswered = course.check("add_one", EXERCISES["add_one"].stub)._repr_html_()
-    assert "<details open><summary>What it should do</summary><img" in unanswered
-    assert unanswered.index("What it should do") < unanswered.index("An answer")
+    assert "<details open><summary>What it should do</summary><style>" in unanswered
+    assert "An answer" not in unanswered  # until the reader has tried
     broken = course.check("add_one", "__global__ void add_one(float *x, int n) { x[0] }")
     assert "does not accept it" in repr(broken)
     assert "add_one.cu:1:" in broken.output

@@ -27,9 +27,9 @@ __all__ = ["Verdict", "check", "exercises", "goal"]
 
 def exercises() -> dict[str, Exercise]:
     """All exercises, by name."""
-    from . import arrays, first_kernels, memory, products, races, sorting, sums, threads, values
+    from . import arrays, first_kernels, memory, occupancy, products, races, sorting, sums, threads, values
 
-    files = (first_kernels, threads, memory, sums, products, races, sorting, values, arrays)
+    files = (first_kernels, threads, memory, sums, products, races, occupancy, sorting, values, arrays)
     return {one.name: one for some in files for one in some.EXERCISES}
 
 

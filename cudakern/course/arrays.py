@@ -26,6 +26,10 @@ def first_ones(x: Any, y: Any, stride: int, n: int) -> None:
     y[:n] = x[:n]
 
 
+def transpose(a: Any, b: Any, rows: int, columns: int) -> None:
+    b.reshape(-1)[: rows * columns] = a.ravel()[: rows * columns].reshape(rows, columns).T.ravel()
+
+
 EXERCISES = (
     Exercise(
         "squared_distance",
@@ -67,13 +71,15 @@ __global__ void brightness(const unsigned char *pixels, float *out, int n) {
         (
             Hint("NumPy's uint8 is C's unsigned char: that is what the pointer points to.", "arguments"),
             Hint("An integer divided by an integer is an integer: divide by 256.0f.", like=lambda pixels, out, n: out[:n].fill(0)),
+            Hint("A signed char ends at 127: NumPy's uint8 is C's unsigned char.", "value", r"\] is -"),
+            Hint("A thread whose i is n or more must do nothing.", "outside|bounds"),
             Hint("out[i] is pixels[i] divided by 256, as a float.", "result"),
         ),
         "The type of a pointer must be that of the array's elements. Four times fewer bytes are read than for floats.",
         (
             Wrong("unsigned char", "float", r"unsigned char: that"),
             Wrong("256.0f", "256", r"An integer divided by an integer"),
-            Wrong("unsigned char", "signed char", r"as a float"),
+            Wrong("unsigned char", "signed char", "ends at 127"),
         ),
     ),
     Exercise(
@@ -98,6 +104,28 @@ __global__ void every_nth(const float *x, float *y, int stride, int n) {
             Wrong("i * stride", "i + stride", r"x\[i \* stride\]"),
             Wrong("i < n", "i < n * stride", r"\(n - 1\) \* stride"),
             Wrong("i * stride", "stride", r"x\[i \* stride\]"),
+        ),
+    ),
+    Exercise(
+        "transpose",
+        "",
+        """
+__global__ void transpose(const float *a, float *b, int rows, int columns) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (row < rows && column < columns) b[column * rows + row] = a[row * columns + column];
+}
+""",
+        transpose,
+        (Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)), Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37))),
+        (
+            Hint("Threads beyond the last row or column do nothing: test row < rows and column < columns.", "idle"),
+            Hint("Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it goes to b[column * rows + row]."),
+        ),
+        "Where the reads of a warp are neighbors, its writes are `rows` elements apart. Tiles in shared memory would make both contiguous.",
+        (
+            Wrong("row < rows && ", "", r"transpose.cu:5: .* b\[20\].*test row < rows"),
+            Wrong("column * rows + row", "column * columns + row", "rows of b have `rows` elements"),
         ),
     ),
 )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from .exercise import Exercise, Hint, Launch, Target, Wrong, untouched, whole
 
 
@@ -22,9 +24,7 @@ def reverse(x: Any, y: Any, n: int) -> None:
 
 
 def numbers(block: Any, thread: Any, n: int) -> None:
-    block[:n] = range(n)
-    thread[:n] = block[:n] % 64
-    block[:n] //= 64
+    block[:n], thread[:n] = np.divmod(range(n), 8 if n < 64 else 64)  # by the number of threads per block
 
 
 def copy(x: Any, y: Any, n: int) -> None:
@@ -82,8 +82,7 @@ __global__ void times(const float *x, float *y, float by, int n) {{
         times,
         (Launch(2, 4, (whole(6), untouched(6), 3.0, 6)), Launch(4, 256, (whole(1000), untouched(1000), 0.5, 1000))),
         (
-            Hint(_GUARD, "bounds"),
-            Hint("All blocks do the same elements: threadIdx.x begins with 0 in each block. " + _ALL, "race", "No index contains"),
+            Hint(_GUARD, "idle"),
             Hint("y[i] becomes by * x[i]. " + _ALL, "value"),
             Hint(_ALL),
         ),
@@ -91,7 +90,7 @@ __global__ void times(const float *x, float *y, float by, int n) {{
         (
             Wrong("if (i < n) ", "", "must do nothing"),
             Wrong("i < n", "i <= n", "must do nothing"),
-            Wrong(_INDEX, "threadIdx.x", "begins with 0 in each block"),
+            Wrong(_INDEX, "threadIdx.x", "All blocks use the same elements"),
             Wrong(_INDEX, "blockIdx.x + threadIdx.x", "an element of its own"),
             Wrong("by * x[i]", "x[i]", "After times"),
         ),
@@ -117,9 +116,9 @@ __global__ void numbers(int *block, int *thread, int n) {{
 }}
 """,
         numbers,
-        (Launch(1, 64, (untouched(16, "i4"), untouched(16, "i4"), 16)), Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200))),
+        (Launch(2, 8, (untouched(16, "i4"), untouched(16, "i4"), 14)), Launch(4, 64, (untouched(256, "i4"), untouched(256, "i4"), 200))),
         (
-            Hint(_GUARD, "bounds|outside"),
+            Hint(_GUARD, "idle|outside"),
             Hint(_ALL + " It stores blockIdx.x in block[i], and threadIdx.x in thread[i].", "value"),
             Hint(_ALL),
         ),
@@ -128,6 +127,8 @@ __global__ void numbers(int *block, int *thread, int n) {{
             Wrong(_INDEX, "threadIdx.x", "an element of its own"),
             Wrong(_INDEX, "threadIdx.x * gridDim.x + blockIdx.x", "an element of its own"),
             Wrong("i < n", "i <= n", "must do nothing"),
+            Wrong("blockDim.x", "64", "an element of its own"),
+            Wrong("= blockIdx.x;\n        thread[i] = threadIdx.x", "= i / 64;\n        thread[i] = i % 64", "stores blockIdx.x"),
         ),
     ),
     Exercise(
@@ -147,9 +148,8 @@ __global__ void reverse(const float *x, float *y, int n) {{
         (Launch(2, 8, (whole(13), untouched(13), 13)), Launch(4, 128, (whole(512), untouched(512), 400))),
         (
             Hint("The last element is x[n - 1]: x[n - i] is one too far.", "bounds", r"reads x\[(13|400)\]"),
-            Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "bounds", "thread 0 |unsigned"),
-            Hint(_GUARD, "bounds"),
-            Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "result"),
+            Hint(_GUARD, "idle"),
+            Hint("The opposite of element 0 is element n - 1, so that of element i is n - 1 - i.", "bounds|result"),
             Hint(_ALL, "race"),
         ),
         "x and y are different arrays, so no thread can overwrite what another one still has to read.",

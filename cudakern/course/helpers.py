@@ -1,19 +1,15 @@
-"""What the notebooks share: small tables, and plots that suit light and dark themes."""
+"""What the notebooks share: small tables."""
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import re
-import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure, FigureBase
 
 import cudakern as ck
 from cudakern import lab
@@ -23,6 +19,8 @@ from cudakern.insight.variants import trace_variant
 from cudakern.measure import requests
 from cudakern.operations.registry import operation
 from cudakern.sources.text import Source
+
+from . import drawing  # noqa: F401  # which shows plots so that they suit light and dark themes
 
 #: A cell in a column of numbers: 1,024, 2.5%, 1.2e-07, 14 us, - or nothing.
 NUMBER = re.compile(r"-?|-?[\d.,]+(?:e[-+]?\d+)?%?(?: (?:[num]?s|[kMG]?B))?")
@@ -147,28 +145,3 @@ def excerpt(op: str, variant: str, first: str, last: str) -> Source:
     begin = next(i for i, line in enumerate(lines) if first in line)
     end = next(i for i in range(begin, len(lines)) if last in lines[i])
     return Source(textwrap.dedent("\n".join(lines[begin : end + 1])), plain=True)
-
-
-# --- plots -----------------------------------------------------------------------------------------------------------
-PLOT_STYLE = """<style>
-body[data-jp-theme-light="false"] .ck-plot, body.vscode-dark .ck-plot { filter: invert(0.93) hue-rotate(180deg); }
-</style>"""
-
-
-def plot_html(figure: Figure) -> str:
-    """A plot as an image that is inverted in a dark theme, unless it has a photo."""
-    images = [image for axes in figure.axes for image in axes.images]
-    photo = any(np.asarray(image.get_array()).ndim == 3 for image in images)
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", dpi=144, facecolor="none" if photo else "white")
-    data = base64.b64encode(stream.getvalue()).decode()
-    width = round(figure.get_figwidth() * 84)
-    kind = "ck-photo" if photo else "ck-plot"
-    return (
-        f'{PLOT_STYLE}<img class="{kind}" style="width:{width}px; max-width:100%" src="data:image/png;base64,{data}">'
-    )
-
-
-if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()) is not None:
-    # pyplot removes what is registered for Figure itself.
-    shell.display_formatter.formatters["text/html"].for_type(FigureBase, plot_html)

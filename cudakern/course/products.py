@@ -2,13 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
 from .exercise import Exercise, Hint, Launch, Target, Wrong, untouched, whole
-
-
-def transpose(a: Any, b: Any, rows: int, columns: int) -> None:
-    b.reshape(-1)[: rows * columns] = a.ravel()[: rows * columns].reshape(rows, columns).T.ravel()
 
 
 def times_transposed(a: Any, b: Any, c: Any, m: int, n: int, k: int) -> None:
@@ -43,43 +37,7 @@ def small_products(a: Any, b: Any, c: Any, n: int) -> None:
     c[:n] = a[:n] @ b[:n]
 
 
-def symmetric(a: Any, n: int) -> None:
-    a[:] = np.tril(a) + np.tril(a, -1).T
-
-
-def symmetric_from_above(a: Any, n: int) -> None:
-    a[:] = np.triu(a) + np.triu(a, 1).T
-
-
-def solve_lower(a: Any, b: Any, x: Any, n: int) -> None:
-    for i in range(n):
-        x[i] = b[i] - a[i, :i] @ x[:i]
-
-
 EXERCISES = (
-    Exercise(
-        "transpose",
-        "",
-        """
-__global__ void transpose(const float *a, float *b, int rows, int columns) {
-    int column = blockIdx.x * blockDim.x + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row < rows && column < columns) b[column * rows + row] = a[row * columns + column];
-}
-""",
-        transpose,
-        (Launch(1, (8, 4), (whole(24).reshape(4, 6), untouched(24).reshape(6, 4), 4, 6)), Launch((3, 2), (16, 16), (whole(48 * 32, 100), untouched(48 * 32), 20, 37))),
-        (
-            Hint("Threads beyond the last row or column do nothing: test row < rows and column < columns.", "bounds"),
-            Hint("Beyond the last column, the next row begins: test row < rows and column < columns.", "race"),
-            Hint("Element (row, column) of a is a[row * columns + column]. The rows of b have `rows` elements, so it goes to b[column * rows + row]. Test both coordinates."),
-        ),
-        "The reads of a warp are neighbors, and its writes are `rows` elements apart. Tiles in shared memory would make both contiguous.",
-        (
-            Wrong("row < rows && ", "", r"transpose.cu:5: .* b\[20\].*test row < rows"),
-            Wrong("column * rows + row", "column * columns + row", r"b\["),
-        ),
-    ),
     Exercise(
         "times_transposed",
         "",
@@ -99,11 +57,10 @@ __global__ void times_transposed(const float *a, const float *b, float *c, int m
             Launch((3, 2), (8, 8), (whole(24 * 16), whole(24 * 24), untouched(24 * 16), 13, 21, 10)),
         ),
         (
-            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n. The rows of a and b end before i = k.", "bounds"),
-            Hint("Beyond the last column, the next row begins: test row < m and column < n.", "race"),
-            Hint("c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because row `column` of b is a column of its transpose. Test row < m and column < n."),
+            Hint("Threads beyond the last row or column of c do nothing: test row < m and column < n.", "idle"),
+            Hint("c[row * n + column] is the sum of a[row * k + i] * b[column * k + i] over i from 0 to k - 1, because row `column` of b is a column of its transpose."),
         ),
-        "Both operands are read along their rows. Two threads that are neighbors in x read elements of b that are k words apart, so this form needs tiles even more than the ordinary product.",
+        "Both operands are read along their rows. Threads that are neighbors in a warp read elements that are k words apart, so this form needs tiles even more than the ordinary product.",
         (
             Wrong("if (row >= m || column >= n) return;", "", "test row < m"),
             Wrong("b[column * k + i]", "b[i * n + column]", r"c\[0\]"),
@@ -150,13 +107,15 @@ __global__ void tiled(const float *a, const float *b, float *c, int n) {
         (
             Hint("The sums were right: nothing but the two barriers is missing.", "result"),
             Hint("Only elements with row < n and column < n exist: in a row, the next one begins behind column n - 1.", "global race|bounds"),
-            Hint("When may a thread read a tile: when all threads have written to it. When may it write to a tile again: when all threads have read it. Each of the two needs a barrier, within the loop over the tiles."),
+            Hint("When may a thread read a tile: when all threads have written to it. When may it write to a tile again: when all threads have read it. Each of the two needs a barrier, within the loop over the tiles.", "shared race|uninitialised"),
         ),
-        "The first barrier separates writing from reading, the second one reading from the next writing. All threads reach both, also those outside the matrix.",
+        "One barrier separates writing from reading, another one reading from the next writing. All threads must reach both, also those outside the matrix.",
         (
             Wrong("__syncthreads();\n        for", "for", r"tiled.cu:8: .* tile_a.* in line 10.*needs a barrier"),
-            Wrong("        __syncthreads();\n    }", "    }", r"tile_a.* between lines 8 and 11.*needs a barrier"),
+            Wrong("        __syncthreads();\n    }", "    }", r"tiled.cu:11: .* tile_a.* in line 8.*needs a barrier"),
+            Wrong("    float sum = 0;", "    if (row >= n || column >= n) return;\n    float sum = 0;", "let none return before it"),
         ),
+        about=("__syncthreads()",),
     ),
     Exercise(
         "matrix_vector",
@@ -222,15 +181,15 @@ __global__ void vector_matrix(const float *a, const float *x, float *y, int rows
         (Launch(6, 32, (whole(24).reshape(4, 6), whole(4), untouched(6), 4, 6)), Launch(32, 32, (whole(320).reshape(10, 32), whole(10), untouched(32), 10, 32))),
         (
             Hint("The lanes read down a column, which are elements of different rows. One thread per column is better here: then 32 threads read 32 neighbors.", "target"),
+            Hint("There are `columns` results: the other threads do nothing.", "idle"),
             Hint("x has an element for each row: x[k].", "bounds", r"\bx\["),
-            Hint("Element k of column `column` is a[k * columns + column].", "result"),
-            Hint("There are `columns` results: the other threads do nothing.", "bounds"),
+            Hint("Element k of column `column` is a[k * columns + column].", "result|bounds"),
             Hint("Each column has one thread that writes its sum.", "race"),
         ),
         "The same product with the matrix on the other side, and now a thread per result is the good form: follow the rows.",
         (
-            Wrong("if (column >= columns) return;", "", "other threads do nothing|one thread that writes"),
-            Wrong("a[k * columns + column]", "a[column * columns + k]", "Element k of column|other threads"),
+            Wrong("if (column >= columns) return;", "", "other threads do nothing"),
+            Wrong("a[k * columns + column]", "a[column * columns + k]", "Element k of column"),
             Wrong("k < rows", "k < columns", "has an element for each row"),
         ),
         (Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 4, "sectors per request of the loads"),),
@@ -276,18 +235,16 @@ __global__ void rectangles(const float *a, const float *b, float *c, int m, int 
         ),
         (
             Hint("An element of a tile outside the matrix must be 0. a has m rows and k columns, b has k rows and n columns.", "bounds", r"reads"),
-            Hint("Only elements with row < m and column < n belong to c.", "bounds"),
-            Hint("Only elements with row < m and column < n belong to c: beyond the last column, the next row begins.", "race", r"writes c|reads c"),
-            Hint("All threads load and wait, also those outside c: they must not leave the loop, and the barriers must not be in an if.", "shared race"),
+            Hint("Only elements with row < m and column < n belong to c: beyond the last column, the next row begins.", "idle"),
+            Hint("All threads wait, also those outside c: before a tile is read, and before it is written again.", "shared race"),
             Hint("All threads load and wait, also those outside c: others need what they load.", "uninitialised"),
-            Hint("Beyond the last column of a matrix, its next row begins. There the tile must contain 0: test the row and the column.", "result"),
-            Hint("All threads load and wait, also those outside c: the barriers must not be in an if."),
+            Hint("c[row * n + column] is the sum of tile_a[ty][i] * tile_b[i][tx] over all tiles, of which the last one may contain 0 where the matrix has ended: test the row and the column."),
         ),
         "The zeros add nothing to the sums, so the inner loop needs no test. Threads outside c work as well: they load, and wait with the others.",
         (
-            Wrong("row < m && first + tx < k ? a[row * k + first + tx] : 0", "row < m ? a[row * k + first + tx] : 0", "must be 0|must contain 0"),
+            Wrong("row < m && first + tx < k ? a[row * k + first + tx] : 0", "row < m ? a[row * k + first + tx] : 0", "must be 0"),
             Wrong("if (row < m && column < n) c", "c", "belong to c"),
-            Wrong("    float sum = 0;\n", "    float sum = 0;\n    if (row >= m || column >= n) return;\n", "All threads load|must contain 0"),
+            Wrong("    float sum = 0;\n", "    float sum = 0;\n    if (row >= m || column >= n) return;\n", "let none return before it"),
             Wrong("first + ty < k && column < n ? ", "first + ty < k ? ", "must be 0"),
         ),
     ),
@@ -341,7 +298,6 @@ __global__ void two_rows(const float *a, const float *b, float *c, int n) {
             Hint("Both results of a thread are in one column, so both need tile_b[i][tx]. Load it once per i, and use it for both.", "target"),
             Hint("The second result is 4 rows below the first, and each is the sum of all n products.", "result|global race"),
             Hint("Both barriers are needed: before the tiles are read, and before they are written again.", "shared race"),
-            Hint("All threads must reach both barriers."),
         ),
         "Each value from shared memory now serves two multiply-adds. With 8 x 8 results per thread it serves eight, which is how fast products are made.",
         (
@@ -382,87 +338,17 @@ __global__ void small_products(const float *a, const float *b, float *c, int n) 
         ),
         (
             Hint("A thread with a matrix of its own reads 64 bytes from its neighbor's. Give each matrix 16 threads, one per element of the result.", "target"),
-            Hint("n matrices have 16 * n results: the other threads do nothing.", "bounds"),
+            Hint("n matrices have 16 * n results: the other threads do nothing.", "idle"),
             Hint("t / 16 is the matrix, t / 4 % 4 the row and t % 4 the column: each result has one thread.", "race"),
-            Hint("c[16 * matrix + 4 * row + column] is the product of a's row and b's column of the same matrix.", "result"),
+            Hint("c[16 * matrix + 4 * row + column] is the product of a's row and b's column of the same matrix. Each row has 4 elements.", "result|bounds"),
         ),
         "Many small problems are one large grid: what matters is that neighbors in a warp work on neighbors in memory.",
         (
-            Wrong("t / 4 % 4", "t / 4", "each result has one thread|other threads|product of"),
+            Wrong("t / 4 % 4", "t / 4", "product of"),
             Wrong("if (matrix >= n) return;", "", "other threads do nothing"),
             Wrong("4 * k + column]", "4 * column + k]", "a's row and b's column"),
             Wrong("row = t / 4 % 4, column = t % 4", "row = t % 4, column = t % 4", "each result has one thread"),
         ),
         (Target("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 4, "sectors per request of the stores"),),
-    ),
-    Exercise(
-        "symmetric",
-        (("column < row)", "column < n)"),),
-        """
-__global__ void symmetric(int *a, int n) {
-    int column = blockIdx.x * blockDim.x + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row < n && column < row) a[column * n + row] = a[row * n + column];
-}
-""",
-        symmetric,
-        (Launch((1, 1), (5, 5), (whole(25, dtype="i4").reshape(5, 5), 5)), Launch((2, 2), (8, 8), (whole(169, dtype="i4").reshape(13, 13), 13))),
-        (
-            Hint("Elements (row, column) and (column, row) are exchanged by two threads at once. Only those below the diagonal, column < row, should be copied.", "race"),
-            Hint("The triangle below the diagonal is the one to keep.", like=symmetric_from_above),
-            Hint("Only elements with row < n exist.", "bounds"),
-            Hint("Each element above the diagonal becomes equal to its mirror image below.", "result"),
-        ),
-        "In place, every element is either read or written, and by one thread: the half of the threads that does nothing is what makes it right.",
-        (
-            Wrong("column < row)", "column > row && column < n)", "the one to keep"),
-            Wrong("row < n && ", "", "row < n exist"),
-        ),
-    ),
-    Exercise(
-        "solve_lower",
-        """
-__global__ void solve_lower(const int *a, const int *b, int *x, int n) {
-    __shared__ int known;
-    int row = threadIdx.x, value = b[row];
-    for (int k = 0; k < n; ++k) {
-        if (row == k) known = value;
-        if (row > k) {
-            __syncthreads();
-            value -= a[row * n + k] * known;
-        }
-    }
-    x[row] = value;
-}
-""",
-        """
-__global__ void solve_lower(const int *a, const int *b, int *x, int n) {
-    __shared__ int known;
-    int row = threadIdx.x, value = b[row];
-    for (int k = 0; k < n; ++k) {
-        if (row == k) known = value;
-        __syncthreads();
-        if (row > k) value -= a[row * n + k] * known;
-        __syncthreads();
-    }
-    x[row] = value;
-}
-""",
-        solve_lower,
-        (
-            Launch(1, 5, (np.tril(whole(25, 3, "i4").reshape(5, 5)), whole(5, dtype="i4"), untouched(5, "i4"), 5)),
-            Launch(1, 40, (np.tril(whole(1600, 3, "i4").reshape(40, 40) * (np.arange(1600).reshape(40, 40) % 7 == 0)), whole(40, dtype="i4"), untouched(40, "i4"), 40)),
-        ),
-        (
-            Hint("x[k] must be stored before others use it, and used by all before the next one replaces it: two barriers in each round, and outside the if, where all threads reach them.", "shared race"),
-            Hint("x[row] is b[row] less a[row * n + k] * x[k] for each k < row.", "result"),
-            Hint("All threads must reach each barrier, also those that have their result: not in the if."),
-        ),
-        "Each round needs the one before, so there are n of them, and in each all remaining rows go on at once. Such a chain is what limits this kernel.",
-        (
-            Wrong("        __syncthreads();\n    }", "    }", "two barriers"),
-            Wrong("        __syncthreads();\n        if (row > k)", "        if (row > k)", "two barriers"),
-            Wrong("if (row > k)", "if (row >= k)", "for each k < row"),
-        ),
     ),
 )  # fmt: skip

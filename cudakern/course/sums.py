@@ -16,6 +16,14 @@ def block_max(x: Any, result: Any) -> None:
     result[:] = x.reshape(-1, 256).max(axis=1)
 
 
+def max_and_0(x: Any, result: Any) -> None:
+    result[:] = x.reshape(-1, 256).max(axis=1, initial=0)
+
+
+def max_of_first(x: Any, result: Any) -> None:
+    result[:] = x[:256].max()
+
+
 def warp_dot(x: Any, y: Any, result: Any, n: int) -> None:
     result[0] = x[:n] @ y[:n]
 
@@ -32,16 +40,14 @@ def packed_tree(x: Any, sums: Any) -> None:
     sums[:] = x.reshape(sums.size, -1).sum(axis=1)
 
 
-def moments(x: Any, result: Any, n: int) -> None:
-    result[0], result[1] = x[:n].sum(), (x[:n] ** 2).sum()
-
-
-def sum_squared(x: Any, result: Any, n: int) -> None:
-    result[0], result[1] = x[:n].sum(), x[:n].sum() ** 2
-
-
 def argmax(x: Any, at: Any) -> None:
     at[:] = x.reshape(-1, 32).argmax(axis=1)
+
+
+def largest_at(*places: int) -> Any:
+    x = whole(128, 5, np.int32)
+    x[list(places)] = 9
+    return x
 
 
 def last_argmax(x: Any, at: Any) -> None:
@@ -50,15 +56,6 @@ def last_argmax(x: Any, at: Any) -> None:
 
 def only_max(x: Any, at: Any) -> None:
     at[:] = x.reshape(-1, 32).max(axis=1)
-
-
-def block_scan(x: Any, y: Any) -> None:
-    y[:] = x.reshape(-1, 64).cumsum(axis=1).ravel()
-
-
-def sweep(x: Any, y: Any) -> None:
-    rows = x.reshape(-1, 64)
-    y[:] = (rows.cumsum(axis=1) - rows).ravel()
 
 
 def segments(x: Any, begins: Any, sums: Any, n: int) -> None:
@@ -96,7 +93,7 @@ __global__ void strided_sums(const int *x, int *sums, int n) {
             Launch(1, 32, (whole(32, dtype=np.int32), untouched(32, np.int32), 10)),
         ),
         (
-            Hint("The elements end before n: test i < n.", "bounds"),
+            Hint("The elements end before n: test i < n.", "bounds", r"\bx\["),
             Hint("Thread t of T = gridDim.x * blockDim.x adds the elements t, t + T, t + 2 * T, ... that are less than n, and writes its sum even if it is 0."),
         ),
         "In every iteration, the 32 lanes of a warp read 32 neighbors: 4 sectors. With one contiguous chunk per thread it would be up to 32.",
@@ -121,22 +118,25 @@ __global__ void block_max(const int *x, int *result) {
 }
 """,
         block_max,
-        (Launch(4, 256, (whole(1024, 1_000_000, np.int32), untouched(4, np.int32))),),
+        (Launch(4, 256, (whole(1024, 1000, np.int32) - 1200, untouched(4, np.int32))),),
         (
+            Hint("The tile of block b begins at element b * 256 of x.", like=max_of_first),
+            Hint("The largest element may be negative: begin with an element, not with 0.", "result", like=max_and_0),
             Hint("Each step keeps the larger of two elements. The first step is half = 128, the last one half = 1.", "result"),
             Hint("Thread 0 of each block writes its result: result[blockIdx.x].", "global race|global bounds"),
             Hint("The tile has one element per thread: only the threads below half add one that is half further.", "bounds"),
             Hint(
-                "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., 1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step, and all threads must reach it, so it is outside the if. Thread 0 writes the result.",
-                "shared race|barrier|ended|uninitialised",
+                "Store one element per thread in shared memory. In each step, the threads below half = 128, 64, ..., 1 take the larger of tile[t] and tile[t + half]. A barrier must come before each step. Thread 0 writes the result.",
+                "shared race|uninitialised",
             ),
         ),
-        "Eight steps instead of 255, and a barrier before each of them. Any operation whose order does not matter fits into this tree: sums, products, the largest, the smallest.",
+        "A tree takes eight steps instead of 255, and a barrier before each of them. Any operation whose order does not matter fits into this tree: sums, products, the largest, the smallest.",
         (
-            Wrong("__syncthreads();", "", r"between lines 5 and 8.* A barrier must come before each step"),
-            Wrong("__syncthreads();", "if (t < half) __syncthreads();", "has ended when the others .* outside the if"),
+            Wrong("__syncthreads();", "", r"which thread 0 .* A barrier must come before each step"),
+            Wrong("__syncthreads();", "if (t < half) __syncthreads();", "has ended when the others .* out of the if"),
             Wrong("result[blockIdx.x]", "result[0]", "each block writes its result"),
             Wrong("if (t == 0) ", "if (t == 1) ", r"block_max.cu:10: thread 1 .* reads tile\[0\]"),
+            Wrong("= tile[0]", "= max(0, tile[0])", "may be negative"),
         ),
     ),
     Exercise(
@@ -159,7 +159,7 @@ __global__ void warp_dot(const int *x, const int *y, int *result, int n) {
             Hint("Only elements with i < n are multiplied.", "bounds"),
             Hint("Each lane adds its products, in a loop with step 32. Then sum += __shfl_down_sync(0xffffffff, sum, offset) for offset = 16, 8, 4, 2, 1 adds the sums of the lanes above, and lane 0 writes the result."),
         ),
-        "Five steps, without shared memory and without a barrier: the lanes exchange registers.",
+        "Shuffles take five steps, without shared memory and without a barrier: the lanes exchange registers.",
         (
             Wrong("offset = 16", "offset = 8", r"result\[0\]"),
             Wrong("if (threadIdx.x == 0) ", "", r"warp_dot.cu:6: .*writes result\[0\].*lane 0 writes the result"),
@@ -184,15 +184,18 @@ __global__ void packed_tree(const int *x, int *sums) {
         (Launch(1, 16, (whole(16, dtype="i4"), untouched(1, "i4"))), Launch(2, 256, (whole(512, dtype="i4"), untouched(2, "i4")))),
         (
             Hint("Neighbors access words that are 2 * offset apart, and these share banks. Let thread t add words t and t + offset, with the largest offset first.", "target"),
-            Hint("Each step reads what the one before has written: a barrier comes before each, outside the if.", "shared race"),
+            Hint("In a step, only the threads below offset add.", "shared race", "between the rounds"),
+            Hint("Each step reads what the one before has written: a barrier comes before each.", "shared race"),
             Hint("In a step, only the threads below offset add, and the first offset is half the block.", "bounds|uninitialised"),
+            Hint("Block b adds the elements from b * blockDim.x on.", "value", r"sums\[1\]"),
             Hint("The offsets are half the block, a quarter, and so on, down to 1.", "result"),
         ),
-        "Both trees add the same number of times. But neighbors now read neighbors: 32 words in 32 banks.",
+        "Both trees add the same number of times. But where neighbors read neighbors, 32 words are in 32 banks.",
         (
             Wrong("__syncthreads();", "", "barrier comes before each"),
-            Wrong("if (t < offset) ", "", "only the threads below|barrier comes before"),
+            Wrong("if (t < offset) ", "", "only the threads below"),
             Wrong("offset > 0", "offset > 1", "down to 1"),
+            Wrong("blockIdx.x * blockDim.x + t", "t", "from b \\* blockDim.x on"),
         ),
         (
             Target("l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0, "bank conflicts of the loads"),
@@ -227,10 +230,10 @@ __global__ void block_sum(const int *x, int *sums, int n) {
             Hint("Thread 0 reads the sums of other warps: only after a barrier of the block.", "shared race"),
             Hint("A thread without an element takes part in the shuffles, with 0.", "bounds", r"\bx\["),
             Hint("Four warps need four words of shared memory, one for each.", "bounds"),
-            Hint("Each warp's sum must be written once, by its lane 0, and all four added.", "result"),
+            Hint("Block b adds the x[i] from i = 128 * b on, with i < n. Each warp's sum is written once, by its lane 0, and all four are added.", "result"),
             Hint("Some warp has not written its sum.", "uninitialised"),
         ),
-        "Registers first, then shared memory: one barrier and four words per block instead of a tree with a barrier per step.",
+        "Registers first, then shared memory, takes one barrier and four words per block, where a tree in shared memory takes a barrier per step.",
         (
             Wrong("__syncthreads();", "__syncwarp();", "barrier of the block"),
             Wrong("threadIdx.x % 32 == 0", "threadIdx.x == 0", "Lane 0 of each of the four"),
@@ -262,6 +265,7 @@ __global__ void one_add(const int *x, int *result, int n) {
         (
             Hint("All threads of the grid take turns at one word of global memory. Let those of a block add in shared memory, and one of them send the sum.", "target"),
             Hint("The blocks of the grid meet at result[0]: there, too, the addition must be atomic.", "race", r"result\[0\]"),
+            Hint("Several threads add to the sum of the block at once: there, too, the addition must be atomic.", "shared race", "instead of"),
             Hint("Between clearing the sum, adding to it and reading it, all threads of the block wait.", "shared race"),
             Hint("Threads without an element add nothing, but they reach the barriers.", "bounds"),
             Hint("Shared memory has no values at first: one thread writes 0.", "uninitialised"),
@@ -275,55 +279,6 @@ __global__ void one_add(const int *x, int *result, int n) {
             Wrong("if (threadIdx.x == 0) atomicAdd(&result[0], of_block)", "if (threadIdx.x == 0) result[0] += of_block", "must be atomic"),
         ),
         (Target("l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", 4, "sectors of atomic additions to global memory"),),
-    ),
-    Exercise(
-        "moments",
-        """
-__global__ void moments(const int *x, int *result, int n) {
-    int sum = 0, squares = 0;
-    for (int i = threadIdx.x; i < n; i += 32) sum += x[i];
-    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffff, sum, offset);
-    squares = sum * sum;
-    if (threadIdx.x == 0) {
-        result[0] = sum;
-        result[1] = squares;
-    }
-}
-""",
-        """
-__global__ void moments(const int *x, int *result, int n) {
-    int sum = 0, squares = 0;
-    for (int i = threadIdx.x; i < n; i += 32) {
-        int value = x[i];
-        sum += value;
-        squares += value * value;
-    }
-    for (int offset = 16; offset > 0; offset /= 2) {
-        sum += __shfl_down_sync(0xffffffff, sum, offset);
-        squares += __shfl_down_sync(0xffffffff, squares, offset);
-    }
-    if (threadIdx.x == 0) {
-        result[0] = sum;
-        result[1] = squares;
-    }
-}
-""",
-        moments,
-        (Launch(1, 32, (whole(32, dtype="i4"), untouched(2, "i4"), 32)), Launch(1, 32, (whole(200, dtype="i4"), untouched(2, "i4"), 150))),
-        (
-            Hint("The square of the sum is not the sum of the squares: square each element.", like=sum_squared),
-            Hint("The array is read twice. Add both sums in one pass.", "target"),
-            Hint("One lane writes the results, after both sums have gone through the shuffles.", "race"),
-            Hint("Both sums take the same way: over the elements of a lane, then over the lanes.", "result"),
-        ),
-        "The variance is squares / n - (sum / n)², so one pass is enough for it: what costs time is fetching the elements, not adding them.",
-        (
-            Wrong("        squares += __shfl_down_sync(0xffffffff, squares, offset);\n", "", "same way"),
-            Wrong("        squares += value * value;\n", "    }\n    for (int i = threadIdx.x; i < n; i += 32) {\n        squares += x[i] * x[i];\n", "in one pass"),
-            Wrong("squares += value * value", "squares += value", "same way"),
-            Wrong("    if (threadIdx.x == 0) {\n        result[0] = sum;\n        result[1] = squares;\n    }", "    result[0] = sum;\n    result[1] = squares;", "One lane writes"),
-        ),
-        (Target("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 5, "requests to load from global memory"),),
     ),
     Exercise(
         "argmax",
@@ -352,113 +307,22 @@ __global__ void argmax(const int *x, int *at) {
 }
 """,
         argmax,
-        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (whole(128, 5, "i4"), untouched(4, "i4")))),
+        (Launch(1, 32, (whole(32, dtype="i4"), untouched(1, "i4"))), Launch(2, 64, (largest_at(0, 52, 81, 89, 127) - 2000, untouched(4, "i4")))),
         (
             Hint("This is the largest element itself. Its lane must go with it through the shuffles, in a second variable.", like=only_max),
             Hint("Of several largest elements, the last one has won. The first one should.", like=last_argmax),
-            Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result", r"at\[\d\] is \d+, not"),
-            Hint("Both shuffles are for all lanes. Only the exchange is in the if."),
+            Hint("at has one element per warp, which its lane 0 writes: at[i / 32].", "missing|bounds", r"\bat\["),
+            Hint("at is the lane of the largest element, from 0 to 31. Where two elements are equal, the one in the lower lane wins.", "result"),
         ),
-        "A pair travels as two values. The rule for equal elements makes the result independent of the order of comparisons.",
+        "A value and its lane must travel together from lane to lane. The rule for equal elements makes the result independent of the order of comparisons.",
         (
             Wrong(" || (other == most && there < where)", "", "lower lane wins"),
+            Wrong("offset = 16", "offset = 8", "lane of the largest"),
+            Wrong("i % 32 == 0", "i % 32 == 1", "lane of the largest"),
             Wrong("there < where", "there > where", "last one has won"),
             Wrong("            where = there;\n", "", "lower lane wins"),
             Wrong("        int there = __shfl_down_sync(0xffffffff, where, offset);\n        if (other > most || (other == most && there < where)) {\n",
-                  "        if (other >= most) {\n            int there = __shfl_down_sync(0xffffffff, where, offset);\n", "for all lanes|lower lane"),
-        ),
-    ),
-    Exercise(
-        "block_scan",
-        (("int left = t >= offset ? tile[t - offset] : 0;\n        __syncthreads();\n        tile[t] += left", "if (t >= offset) tile[t] += tile[t - offset]"),),
-        """
-__global__ void block_scan(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t;
-    tile[t] = x[i];
-    for (int offset = 1; offset < 64; offset *= 2) {
-        __syncthreads();
-        int left = t >= offset ? tile[t - offset] : 0;
-        __syncthreads();
-        tile[t] += left;
-    }
-    y[i] = tile[t];
-}
-""",
-        block_scan,
-        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
-        (
-            Hint("One thread reads tile[t - offset] while another one adds to it. Read into a register, wait, and then add.", "shared race"),
-            Hint("tile[t - offset] exists only where t >= offset.", "bounds"),
-            Hint("y[i] is the sum of the block's elements up to x[i]. The offsets are 1, 2, 4, ..., 32.", "result"),
-            Hint("All threads must reach both barriers, also those that add nothing."),
-        ),
-        "Where threads read words that others are about to change, a step has two barriers: one after the writing, one after the reading.",
-        (
-            Wrong("        __syncthreads();\n        tile[t] += left;", "        tile[t] += left;", "Read into a register"),
-            Wrong("t >= offset ? tile[t - offset] : 0", "tile[t - offset]", "only where"),
-            Wrong("offset < 64", "offset < 32", "The offsets are"),
-            Wrong("        __syncthreads();\n        tile[t] += left;", "        if (t >= offset) {\n            __syncthreads();\n            tile[t] += left;\n        }", "All threads must reach|wait, and then add"),
-        ),
-    ),
-    Exercise(
-        "sweep",
-        """
-__global__ void sweep(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t;
-    tile[t] = x[i];
-    for (int d = 1; d < 64; d *= 2) {  // up: each pair's sum goes to its right element
-        __syncthreads();
-        int right = 2 * d * (t + 1) - 1;
-        if (right < 64) tile[right] += tile[right - d];
-    }
-    __syncthreads();
-    // down: the last element becomes 0; then, from the widest pairs to the narrowest, ...
-    y[i] = tile[t];
-}
-""",
-        """
-__global__ void sweep(const int *x, int *y) {
-    __shared__ int tile[64];
-    int t = threadIdx.x, i = blockIdx.x * 64 + t;
-    tile[t] = x[i];
-    for (int d = 1; d < 64; d *= 2) {
-        __syncthreads();
-        int right = 2 * d * (t + 1) - 1;
-        if (right < 64) tile[right] += tile[right - d];
-    }
-    __syncthreads();
-    if (t == 0) tile[63] = 0;
-    for (int d = 32; d > 0; d /= 2) {
-        __syncthreads();
-        int right = 2 * d * (t + 1) - 1;
-        if (right < 64) {
-            int left = tile[right - d];
-            tile[right - d] = tile[right];
-            tile[right] += left;
-        }
-    }
-    __syncthreads();
-    y[i] = tile[t];
-}
-""",
-        sweep,
-        (Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
-        (
-            Hint("This sum contains x[i] itself: those before it are wanted.", "result", "element behind it"),
-            Hint("The sums begin before a thread's own element, so the first one is 0: has tile[63] become 0 after the way up?", "result", r"y\[0\]"),
-            Hint("On the way down, the left element of a pair gets the right one's value, and the right one the sum of both.", "result"),
-            Hint("There must be a barrier before each step, in both directions, and before the tile is read.", "shared race"),
-            Hint("Pairs exist only where right < 64.", "bounds"),
-            Hint("All threads must reach the barrier of a step, also those without a pair."),
-        ),
-        "Up and down take about 2n additions, where the scan with offsets takes n log n, but twice as many steps.",
-        (
-            Wrong("    if (t == 0) tile[63] = 0;\n", "", r"tile\[63\] become 0"),
-            Wrong("            tile[right] += left;\n", "", "sum of both"),
-            Wrong("    }\n    __syncthreads();\n    y[i]", "    }\n    y[i]", "before the tile is read"),
-            Wrong("tile[right - d] = tile[right];\n            tile[right] += left;", "tile[right] += left;\n            tile[right - d] = tile[right];", "right one's value|become 0"),
+                  "        if (other >= most) {\n            int there = __shfl_down_sync(0xffffffff, where, offset);\n", "neither in an if"),
         ),
     ),
     Exercise(
@@ -506,15 +370,16 @@ __global__ void count_above(const int *x, int *counts, int limit) {
         count_above,
         (Launch(2, 8, (whole(16, dtype="i4"), untouched(2, "i4"), 4)), Launch(2, 64, (whole(128, dtype="i4"), untouched(2, "i4"), 6))),
         (
-            Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race"),
-            Hint("counts[b] is for how many threads of block b x[i] > limit. It begins as -1 here: assign the count instead of adding it.", "result", r"is (-?\d+), not"),
-            Hint("All threads of the block must call __syncthreads_count, also those whose element is not above the limit."),
+            Hint("All threads change one word. __syncthreads_count(condition) is a barrier that returns for how many threads of the block the condition is true.", "race", "instead of"),
+            Hint("Thread 0 of each block writes its count: counts[blockIdx.x].", "race|bounds", r"counts\["),
+            Hint("counts[b] is for how many threads of block b x[i] > limit.", "result"),
         ),
         "A barrier can also count, or say whether all threads agree (__syncthreads_and) or any (__syncthreads_or).",
         (
-            Wrong("int count = __syncthreads_count(x[i] > limit);", "int count = 0;\n    if (x[i] > limit) count = __syncthreads_count(1);", "must call __syncthreads_count|assign the count"),
-            Wrong("counts[blockIdx.x] = count", "counts[blockIdx.x] += count", "instead of adding"),
+            Wrong("int count = __syncthreads_count(x[i] > limit);", "int count = 0;\n    if (x[i] > limit) count = __syncthreads_count(1);", "must reach the barrier"),
+            Wrong("counts[blockIdx.x] = count", "counts[blockIdx.x] += count", "assign it"),
             Wrong("if (threadIdx.x == 0) counts[blockIdx.x] = count;", "if (x[i] > limit) counts[blockIdx.x] += 1;", "All threads change"),
+            Wrong("counts[blockIdx.x] = count", "counts[threadIdx.x] = count", "Thread 0 of each block"),
         ),
         about=("__syncthreads_count",),
     ),

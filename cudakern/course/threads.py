@@ -50,7 +50,11 @@ def volume(v: Any, nx: int, ny: int, nz: int) -> None:
 
 
 def lanes(warp: Any, lane: Any) -> None:
-    warp[:], lane[:] = np.divmod(np.arange(warp.size), 32)
+    lanes_of_grid(warp, lane, 40 if warp.size == 80 else 96)
+
+
+def lanes_of_grid(warp: Any, lane: Any, block: int = 1024) -> None:
+    warp[:], lane[:] = np.divmod(np.arange(warp.size) % block, 32)
 
 
 def votes(x: Any, counts: Any, n: int) -> None:
@@ -96,21 +100,6 @@ times_second = partial(_times, lambda found: found[0] + 1)
 times_lane_0 = partial(_times, lambda found: 0)
 
 
-def warp_scan(x: Any, y: Any) -> None:
-    y[:] = x.reshape(-1, 32).cumsum(axis=1).ravel()
-
-
-def compact(x: Any, y: Any) -> None:
-    for warp in range(0, x.size, 32):
-        kept = x[warp : warp + 32]
-        kept = kept[kept > 0]
-        y[warp : warp + kept.size] = kept
-
-
-def holes(x: Any, y: Any) -> None:
-    y[:] = np.where(x > 0, x, y)
-
-
 def stencil(x: Any, y: Any, n: int) -> None:
     y[:n] = np.convolve(x[:n], np.ones(5, x.dtype), "same")
 
@@ -128,15 +117,15 @@ __global__ void squares(const float *x, float *y, int n) {
         squares,
         (Launch(1, 32, (whole(32), untouched(32), 32)), Launch(4, 256, (whole(1024), untouched(1024), 1000))),
         (
-            Hint("A thread whose element is n or more must not write: test i < n.", "outside"),
+            Hint("A thread whose element is n or more must not write: test i < n.", "idle|outside"),
             Hint("y[i] is x[i] times itself.", "value"),
             Hint("The element of a thread is blockIdx.x * blockDim.x + threadIdx.x. A thread whose element is n or more must not write: test i < n."),
         ),
-        "With n = 1000, 24 of the 1024 threads do nothing. Without the test they would write beyond the end of the array, into memory that may belong to something else.",
+        "With n = 1000, 24 of the 1024 threads do nothing. Without a test they would write beyond the end of the array, into memory that may belong to something else.",
         (
             Wrong("if (i < n) ", "", r"y\[1000\] is .*, not -1.0 .* test i < n"),
             Wrong("i < n", "i <= n", r"y\[1000\]"),
-            Wrong("blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*The element of a thread"),
+            Wrong("blockIdx.x * blockDim.x + ", "", r"squares.cu:4: .* y\[0\], which thread 0 .*All blocks use the same elements"),
             Wrong("int n", "int count", r"does not accept it.*squares.cu:4:.* error: .*n"),
             Wrong("squares(", "square(", r"name must be squares: unknown kernel 'squares'"),
             Wrong("float", "double", r"must be a float64 array, not float32"),
@@ -184,9 +173,8 @@ __global__ void mirror(const unsigned char *image, unsigned char *out, int width
         ),
         (
             Hint("The mirror image of the first pixel of a row, x = 0, is the last one, width - 1. So that of x is width - 1 - x.", "bounds", r"thread \(0, "),
-            Hint("There are threads to the right of the picture and below it: test both x < width and y < height.", "bounds|outside"),
-            Hint("A row has `width` pixels, so pixel (x, y) is element y * width + x.", "race", "correct "),
-            Hint("Beyond the end of a row, the next one begins: test both x < width and y < height.", "race"),
+            Hint("There are threads to the right of the picture and below it, and beyond the end of a row, the next one begins: test both x < width and y < height.", "idle|outside"),
+            Hint("A row has `width` pixels, so pixel (x, y) is element y * width + x.", "race"),
             Hint("x comes from blockIdx.x, y from blockIdx.y. Pixel (x, y) is element y * width + x, and its mirror image is element y * width + width - 1 - x. Test both x < width and y < height."),
         ),
         "For 76 x 62 pixels, 5 x 4 blocks of 16 x 16 threads are 80 x 64 threads: some are beyond the right edge and below the picture.",
@@ -211,18 +199,23 @@ __global__ void reverse_blocks(int *x) {
         reverse_blocks,
         (Launch(4, 64, (whole(256, 1000, np.int32),)),),
         (
+            Hint("Let the elements go through an array that the block shares: __shared__ int tile[64].", "target"),
             Hint("The last element of a tile of 64 is tile[63]: thread t takes tile[63 - t].", "bounds", "tile"),
             Hint("The first thread takes the last element of the tile: thread t takes tile[63 - t].", "result"),
             Hint("An element must be in the tile before another thread overwrites it. Block b has the elements from 64 * b on.", "global race|global bounds"),
             Hint("Thread t stores its element in tile[t] and then reads tile[63 - t], which another thread stores. Between the two, all threads must wait: __syncthreads()."),
         ),
-        "After the barrier, the whole tile has been written. (Without shared memory, a thread could overwrite an element that another one has not read yet.)",
+        "All elements are read before the barrier and written after it. Without it, a thread could overwrite an element that another one has not read yet.",
         (
-            Wrong("__syncthreads();", "", r"__syncthreads\(\) between lines 5 and 7.*all threads must wait"),
-            Wrong("__shared__ int", "int", "an array of its own"),
-            Wrong("blockIdx.x * 64 + ", "", "the elements from 64"),
+            Wrong("__syncthreads();", "", "nothing orders the two.*all threads must wait"),
+            Wrong("__shared__ int", "int", "a variable of its own"),
+            Wrong("blockIdx.x * 64 + ", "", "All blocks use the same elements"),
             Wrong("63 - threadIdx.x", "64 - threadIdx.x", r"tile\[63\]: thread t"),
+            Wrong("__syncthreads();", "if (threadIdx.x < 32) __syncthreads();", "out of the if"),
+            Wrong("__shared__ int tile[64];\n    int i = blockIdx.x * 64 + threadIdx.x;\n    tile[threadIdx.x] = x[i];\n    __syncthreads();\n    x[i] = tile[63 - threadIdx.x];",
+                  "int first = blockIdx.x * 64, value = x[first + 63 - threadIdx.x];\n    __syncthreads();\n    x[first + threadIdx.x] = value;", "go through an array that the block shares"),
         ),
+        (Target("smsp__sass_inst_executed_op_shared_ld.sum", np.inf, "loads from shared memory", least=1),),
     ),
     Exercise(
         "saxpy",
@@ -236,7 +229,6 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
         saxpy,
         (Launch(2, 8, (2.0, whole(13), whole(14)[:13], 13)), Launch(4, 64, (3.0, whole(256), whole(257)[:256], 200))),
         (
-            Hint("Every thread does what one alone should do. Keep the line, but give each thread one i instead of the loop.", "race", "loop"),
             Hint("y[i] is added, too: the new y[i] is a * x[i] plus the old one.", like=times),
             Hint("More threads run than there are elements: test i < n.", "bounds"),
             Hint("Each y[i] with i < n becomes a * x[i] + y[i], once.", "result"),
@@ -244,7 +236,7 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
         ),
         "A loop whose rounds do not depend on each other becomes a grid: its body stays, and its counter is the thread's index.",
         (
-            Wrong("if (i < n) ", "for (int i = 0; i < n; ++i) ", "Every thread does what one alone"),
+            Wrong("if (i < n) ", "for (int i = 0; i < n; ++i) ", "Every thread does the work of all"),
             Wrong(" + y[i]", "", r"plus the old one"),
             Wrong("if (i < n) ", "", "test i < n"),
             Wrong("if (i < n) y[i] = a * x[i] + y[i];", "if (i < n) y[i] += a * x[i] + y[i];", "once"),
@@ -262,15 +254,16 @@ __global__ void neighbors(const int *x, int *y, int n) {
         neighbors,
         (Launch(2, 8, (whole(12, dtype="i4"), untouched(12, "i4"), 12)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 128))),
         (
+            Hint("A thread whose i is n or more must do nothing.", "idle"),
             Hint("Thread 0 has no left neighbor. Let it use element 0 instead: max(i - 1, 0).", "bounds", r"x\[-1\]|before"),
             Hint("The last element has no right neighbor. Let it use itself instead: min(i + 1, n - 1).", "bounds", r"\bx\["),
             Hint("At the ends, the missing neighbor counts as the element itself, not as the one at the other end.", like=around),
             Hint("At the ends, the missing neighbor counts as the element itself, not as 0.", like=with_zeros),
-            Hint("A thread whose i is n or more must do nothing.", "bounds"),
             Hint("y[i] is the sum of x[i] and its two neighbors. At the ends, the element itself counts for the missing one.", "result"),
         ),
-        "An index that is clamped stays in the array. Only the ends are affected, and no thread needs a branch of its own.",
+        "An index that is clamped, as by max(i - 1, 0), stays in the array, and no thread needs a branch of its own.",
         (
+            Wrong("if (i < n) ", "", "i is n or more"),
             Wrong("max(i - 1, 0)", "i - 1", r"max\(i - 1, 0\)"),
             Wrong("min(i + 1, n - 1)", "i + 1", r"min\(i \+ 1, n - 1\)"),
             Wrong("x[max(i - 1, 0)] + x[i] + x[min(i + 1, n - 1)]", "x[(i + n - 1) % n] + x[i] + x[(i + 1) % n]", "the other end"),
@@ -291,41 +284,46 @@ __global__ void volume(int *v, int nx, int ny, int nz) {
         volume,
         (Launch((1, 1, 2), (4, 2, 2), (untouched(24, "i4"), 3, 2, 4)), Launch((2, 2, 1), (4, 4, 4), (untouched(8 * 5 * 3, "i4"), 8, 5, 3))),
         (
+            Hint("Each of the three coordinates has a limit of its own, nx, ny and nz: beyond the end of a row, the next one begins.", "idle"),
             Hint("Threads that differ only in z write the same element: z belongs in the index, too.", "race", r"thread \((\d+), (\d+), \d+\) of block .* thread \(\1, \2, \d+\)"),
-            Hint("Beyond the end of a row, the next one begins. Each of the three coordinates has a limit of its own.", "race"),
-            Hint("Each of the three coordinates has a limit of its own: nx, ny and nz.", "bounds"),
-            Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row. An element becomes 100 * z + 10 * y + x.", "result"),
+            Hint("A layer has ny rows of nx elements, so z * ny + y rows come before a thread's row. An element becomes 100 * z + 10 * y + x."),
         ),
         "Memory has one dimension. With each further one, multiply what there is by the next length and add the next coordinate.",
         (
             Wrong("(z * ny + y) * nx + x", "y * nx + x", "z belongs in the index"),
             Wrong("(z * ny + y) * nx + x", "(x * ny + y) * nz + z", "so z \\* ny \\+ y rows"),
+            Wrong("(z * ny + y) * nx + x", "(z * nx + y) * ny + x", "so z \\* ny \\+ y rows"),
+            Wrong("x < nx && y < ny", "x < ny && y < nx", "ny rows of nx"),
             Wrong(" && z < nz", "", "limit of its own"),
             Wrong("x < nx && ", "", "limit of its own"),
         ),
     ),
     Exercise(
         "lanes",
-        (("t / 32;\n    lane[t] = t % 32", "threadIdx.y;\n    lane[t] = threadIdx.x"),),
+        (("    int t = threadIdx.y * blockDim.x + threadIdx.x;\n", ""), ("t / 32", "threadIdx.y"), ("t % 32", "threadIdx.x")),
         """
 __global__ void lanes(int *warp, int *lane) {
+    int i = (blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
     int t = threadIdx.y * blockDim.x + threadIdx.x;
-    warp[t] = t / 32;
-    lane[t] = t % 32;
+    warp[i] = t / 32;
+    lane[i] = t % 32;
 }
 """,
         lanes,
-        (Launch(1, (8, 4), (untouched(32, "i4"), untouched(32, "i4"))), Launch(1, (16, 6), (untouched(96, "i4"), untouched(96, "i4")))),
+        (Launch(2, (8, 5), (untouched(80, "i4"), untouched(80, "i4"))), Launch(3, (16, 6), (untouched(288, "i4"), untouched(288, "i4")))),
         (
-            Hint("threadIdx.x counts the threads of one row of the block. A warp goes on into the next row: use t.", "result"),
-            Hint("t is right as it is: each thread of the block has another one.", "race"),
-            Hint("t is right as it is: it is less than the number of threads.", "bounds"),
+            Hint("Each block begins with a warp of its own. Number the threads of the block, not those of the grid: t = threadIdx.y * blockDim.x + threadIdx.x.", like=lanes_of_grid),
+            Hint("threadIdx.x counts the threads of one row of the block. A warp goes on into the next row: its threads are 32 in a row of t = threadIdx.y * blockDim.x + threadIdx.x.", "result"),
+            Hint("i is right as it is: each thread of the grid has another one.", "race|bounds"),
         ),
-        "The threads of a block are numbered along x first, and 32 of them are a warp. Its rows do not matter to the hardware.",
+        "The threads of a block are numbered along x first, and 32 of them are a warp. Its rows do not matter to the hardware, and no warp has threads of two blocks.",
         (
             Wrong("t % 32", "threadIdx.x % 32", "goes on into the next row"),
             Wrong("t / 32", "threadIdx.x / 32", "goes on into the next row"),
-            Wrong("threadIdx.y * blockDim.x + threadIdx.x", "threadIdx.x", "another one"),
+            Wrong("t = threadIdx.y * blockDim.x + threadIdx.x", "t = threadIdx.x", "goes on into the next row"),
+            Wrong("t = threadIdx.y * blockDim.x + threadIdx.x", "t = threadIdx.x * blockDim.y + threadIdx.y", "goes on into the next row"),
+            Wrong("t = threadIdx.y * blockDim.x + threadIdx.x", "t = i", "begins with a warp of its own"),
+            Wrong("(blockIdx.x * blockDim.y + threadIdx.y) * blockDim.x", "blockIdx.x * blockDim.x", "i is right as it is"),
         ),
     ),
     Exercise(
@@ -385,13 +383,13 @@ __global__ void slopes(const int *x, int *y) {
             Hint("Each warp loads twice. The next element is already in a register of the next lane: __shfl_down_sync(0xffffffff, mine, 1).", "target"),
             Hint("__shfl_up_sync fetches the value of the lane below, and __shfl_down_sync that of the lane above.", like=slopes_up),
             Hint("y[i] is the next element of the same warp less x[i], and 0 for lane 31.", "result"),
-            Hint("All 32 lanes must call the shuffle: not within an if, and not after one that lets lanes return."),
         ),
         "A shuffle passes registers between the lanes of a warp. Lane 31, which has no lane above it, gets its own value.",
         (
             Wrong("__shfl_down_sync", "__shfl_up_sync", "that of the lane above"),
             Wrong("__shfl_down_sync(0xffffffff, mine, 1)", "i % 32 < 31 ? x[i + 1] : mine", "loads twice"),
-            Wrong("    int next = __", "    int next = 0;\n    if (i % 32 < 31) next = __", "All 32 lanes|0 for lane 31"),
+            Wrong("    int next = __", "    int next = 0;\n    if (i % 32 < 31) next = __", "neither in an if"),
+            Wrong("int next = __shfl_down_sync(0xffffffff, mine, 1);\n    y[i] = next - mine", "y[i] = i % 32 < 31 ? __shfl_down_sync(0xffffffff, mine, 1) - mine : 0", r"behind \?"),
             Wrong("next - mine", "mine - next", "less x"),
         ),
         (Target("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 4, "requests to load from global memory"),),
@@ -409,7 +407,7 @@ __global__ void above_min(const int *x, int *y) {
 }
 """,
         above_min,
-        (Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))), Launch(2, 64, (whole(128, 1000, "i4"), untouched(128, "i4")))),
+        (Launch(1, 32, (np.roll(whole(32, 90, "i4") + 5, 7), untouched(32, "i4"))), Launch(2, 64, (whole(128, 1000, "i4") + 5000, untouched(128, "i4")))),
         (
             Hint("y[i] is what x[i] has above the minimum.", like=only_min),
             Hint(
@@ -419,7 +417,7 @@ __global__ void above_min(const int *x, int *y) {
             Hint("y[i] is x[i] less the minimum.", "result", "-1 times"),
             Hint("Each lane must hear of all others: take the smaller value for the offsets 16, 8, 4, 2 and 1.", "result"),
         ),
-        "With xor, the lanes of each pair exchange their values, so after five steps every lane has the result. With down, only lane 0 has it.",
+        "With xor, the lanes of each pair exchange their values, so after five steps every lane has the result. With down, only lane 0 has it, and must tell it to the others.",
         (
             Wrong("offset = 16", "offset = 8", "for the offsets 16"),
             Wrong("x[i] - least", "least", "above the minimum"),
@@ -437,7 +435,7 @@ __global__ void times_first(const int *x, int *y) {
 }
 """,
         times_first,
-        (Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4")))),
+        (Launch(1, 32, (whole(32, dtype="i4") * (np.arange(32) > 6), untouched(32, "i4"))), Launch(2, 64, (-whole(128, dtype="i4") * (np.arange(128) % 32 > 9), untouched(128, "i4")))),
         (
             Hint("Lane 0 has a 0. Ask all lanes which of them has not, __ballot_sync(0xffffffff, x[i] != 0), and take the lowest of them.", like=times_lane_0),
             Hint("__ffs counts bits from 1: the lowest lane is one less.", like=times_second),
@@ -445,71 +443,12 @@ __global__ void times_first(const int *x, int *y) {
             Hint("All lanes vote, and all have a result: none may return before.", "missing"),
             Hint("y[i] is x[i] times the first element that is not 0.", "result", "the same"),
             Hint("source is the lowest lane whose bit is set in the vote.", "result"),
-            Hint("All 32 lanes must vote, and all must call the shuffle."),
         ),
-        "The vote finds the lane, and the shuffle takes its value to all others. Nothing of this needs memory.",
+        "A vote can find the lane, and a shuffle take its value to all others. Nothing of this needs memory.",
         (
             Wrong(" - 1;", ";", "one less"),
             Wrong("__ffs(__ballot_sync(0xffffffff, x[i] != 0)) - 1", "31 - __clz(__ballot_sync(0xffffffff, x[i] != 0))", "lowest one"),
             Wrong("x[i] != 0)) - 1", "x[i] == 0)) - 1", "which of them has not"),
-        ),
-    ),
-    Exercise(
-        "warp_scan",
-        (("if (lane >= offset) ", ""),),
-        """
-__global__ void warp_scan(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
-    int sum = x[i];
-    for (int offset = 1; offset < 32; offset *= 2) {
-        int left = __shfl_up_sync(0xffffffff, sum, offset);
-        if (lane >= offset) sum += left;
-    }
-    y[i] = sum;
-}
-""",
-        warp_scan,
-        (Launch(1, 32, (whole(32, dtype="i4") + 1, untouched(32, "i4"))), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4")))),
-        (
-            Hint("y[i] contains x[i], too. This sum ends with the lane before it.", "result", "element before it"),
-            Hint("A lane that has no lane `offset` below it gets its own value back, and must not add it: test lane >= offset.", "result", r"y\[0\]"),
-            Hint("__shfl_up_sync brings the sum of the lane `offset` below. The offsets are 1, 2, 4, 8 and 16: what a lane adds covers twice as many elements each time.", "result"),
-            Hint("All lanes must call the shuffle. Only the addition may be in the if."),
-        ),
-        "After the step with offset d, each lane has the sum of the 2d elements that end with its own. Five steps, and no barrier.",
-        (
-            Wrong("lane >= offset", "lane > offset", "The offsets are"),
-            Wrong("y[i] = sum", "y[i] = sum - x[i]", "ends with the lane before it"),
-            Wrong("int left = __shfl_up_sync(0xffffffff, sum, offset);\n        if (lane >= offset) sum += left;",
-                  "if (lane >= offset) sum += __shfl_up_sync(0xffffffff, sum, offset);", "Only the addition"),
-            Wrong("offset *= 2", "offset += 1", "The offsets are"),
-        ),
-    ),
-    Exercise(
-        "compact",
-        (("unsigned kept = __ballot_sync(0xffffffff, x[i] > 0);\n    int place = __popc(kept & ((1u << lane) - 1))", "int place = lane"),),
-        """
-__global__ void compact(const int *x, int *y) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x, lane = i % 32;
-    unsigned kept = __ballot_sync(0xffffffff, x[i] > 0);
-    int place = __popc(kept & ((1u << lane) - 1));
-    if (x[i] > 0) y[i - lane + place] = x[i];
-}
-""",
-        compact,
-        (Launch(1, 32, (whole(32, 4, "i4") * (np.arange(32) % 3 > 0), untouched(32, "i4"))), Launch(2, 64, (whole(128, 3, "i4"), untouched(128, "i4")))),
-        (
-            Hint("Elements have stayed where they were. An element's place is the number of lanes below its own that keep theirs.", like=holes),
-            Hint("Each warp has 32 places of its own, from i - lane on.", "race", r"thread \d+ \(block"),
-            Hint("Only lanes that keep their element write it. __popc(kept) counts all of them. Count those below: keep only the lower `lane` bits, kept & ((1u << lane) - 1).", "race"),
-            Hint("The first element that is kept belongs at place 0: a lane does not count itself.", "result", r"is -1, not"),
-            Hint("y[i - lane + place] = x[i], where place is the number of lower lanes with an element above 0.", "result"),
-        ),
-        "Each lane finds its place without asking another one: the vote tells every lane what all others do.",
-        (
-            Wrong("kept & ((1u << lane) - 1)", "kept", "keep only the lower"),
-            Wrong("(1u << lane) - 1", "(2u << lane) - 1", "does not count itself"),
-            Wrong("__popc(kept & ((1u << lane) - 1))", "lane", "stayed where they were"),
         ),
     ),
     Exercise(
@@ -537,11 +476,12 @@ __global__ void stencil(const int *x, int *y, int n) {
 }
 """,
         stencil,
-        (Launch(1, 64, (whole(28, dtype="i4"), untouched(28, "i4"), 28)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127))),
+        (Launch(2, 64, (whole(127, dtype="i4"), untouched(127, "i4"), 127)), Launch(1, 64, (whole(64, dtype="i4"), untouched(64, "i4"), 64)), Launch(2, 64, (whole(128, dtype="i4"), untouched(128, "i4"), 127))),
         (
             Hint("The tile needs two more elements on each side, 68 in all, so thread t's own element is tile[t + 2].", "bounds", "tile"),
+            Hint("A thread whose i is n or more has no element: it loads 0, and writes nothing.", "idle"),
             Hint("Elements before the first one and behind the last one count as 0, and must not be read.", "bounds"),
-            Hint("A thread reads what others have loaded: a barrier must be between, which all threads reach.", "shared race"),
+            Hint("A thread reads what others have loaded: a barrier must be between.", "shared race"),
             Hint("Each element is loaded by five threads. Load it into the tile once, and the halo by two threads of the block.", "target"),
             Hint("y[i] is the sum of the five elements from x[i - 2] to x[i + 2], also where another block has them. Those that do not exist count as 0.", "result"),
             Hint("The tile has elements that no thread has loaded: the halo is two on each side.", "uninitialised"),
@@ -551,8 +491,10 @@ __global__ void stencil(const int *x, int *y, int n) {
             Wrong("__syncthreads();", "", "barrier must be between"),
             Wrong("        tile[t + 64] = i + 64 < n ? x[i + 64] : 0;\n", "", "halo is two on each side|count as 0"),
             Wrong("i >= 2 ? x[i - 2] : 0", "x[i - 2]", "must not be read"),
+            Wrong("    if (i < n) y", "    y", "writes nothing"),
+            Wrong("i + 64 < n", "i + 64 <= n", "must not be read"),
             Wrong("tile[64 + 4]", "tile[64]", "68 in all"),
-            Wrong(": 0;\n    }\n    __syncthreads();", ": 0;\n        __syncthreads();\n    }", "all threads reach"),
+            Wrong(": 0;\n    }\n    __syncthreads();", ": 0;\n        __syncthreads();\n    }", "out of the if"),
         ),
         (Target("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 8, "requests to load from global memory"),),
     ),

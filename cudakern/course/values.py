@@ -45,6 +45,8 @@ def largest_of_bits(x: Any, result: Any, n: int) -> None:
     result.view("i4")[0] = max(result.view("i4")[0], x[:n].view("i4").max())
 
 
+RISING = np.sort(whole(60, 1000)) - 2000
+
 EXERCISES = (
     Exercise(
         "pack_bits",
@@ -151,15 +153,15 @@ __global__ void moving_sum(const int *x, int *y, int rows, int columns) {
         (
             Hint("Each element is loaded four times. Keep the three before in variables of the thread, and move them on in each row.", "target"),
             Hint("This sum keeps growing: the element four rows above must leave it.", like=running_sum),
-            Hint("There are `columns` columns: the other threads do nothing.", "bounds"),
-            Hint("Two threads write the same element: `columns` is the length of a row, and the threads beyond it do nothing.", "race"),
+            Hint("There are `columns` columns: the other threads do nothing.", "idle"),
+            Hint("There are `rows` rows of `columns` elements, and each column has one thread.", "bounds|race"),
             Hint("y[row] is the sum of x[row] and the three elements above it, as far as they exist.", "result"),
         ),
-        "The indices of `before` are constants, so it lives in registers. Had it been a ring with a moving index, it would be in local memory.",
+        "Variables, and arrays whose indices are constants, live in registers. A ring with a moving index would be in local memory.",
         (
             Wrong("        before[0] = before[1];\n        before[1] = before[2];\n        before[2] = value;", "        before[0] += value;", "keeps growing"),
             Wrong("before[0] = before[1];\n        before[1] = before[2];", "before[1] = before[2];\n        before[0] = before[1];", "three elements above"),
-            Wrong("if (column >= columns) return;", "", "other threads do nothing|do nothing"),
+            Wrong("if (column >= columns) return;", "", "other threads do nothing"),
             Wrong("int value = x[row * columns + column];", "int value = x[row * columns + column];\n        if (row > 2) before[0] = x[(row - 3) * columns + column];", "Keep the three"),
         ),
         (Target("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 20, "requests to load from global memory"),),
@@ -179,12 +181,11 @@ __global__ void bincount(const int *x, int *counts) {
         (
             Hint("Lanes with equal elements take turns. __match_any_sync(0xffffffff, x[i]) names the lanes with the same element: one of them can add for all.", "target"),
             Hint("One lane of each group adds, and it must add for all: the number of bits, __popc(equal).", like=one_per_group),
-            Hint("x[i] names the count, for the warp as a whole.", "bounds"),
+            Hint("x[i] names the count, for the warp as a whole.", "bounds", r"counts\["),
             Hint("Several warps add to the same count: use atomicAdd.", "race"),
             Hint("Of each group of equal lanes, one adds their number. The lowest is __ffs(equal) - 1.", "result"),
-            Hint("All 32 lanes must call __match_any_sync."),
         ),
-        "The lanes agree first, and one atomic operation per group is left. It helps most where atomics are slowest: if many elements are equal.",
+        "Where lanes agree first, one atomic operation per group is left. It helps most where atomics are slowest: if many elements are equal.",
         (
             Wrong("__popc(equal)", "1", "must add for all"),
             Wrong("__ffs(equal) - 1", "__ffs(equal)", "The lowest is"),
@@ -214,9 +215,10 @@ __global__ void largest(const float *x, float *result, int n) {
 }
 """,
         largest,
-        (Launch(2, 8, (whole(13) - 4, np.full(1, -9, "f4"), 13)), Launch(2, 32, (whole(60, 1000) - 2000, np.full(1, -9999, "f4"), 60))),
+        (Launch(2, 8, (whole(13) - 4, np.full(1, -9, "f4"), 13)), Launch(2, 32, (RISING, np.full(1, -9999, "f4"), 60)), Launch(2, 32, (RISING[::-1].copy(), np.full(1, -9999, "f4"), 60))),
         (
             Hint("Between comparing and writing, another thread may have written more. atomicCAS(word, old, new) writes only if the word is still old, and returns what it was: try again until it was.", "race"),
+            Hint("Another thread may change the word after it was read. atomicCAS(word, old, new) then writes nothing, and returns what it found: compare again, and try again until it returns `old`.", "lost"),
             Hint("The bits of negative floats, read as integers, are in the opposite order, so atomicMax of ints is not right for them.", like=largest_of_bits),
             Hint("Compare x[i] with the word as the float that it is, __int_as_float(old), and again with what was seen if the word has changed.", "result"),
             Hint("Only elements below n exist.", "bounds"),
@@ -227,6 +229,9 @@ __global__ void largest(const float *x, float *result, int n) {
                   "    atomicMax((int *)result, __float_as_int(x[i]));\n", "opposite order"),
             Wrong("x[i] > __int_as_float(old)", "x[i] > (float)old", "as the float"),
             Wrong("if (i >= n) return;", "", "below n exist"),
+            Wrong("i >= n", "i >= n - 1", r"result\[0\] is"),
+            Wrong("while (x[i] > __int_as_float(old)) {\n        int seen = atomicCAS(word, old, __float_as_int(x[i]));\n        if (seen == old) break;\n        old = seen;\n    }", "if (x[i] > __int_as_float(old)) atomicCAS(word, old, __float_as_int(x[i]));", "try again until"),
+            Wrong("while (x[i] > __int_as_float(old)) {\n        int seen = atomicCAS(word, old, __float_as_int(x[i]));\n        if (seen == old) break;\n        old = seen;\n    }", "if (x[i] > __int_as_float(old)) atomicExch(word, __float_as_int(x[i]));", "as the float|try again until"),
             Wrong("atomicCAS(word, old, __float_as_int(x[i]));", "old;\n        result[0] = x[i];", "atomicCAS"),
         ),
     ),

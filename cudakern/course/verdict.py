@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ class Verdict:
     right: bool | None  #: None: not answered yet
     text: str
     output: str = ""  #: a compiler's
-    answer: str = ""  #: a right kernel, which is folded
+    answer: str = ""  #: a right kernel, which is folded; "": not to be shown yet
     goal: Callable[[], Picture] | None = field(default=None, repr=False, compare=False)  #: draws what it should do
 
     def __repr__(self) -> str:
@@ -30,8 +29,7 @@ class Verdict:
         color = _COLORS[self.right]
         text = html.escape(self.text).replace("\n", "<br>")
         output = f"<pre>{html.escape(self.output)}</pre>" if self.output else ""
-        code = f"<pre>{html.escape(self.answer)}</pre>"
-        picture = self._picture()
+        picture, code = self._picture(), f"<pre>{html.escape(self.answer)}</pre>"
         folded = f"<details><summary>An answer</summary>{code}</details>" if self.answer else ""
         return (
             f'<div style="border-left: 4px solid {color}; padding: 4px 10px">'
@@ -43,9 +41,10 @@ class Verdict:
         if self.goal is None:
             return ""
         try:
-            data = base64.b64encode(self.goal()._repr_png_()).decode()
+            from .drawing import plot_html
+
+            image = plot_html(self.goal())
         except ImportError:  # without matplotlib
             return ""
         is_open = " open" * (self.right is None)
-        image = f'<img style="max-width: 100%; width: 760px" src="data:image/png;base64,{data}">'
         return f"<details{is_open}><summary>What it should do</summary>{image}</details>"
