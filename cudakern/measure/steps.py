@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -153,6 +154,13 @@ class Ladder(_display.Shown, Sequence[Step]):
         notes = " ".join(self._brief_notes(steps, len(every)) if brief else self._notes(figures))
         spare = [name for word in _SPARE for name in figures if name.endswith(word)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
+
+    def _repr_html_(self) -> str:
+        """With a line of notes; the others are folded."""
+        every, steps = self.table(), [step for step in self if step.variant not in self._others]
+        notes = " ".join(self._brief_notes(steps, len(steps)))
+        more = f"<details><summary>What the columns mean</summary><p>{html.escape(every.note)}</p></details>"
+        return replace(every, note=notes).html() + more
 
     def _climb(self, steps: list[Step]) -> list[Step]:
         """If these are too many: NumPy's, those that failed, and the main path from the first kernel to the fastest, of
