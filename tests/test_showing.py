@@ -116,7 +116,7 @@ def test_a_narrow_notebook_shows_fewer_columns(steps):
     width = {name: int(re.search(rf'ck-below-(\d+)"[^>]*>{name}', page)[1]) for name in ("shared", "blocks", "bytes")}
     assert width["shared"] > width["blocks"] > width["bytes"] > 400
     assert f"@container (max-width:{width['bytes']}px)" in page
-    assert "Errors: the input here." in page.split("<details>")[0]  # the long notes are folded
+    assert "Errors: this input." in page.split("<details>")[0]  # the long notes are folded
 
 
 def test_the_backend_is_a_sentence_with_details():

@@ -187,7 +187,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             changed = ", of older kernels" if self.recorded.changed else ""
             counted = f" Memory: counted for {sizes(self.counted.shapes)}." if self.counted else ""
-            yield f"Times and launches: {chip}, {self.recorded.date}{changed}. Errors: the input here.{counted}"
+            yield f"Times, launches: {chip}, {self.recorded.date}{changed}. Errors: this input.{counted}"
         else:
             yield f"{self._without_times}."
         if rows > len(steps):
