@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import html
 import importlib
 import operator
 import os
@@ -97,6 +98,14 @@ class Backend(_display.Shown):
     def table(self) -> _display.Table:
         rows = [("backend", self.name), ("device", f"{self.device}: {self.device_name}"), ("why", self.why)]
         return _display.facts(rows)
+
+    def _repr_html_(self) -> str:
+        """Where kernels run, in a sentence; the rest is folded."""
+        where, chip = "the GPU: the", self.device_name
+        if self.emulated:
+            where, chip = "this computer's CPU, where an emulator stands in for an", chip.removeprefix("Emulated ")
+        more = f"<details><summary>Details</summary>{self.table().html()}</details>"
+        return f"<p>Kernels run on {where} {html.escape(chip)}.</p>{more}"
 
 
 def _load(name: str) -> Native:

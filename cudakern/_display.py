@@ -150,22 +150,39 @@ class Table:
         return lines
 
     def html(self) -> str:
-        """For a notebook."""
+        """For a notebook: where it is narrow, without columns to spare."""
+        narrow = self._hidden_below()
+        rules = "".join(f"@container (max-width:{w}px) {{.ck-below-{w} {{display:none}}}}" for w in narrow.values())
+        begin = f'<style>{rules}</style><div style="container-type:inline-size">' if narrow else "<div>"
         caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
-        head = f"<thead>{self._html_row(self.columns, 'th')}</thead>" if any(map(str.strip, self.columns)) else ""
-        body = "".join(self._html_row(cells, "td", i in self.marked) for i, cells in enumerate(self.rows))
+        headings = f"<thead>{self._html_row(self.columns, 'th', narrow)}</thead>" * any(map(str.strip, self.columns))
+        body = "".join(self._html_row(cells, "td", narrow, i in self.marked) for i, cells in enumerate(self.rows))
         note = "<p>" + html.escape(self.note).replace("\n", "<br>") + "</p>" if self.note else ""
-        return f"<table>{caption}{head}<tbody>{body}</tbody></table>{note}"
+        return f"{begin}<table>{caption}{headings}<tbody>{body}</tbody></table></div>{note}"
 
-    def _html_row(self, cells: Sequence[str], tag: str, marked: bool = False) -> str:
+    def _html_row(self, cells: Sequence[str], tag: str, narrow: dict[str, int], marked: bool = False) -> str:
         row, mark = "", "; background:#ffe9a8; color:black" if marked else ""
         for column, cell in zip(self.columns, cells, strict=True):
             # The attribute is for viewers that remove styles, as GitHub's does; a figure stays with its unit.
             side, wrap = ("right", "; white-space:pre") if column in self.right else ("left", "")
             if column == SOURCE:
                 wrap = "; white-space:pre-wrap; font-family:monospace"
-            row += f'<{tag} align="{side}" style="text-align:{side}{wrap}{mark}">{html.escape(cell)}</{tag}>'
+            name = f' class="ck-below-{narrow[column]}"' if column in narrow else ""
+            row += f'<{tag}{name} align="{side}" style="text-align:{side}{wrap}{mark}">{html.escape(cell)}</{tag}>'
         return f"<tr>{row}</tr>"
+
+    def _hidden_below(self) -> dict[str, int]:
+        """Of each column to spare, the width in pixels below which it leaves its room to the others."""
+        room, hidden = {}, {}
+        for column, cells in zip(self.columns, zip(self.columns, *self.rows, strict=True), strict=True):
+            length = max(len(line) for cell in cells for line in cell.splitlines() or [""])
+            most = length if column in (*self.right, *WHOLE) else SOURCE_WIDTH if column == SOURCE else TEXT_WIDTH
+            room[column] = 14 + 8 * min(length, most)  # as Jupyter's tables are
+        for column in self.spare:
+            if column in room:
+                hidden[column] = sum(room.values())
+                del room[column]
+        return hidden
 
 
 class Shown:

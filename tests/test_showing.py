@@ -111,6 +111,21 @@ def test_a_narrow_terminal_shows_fewer_columns(steps, columns, there, monkeypatc
     assert max(map(len, repr(steps).splitlines())) <= columns
 
 
+def test_a_narrow_notebook_shows_fewer_columns(steps):
+    page = steps._repr_html_()
+    width = {name: int(re.search(rf'ck-below-(\d+)"[^>]*>{name}', page)[1]) for name in ("shared", "blocks", "bytes")}
+    assert width["shared"] > width["blocks"] > width["bytes"] > 400
+    assert f"@container (max-width:{width['bytes']}px)" in page
+    assert "Errors: this input." in page.split("<details>")[0]  # the long notes are folded
+
+
+def test_the_backend_is_a_sentence_with_details():
+    with cudakern.use_backend("emulator"):
+        sentence, details = cudakern.backend()._repr_html_().split("<details>")
+    assert "CPU, where an emulator stands in for an NVIDIA H200" in sentence
+    assert "requested by use_backend" in details
+
+
 def test_steps_with_the_same_note_share_a_line():
     with cudakern.use_backend("emulator"):
         steps = cudakern.ladder("sum_of_squares", n=9, dtype="float16", variants=["atomic", "chunked"])

@@ -51,8 +51,9 @@ class Facts:
 
     def _repr_html_(self) -> str:
         def line(cells: Sequence[str], tag: str) -> str:
+            wrap = "pre-line" if tag == "th" else "pre"
             marked = (
-                f'<{tag} align="{side}" style="text-align:{side}; white-space:pre">{html.escape(cell)}</{tag}>'
+                f'<{tag} align="{side}" style="text-align:{side}; white-space:{wrap}">{html.escape(cell)}</{tag}>'
                 for cell, side in zip(cells, self._sides, strict=True)
             )
             return f"<tr>{''.join(marked)}</tr>"
@@ -135,7 +136,7 @@ def asked(*variants: str) -> Facts:
         moved, conflicts = requests.bytes_moved(steps[name].metrics), requests.conflicts(steps[name].metrics)
         row = [32 * x / (m * n * k) for x in (of["global load requests"], moved, loads, wavefronts, conflicts)]
         rows.append([name, *(f"{x:.3f}" for x in row)])
-    heads = ["global loads", "bytes moved", "requests to\nshared memory", "its wavefronts", "bank conflicts"]
+    heads = ["global\nloads", "bytes\nmoved", "shared memory:\nrequests", "wavefronts", "bank\nconflicts"]
     return table(["per 32 multiply-adds", *heads], rows)
 
 

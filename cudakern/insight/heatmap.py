@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .counts import Instruction, Request
 
 _ROW_INCHES, _NUMBERS = 0.2, " (the numbers are lanes; 3+: lane 3 and others)"
+#: A cell's color and its text's, which differ in lightness too: of each quarter of a warp; of words that share a bank.
+_QUARTERS = (("#d5e6f5", "black"), ("#93c0e4", "black"), ("#3a7fb8", "white"), ("#0d3b66", "white"))
+_FIRST, _WAITS = _QUARTERS[0], ("#b3261e", "white")
 
 
 def heatmap(of: Instruction, steps: int) -> Figure:
@@ -58,9 +61,7 @@ def _in_sectors(panel: Axes, of: Instruction, request: Request) -> str:
             for at in range(start, start + of.bytes, width):
                 lanes.setdefault(at, []).append(lane)
         for at, some in lanes.items():
-            x, y = at % SECTOR, rows[at // SECTOR]
-            panel.broken_barh([(x, width)], (y - 0.4, 0.8), facecolor=f"C{some[0] // 8}", edgecolor="white")
-            panel.text(x + width / 2, y, _label(some), ha="center", va="center", fontsize=7, color="white")
+            _cell(panel, at % SECTOR, rows[at // SECTOR], width, some, _QUARTERS[some[0] // 8])
         for row in rows.values():
             panel.plot([0, SECTOR, SECTOR, 0, 0], [row - 0.4, row - 0.4, row + 0.4, row + 0.4, row - 0.4], "k", lw=0.5)
     by = "sectors, by address" if len(turns) == 1 else "sectors, turn by turn"
@@ -93,9 +94,7 @@ def _in_banks(panel: Axes, of: Instruction, request: Request) -> str:
         for bank, words in by_bank(part, size).items():
             cells = [[lane] for word in words for lane in lanes[word]] if of.turns else [lanes[word] for word in words]
             for depth, some in enumerate(cells):
-                y = row + depth
-                panel.broken_barh([(bank - 0.45, 0.9)], (y - 0.4, 0.8), facecolor=f"C{3 if depth else 0}")
-                panel.text(bank, y, _label(some), ha="center", va="center", fontsize=7, color="white")
+                _cell(panel, bank - 0.45, row + depth, 0.9, some, _WAITS if depth else _FIRST)
             deepest = max(deepest, len(cells))
         ticks[row + (deepest - 1) / 2] = f"lanes {part[0][0]} to {part[-1][0]}"
         row += deepest
@@ -113,6 +112,8 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def _label(lanes: list[int]) -> str:
-    """The first one, and whether there are others."""
-    return f"{lanes[0]}+" if len(lanes) > 1 else f"{lanes[0]}"
+def _cell(panel: Axes, x: float, y: float, wide: float, lanes: list[int], colors: tuple[str, str]) -> None:
+    """Names the first of the lanes, and whether there are others."""
+    panel.broken_barh([(x, wide)], (y - 0.4, 0.8), facecolor=colors[0], edgecolor="black", linewidth=0.5)
+    label = f"{lanes[0]}+" if len(lanes) > 1 else f"{lanes[0]}"
+    panel.text(x + wide / 2, y, label, ha="center", va="center", fontsize=7, color=colors[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -154,6 +155,13 @@ class Ladder(_display.Shown, Sequence[Step]):
         spare = [name for word in _SPARE for name in figures if name.endswith(word)]
         return _display.Table(self.title, ["variant", "what it shows", *figures], rows, notes, figures, spare)
 
+    def _repr_html_(self) -> str:
+        """With a line of notes; the others are folded."""
+        every, steps = self.table(), [step for step in self if step.variant not in self._others]
+        notes = " ".join(self._brief_notes(steps, len(steps)))
+        more = f"<details><summary>What the columns mean</summary><p>{html.escape(every.note)}</p></details>"
+        return replace(every, note=notes).html() + more
+
     def _climb(self, steps: list[Step]) -> list[Step]:
         """If these are too many: NumPy's, those that failed, and the main path from the first kernel to the fastest, of
         steps each faster than all before, without those that gain least. (Kernels that cut inputs are another path.)"""
@@ -179,7 +187,7 @@ class Ladder(_display.Shown, Sequence[Step]):
             chip = self.recorded.chip.removeprefix("NVIDIA ")
             changed = ", of older kernels" if self.recorded.changed else ""
             counted = f" Memory: counted for {sizes(self.counted.shapes)}." if self.counted else ""
-            yield f"Times: {chip}, {self.recorded.date}{changed}. Errors: the input here.{counted}"
+            yield f"Times, launches: {chip}, {self.recorded.date}{changed}. Errors: this input.{counted}"
         else:
             yield f"{self._without_times}."
         if rows > len(steps):
