@@ -2,9 +2,7 @@
 
 import gc
 import itertools
-import os
 import re
-import signal
 import time
 import warnings
 
@@ -509,8 +507,7 @@ def test_ctrl_c_ends_a_wait(wait):
         print(module.pool_used(0), flush=True)
     """)
     assert process.stdout.readline().strip() == "started"
-    time.sleep(0.3)
-    os.kill(process.pid, signal.SIGINT)
+    subprocesses.interrupt(process)
     output, errors = process.communicate(timeout=60)  # the whole product would take minutes
     lines = output.split()
     assert lines[0] == "interrupted", errors

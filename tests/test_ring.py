@@ -428,9 +428,9 @@ def test_ctrl_c_during_the_kernel_before_a_copy():
         x = ck.asarray(np.ones((1500, 1500), np.float32))
         x.get()
         y = ck.matmul(x, x, variant="kahan")  # takes ten seconds or more
-        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
+            threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
             y.get()
         assert time.monotonic() - start < 20
         assert np.array_equal(x.get(), np.ones((1500, 1500)))

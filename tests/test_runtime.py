@@ -5,7 +5,6 @@ import gc
 import inspect
 import os
 import platform
-import signal
 import sys
 import threading
 import time
@@ -426,8 +425,7 @@ def test_ctrl_c_ends_a_long_kernel():
             print(native("emulator").pool_used(0))
     """)
     assert process.stdout.readline().strip() == "started"
-    time.sleep(0.5)
-    os.kill(process.pid, signal.SIGINT)
+    subprocesses.interrupt(process)
     output, errors = process.communicate(timeout=60)  # the whole product would take minutes
     assert output.split() == ["interrupted", "8.0", "0"], errors
     assert process.returncode == 0
