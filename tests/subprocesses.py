@@ -4,6 +4,7 @@ import atexit
 import functools
 import json
 import os
+import pathlib
 import selectors
 import signal
 import subprocess
@@ -38,6 +39,15 @@ def start(code, stdin=subprocess.DEVNULL, **settings):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def interrupt(process):
+    """Ctrl-C for a process whose main thread has said that it will wait: sent when it sleeps, since a signal that came
+    before the wait would leave the kernel running, which takes minutes."""
+    stat = pathlib.Path(f"/proc/{process.pid}/stat")
+    while stat.read_text().rpartition(")")[2].split()[0] not in ("S", "Z"):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
 
 
 #: A process that has imported what most programs here import first, and forks for each of them: the imports take more

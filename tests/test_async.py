@@ -4,9 +4,6 @@ A kernel that waits for a flag of the host holds a stream up: what is enqueued b
 
 import ctypes
 import gc
-import os
-import signal
-import time
 
 import numpy as np
 import pytest
@@ -274,8 +271,7 @@ def test_an_interrupted_wait_leaves_the_rest_in_order():
     lines = []
     for _ in range(2):
         lines.append(process.stdout.readline().strip())
-        time.sleep(0.4)
-        os.kill(process.pid, signal.SIGINT)
+        subprocesses.interrupt(process)
         lines += [process.stdout.readline().strip() for _ in range(2)]
     lines += process.stdout.read().split()
     assert lines == [*(["started", "interrupted", "8.0"] * 2), "True", "0"], process.stderr.read()

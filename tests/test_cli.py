@@ -170,7 +170,7 @@ def test_trace():
     words = cli("trace", "saxpy", "naive", "--shape", "4096", "--by-line", "--sample", "8")
     assert "counted in 8 of 16 blocks" in " ".join(words.split())
     assert "axpy(number_cast<number<T>>(*a)" in " ".join(words.split())  # the source
-    words = cli("trace", "matmul", "tiled_padded", "--compare", "naive", "tile=8")  # which has no tiles
+    words = cli("trace", "matmul", "tiled", "--compare", "naive", "tile=8")  # which has no tiles
     assert "sectors" in words
     assert "matmul naive," in words
     plain = cli_json("trace", "matmul", "tiled", "--compare", "naive", "--shape", "32,32,32")

@@ -213,9 +213,9 @@ def test_includes_are_found_however_they_are_written(tmp_path):
         assert dependencies.reachable(text, [], []).computed, text
     for text in ("// we #include all\n", "int include;", "#includes", '#include "a" // H'):
         assert not dependencies.reachable(text, [], []).computed, text
-    start = time.perf_counter()
+    start = time.process_time()
     dependencies.reachable("/* * " * 20000 + "\n/**/" * 20000 + "#" * 50000, [], [])
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 # --- trust -----------------------------------------------------------------------------------------------------------

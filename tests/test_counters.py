@@ -298,27 +298,26 @@ def test_texture_reads():
     assert trace.metrics["l1tex__t_requests_pipe_tex_mem_texture.sum"] == 25  # of four lanes each
 
 
-@pytest.mark.parametrize(
-    "members, nbytes, size",
-    [
+def test_copies_of_structs():
+    """By as many requests as the type's alignment asks for: nvcc 13, as its PTX shows."""
+    structs = [
         ("float re, im;", 8, 4),
         ("long long a, b;", 16, 8),
         ("double a, b, c;", 24, 8),
         ("alignas(8) float re; float im;", 8, 8),
         ("alignas(16) float a; float b, c, d;", 16, 16),
-    ],
-)
-def test_copies_of_structs(members, nbytes, size):
-    """By as many requests as the type's alignment asks for: nvcc 13, as its PTX shows."""
-    program = ck.compile(f"""
-        struct some {{ {members} }};
-        __global__ void copy(const some *x, some *y) {{ y[threadIdx.x] = x[threadIdx.x]; }}""")
-    x = np.zeros(32, f"V{nbytes}")
-    with ck.use_backend("emulator"):
-        trace = ck.trace(program.copy[1, 32], x, x.copy())
-    assert {one.what: (one.bytes, one.requests) for one in trace.instructions} == dict.fromkeys(
-        ("load", "store"), (size, nbytes // size)
-    )
+    ]
+    text = """
+        struct some{0} {{ {1} }};
+        __global__ void copy{0}(const some{0} *x, some{0} *y) {{ y[threadIdx.x] = x[threadIdx.x]; }}"""
+    program = ck.compile("".join(text.format(number, members) for number, (members, _, _) in enumerate(structs)))
+    for number, (members, nbytes, size) in enumerate(structs):
+        x = np.zeros(32, f"V{nbytes}")
+        with ck.use_backend("emulator"):
+            trace = ck.trace(program[f"copy{number}"][1, 32], x, x.copy())
+        assert {one.what: (one.bytes, one.requests) for one in trace.instructions} == dict.fromkeys(
+            ("load", "store"), (size, nbytes // size)
+        ), members
 
 
 def test_what_has_just_been_stored_is_in_a_register():

@@ -1,5 +1,6 @@
 """cudakern.trace: divergent branches and floating-point operations, against numbers that follow from the source."""
 
+import functools
 import json
 import pathlib
 import shlex
@@ -23,18 +24,31 @@ GRID, BLOCK = 8, 256
 WARPS, THREADS = GRID * BLOCK // 32, GRID * BLOCK
 
 
-def launch(body, *, grid=GRID, block=BLOCK, includes=""):
-    """t: the thread in its block; i: in the grid."""
-    program = ck.compile(f"""{includes}
-        __device__ __noinline__ float work(float s, const float *x, int m) {{ {WORK} return s; }}
-        __global__ void k(const float *x, float *y, int m) {{
+@functools.cache
+def program(bodies):
+    """Kernels with these bodies, compiled as one source, since the headers take most of the time of each. t: the thread
+    in its block; i: in the grid."""
+    kernels = "".join(
+        f"""
+        __global__ void k{number}(const float *x, float *y, int m) {{
             const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
             (void)i;
             {body}
-        }}""")
+        }}"""
+        for number, body in enumerate(bodies)
+    )
+    return ck.compile(f"""
+        #include <cuda_fp16.h>
+        #include <cuda_bf16.h>
+        __device__ __noinline__ float work(float s, const float *x, int m) {{ {WORK} return s; }}{kernels}""")
+
+
+def launch(body, among=()):
+    """The trace of the kernel with this body, one of several that are compiled together."""
+    bodies = tuple(among) or (body,)
     x = np.ones(1 << 16, "f4")
     with ck.use_backend("emulator"):
-        return ck.trace(program.k[grid, block], x, x.copy(), ROUNDS)
+        return ck.trace(program(bodies)[f"k{bodies.index(body)}"][GRID, BLOCK], x, x.copy(), ROUNDS)
 
 
 def divergent(trace):
@@ -42,43 +56,44 @@ def divergent(trace):
 
 
 # --- branches (the same figures as Nsight Compute's on an H200) ------------------------------------------------------
-@pytest.mark.parametrize(
-    "body, expected",
-    {
-        f"float s = x[i]; if (t % 32 > 2) {WORK} y[i] = s;": WARPS,
-        f"float s = x[i]; if (t > 2) {WORK} y[i] = s;": GRID,
-        f"float s = x[i]; if (t / 32 == 1) {WORK} y[i] = s;": 0,
-        f"float s = x[i]; {WORK} y[i] = s;": 0,
-        # Lane l goes round l times: lane 0 leaves in front of the loop, lanes 1 to 30 after their last rounds. The
-        # last one is alone then.
-        "float s = 0; for (int k = 0; k < t % 32; ++k) s = s * 1.5f + x[k]; y[i] = s;": 31 * WARPS,
-        # Lanes meet again behind the inner loop: each time, they leave it in 5 ways.
-        "float s = 0; for (int k = 0; k < m; ++k) for (int j = 0; j < (t + k) % 5; ++j) s = s * 1.5f + x[j];"
-        " y[i] = s;": 4 * ROUNDS * WARPS,
-        f"float s = x[i]; if (t % 4 == 0) {WORK} else for (int k = 0; k < m; ++k) s = s / 3 + x[k]; y[i] = s;": WARPS,
-        # Lanes that end are no branch.
-        f"if (t % 32 > 2) return; float s = 0; {WORK} y[i] = s;": 0,
-        "if (t % 2) y[i] = x[i];": 0,
-        "float s = x[i]; for (int d = 16; d; d /= 2) s += __shfl_down_sync(-1u, s, d); if (t % 32 == 0) y[i] = s;": 0,
-        "float s = 0; for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k]; if (k == t % 8) break; s += x[k + 1] / 3; }"
-        " y[i] = s;": 7 * WARPS,
-        "float s = 0; for (int k = 0; k < m; ++k) { if ((k + t) % 3 == 0) continue;"
-        " for (int j = 0; j < 3; ++j) s = s * 1.5f + x[j * m]; } y[i] = s;": ROUNDS * WARPS,
-        # Three ways are two branches.
-        f"float s = x[i]; switch (t % 4) {{ case 0: {WORK} break; case 1: for (int k = 0; k < m; ++k) s = s / 3 + x[k];"
-        " break; case 2: s = sqrtf(s); } y[i] = s;": 3 * WARPS,
-        f"int s = t; for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {WORK} __syncwarp(); }} y[i] = s;": 5 * WARPS,
-        f"float s = t; for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {WORK} __syncthreads(); }} y[i] = s;": 5 * WARPS,
-        # A branch behind a call is the caller's.
-        "float s = x[i]; if (t % 2) s = work(s, x, m); else s = work(s + 1, x, 2 * m); y[i] = s;": WARPS,
-        "float s = x[i]; s = work(s, x, m + t % 2); y[i] = s;": WARPS,
-        # As many blocks of code as do not fit into a lane's notes.
-        "float s = 0; for (int k = 0; k < (t % 32 + 1) * 1000; ++k) s += x[0]; y[i] = s;": 31 * WARPS,
-        "float s = 0; if (t % 32 == 7) for (int k = 0; k < 9999; ++k) s += x[0]; __syncthreads(); y[i] = s;": WARPS,
-    }.items(),
-)
+BRANCHES = {
+    f"float s = x[i]; if (t % 32 > 2) {WORK} y[i] = s;": WARPS,
+    f"float s = x[i]; if (t > 2) {WORK} y[i] = s;": GRID,
+    f"float s = x[i]; if (t / 32 == 1) {WORK} y[i] = s;": 0,
+    f"float s = x[i]; {WORK} y[i] = s;": 0,
+    # Lane l goes round l times: lane 0 leaves in front of the loop, lanes 1 to 30 after their last rounds. The
+    # last one is alone then.
+    "float s = 0; for (int k = 0; k < t % 32; ++k) s = s * 1.5f + x[k]; y[i] = s;": 31 * WARPS,
+    # Lanes meet again behind the inner loop: each time, they leave it in 5 ways.
+    "float s = 0; for (int k = 0; k < m; ++k) for (int j = 0; j < (t + k) % 5; ++j) s = s * 1.5f + x[j]; y[i] = s;": 4
+    * ROUNDS
+    * WARPS,
+    f"float s = x[i]; if (t % 4 == 0) {WORK} else for (int k = 0; k < m; ++k) s = s / 3 + x[k]; y[i] = s;": WARPS,
+    # Lanes that end are no branch.
+    f"if (t % 32 > 2) return; float s = 0; {WORK} y[i] = s;": 0,
+    "if (t % 2) y[i] = x[i];": 0,
+    "float s = x[i]; for (int d = 16; d; d /= 2) s += __shfl_down_sync(-1u, s, d); if (t % 32 == 0) y[i] = s;": 0,
+    "float s = 0; for (int k = 0; k < m; ++k) { s = s * 1.5f + x[k]; if (k == t % 8) break; s += x[k + 1] / 3; }"
+    " y[i] = s;": 7 * WARPS,
+    "float s = 0; for (int k = 0; k < m; ++k) { if ((k + t) % 3 == 0) continue;"
+    " for (int j = 0; j < 3; ++j) s = s * 1.5f + x[j * m]; } y[i] = s;": ROUNDS * WARPS,
+    # Three ways are two branches.
+    f"float s = x[i]; switch (t % 4) {{ case 0: {WORK} break; case 1: for (int k = 0; k < m; ++k) s = s / 3 + x[k];"
+    " break; case 2: s = sqrtf(s); } y[i] = s;": 3 * WARPS,
+    f"int s = t; for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {WORK} __syncwarp(); }} y[i] = s;": 5 * WARPS,
+    f"float s = t; for (int d = 16; d; d /= 2) {{ if (t % 32 < d) {WORK} __syncthreads(); }} y[i] = s;": 5 * WARPS,
+    # A branch behind a call is the caller's.
+    "float s = x[i]; if (t % 2) s = work(s, x, m); else s = work(s + 1, x, 2 * m); y[i] = s;": WARPS,
+    "float s = x[i]; s = work(s, x, m + t % 2); y[i] = s;": WARPS,
+    # As many blocks of code as do not fit into a lane's notes.
+    "float s = 0; for (int k = 0; k < (t % 32 + 1) * 1000; ++k) s += x[0]; y[i] = s;": 31 * WARPS,
+    "float s = 0; if (t % 32 == 7) for (int k = 0; k < 9999; ++k) s += x[0]; __syncthreads(); y[i] = s;": WARPS,
+}
+
+
+@pytest.mark.parametrize("body, expected", BRANCHES.items())
 def test_divergent_branches(body, expected):
-    assert divergent(launch(body)) == expected
+    assert divergent(launch(body, BRANCHES)) == expected
 
 
 def test_many_small_branches():
@@ -121,34 +136,31 @@ def test_blocks_that_take_turns():
 
 
 # --- floating-point operations ---------------------------------------------------------------------------------------
-HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+OPERATIONS = {
+    "y[i] = 2.5f * x[i] + y[i];": {"float": 2},
+    "y[i] = x[i] - y[i] - 1;": {"float": 2},
+    "y[i] = -x[i];": {},
+    "y[i] = fmaf(x[i], y[i], 3);": {"float": 2},
+    "y[i] = __fmaf_rn(x[i], y[i], 3) + __fmul_rn(x[i], y[i]);": {"float": 4},
+    "y[i] = fminf(x[i], y[i]) - fabsf(-x[i]) + (x[i] > 1 ? 1 : 0);": {"float": 2},
+    "double *d = reinterpret_cast<double *>(y); d[i] = d[i] * d[i] + 1 - x[i];": {"double": 3},
+    "double *d = reinterpret_cast<double *>(y); d[i] = fma(d[i], d[i], d[i + 1]);": {"double": 2},
+    "y[i] = x[i] * 1.1;": {"double": 1},
+    "__half *h = reinterpret_cast<__half *>(y); h[i] = __hadd(__hmul(h[i], h[i + 1]), h[i + 2]);": {"half": 2},
+    "__half *h = reinterpret_cast<__half *>(y); h[i] = __hfma(h[i], h[i + 1], h[i + 2]);": {"half": 2},
+    "__half2 *h = reinterpret_cast<__half2 *>(y); h[i] = h[i] * h[i + 1] + h[i + 2];": {"half": 4},
+    "__nv_bfloat16 *h = reinterpret_cast<__nv_bfloat16 *>(y); h[i] = h[i] * h[i + 1] - h[i];": {"half": 2},
+    "y[i] = i * 3 + t;": {},
+    "y[i] = floorf(x[i]) + rintf(y[i]);": {"float": 1},
+    "y[i] = x[i] / y[i];": {"float": 10},  # as nvcc does it
+    "y[i] = sqrtf(x[i]) + expf(y[i]);": {"float": 6 + 10 + 1},
+    "atomicAdd(&y[i], x[i]);": {},
+}
 
 
-@pytest.mark.parametrize(
-    "body, expected",
-    {
-        "y[i] = 2.5f * x[i] + y[i];": {"float": 2},
-        "y[i] = x[i] - y[i] - 1;": {"float": 2},
-        "y[i] = -x[i];": {},
-        "y[i] = fmaf(x[i], y[i], 3);": {"float": 2},
-        "y[i] = __fmaf_rn(x[i], y[i], 3) + __fmul_rn(x[i], y[i]);": {"float": 4},
-        "y[i] = fminf(x[i], y[i]) - fabsf(-x[i]) + (x[i] > 1 ? 1 : 0);": {"float": 2},
-        "double *d = reinterpret_cast<double *>(y); d[i] = d[i] * d[i] + 1 - x[i];": {"double": 3},
-        "double *d = reinterpret_cast<double *>(y); d[i] = fma(d[i], d[i], d[i + 1]);": {"double": 2},
-        "y[i] = x[i] * 1.1;": {"double": 1},
-        "__half *h = reinterpret_cast<__half *>(y); h[i] = __hadd(__hmul(h[i], h[i + 1]), h[i + 2]);": {"half": 2},
-        "__half *h = reinterpret_cast<__half *>(y); h[i] = __hfma(h[i], h[i + 1], h[i + 2]);": {"half": 2},
-        "__half2 *h = reinterpret_cast<__half2 *>(y); h[i] = h[i] * h[i + 1] + h[i + 2];": {"half": 4},
-        "__nv_bfloat16 *h = reinterpret_cast<__nv_bfloat16 *>(y); h[i] = h[i] * h[i + 1] - h[i];": {"half": 2},
-        "y[i] = i * 3 + t;": {},
-        "y[i] = floorf(x[i]) + rintf(y[i]);": {"float": 1},
-        "y[i] = x[i] / y[i];": {"float": 10},  # as nvcc does it
-        "y[i] = sqrtf(x[i]) + expf(y[i]);": {"float": 6 + 10 + 1},
-        "atomicAdd(&y[i], x[i]);": {},
-    }.items(),
-)
+@pytest.mark.parametrize("body, expected", OPERATIONS.items())
 def test_operations(body, expected):
-    assert launch(body, includes=HALF).flops == {name: count * THREADS for name, count in expected.items()}
+    assert launch(body, OPERATIONS).flops == {name: count * THREADS for name, count in expected.items()}
 
 
 @pytest.mark.parametrize("dtype, name", [("f4", "float"), ("f8", "double")])

@@ -1,5 +1,7 @@
 """What the documents say of memory and of conflicts (docs/sources.md), in exact figures of cudakern.trace."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -11,11 +13,14 @@ SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 STORED = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
 
 
-def launch(source, *arguments, block=32):
-    program = ck.compile(source)
-    (name,) = program.kernels
+compiled = functools.cache(ck.compile)
+
+
+def launch(source, *arguments, block=32, number=0):
+    """The trace of the source's kernel of that number."""
+    program = compiled(source)
     with ck.use_backend("emulator"):
-        return ck.trace(program[name][1, block], *arguments)
+        return ck.trace(program[program.kernels[number]][1, block], *arguments)
 
 
 def figures(trace, what, space="global"):
@@ -27,22 +32,25 @@ def figures(trace, what, space="global"):
 
 
 # --- banks -----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "index, wavefronts",
-    [("tid", 1), ("tid + 5", 1), ("4 * tid", 4), ("3", 1), ("16 * tid", 16), ("17 * tid", 1), ("32 * tid", 32),
-     ("33 * tid", 1)],
-)  # fmt: skip
+BANKS = {
+    "tid": 1, "tid + 5": 1, "4 * tid": 4, "3": 1, "16 * tid": 16, "17 * tid": 1, "32 * tid": 32, "33 * tid": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("index, wavefronts", BANKS.items())
 def test_banks_of_an_index(index, wavefronts):
     """data[4 * tid] takes four passes, data[3] one for all, data[16 * tid] sixteen, and padded, data[17 * tid], one.
     (The documents' chips had 16 banks.)"""
-    text = f"""__global__ void k(const int *index, int *y) {{
+    text = """__global__ void k{}(const int *index, int *y) {{
         __shared__ int data[33 * 32];
         const int tid = threadIdx.x;
         for (int i = tid; i < 33 * 32; i += 32) data[i] = index[0];
         __syncthreads();
-        y[tid] = data[{index}];
-    }}"""
-    trace = launch(text, np.zeros(1, "i4"), np.zeros(32, "i4"))
+        y[tid] = data[{}];
+    }}
+    """
+    texts = "".join(text.format(number, each) for number, each in enumerate(BANKS))  # compiled together
+    trace = launch(texts, np.zeros(1, "i4"), np.zeros(32, "i4"), number=[*BANKS].index(index))
     assert figures(trace, "load", "shared") == (1, 0, wavefronts, wavefronts - 1)
 
 
@@ -134,14 +142,17 @@ def test_the_packages_trees():
 
 
 # --- sectors ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "index, sectors",
-    [("tid", 4), ("tid + 1", 5), ("tid + 8", 4), ("2 * tid", 8), ("8 * tid", 32), ("32 * tid", 32), ("tid ^ 5", 4),
-     ("tid / 2", 2), ("7", 1), ("3 * tid", 12)],
-)  # fmt: skip
+SECTORS_OF = {
+    "tid": 4, "tid + 1": 5, "tid + 8": 4, "2 * tid": 8, "8 * tid": 32, "32 * tid": 32, "tid ^ 5": 4, "tid / 2": 2,
+    "7": 1, "3 * tid": 12,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("index, sectors", SECTORS_OF.items())
 def test_sectors_of_an_index(index, sectors):
-    text = f"__global__ void k(const float *x, float *y) {{ const int tid = threadIdx.x; y[tid] = x[{index}]; }}"
-    trace = launch(text, np.zeros(1024, "f4"), np.zeros(32, "f4"))
+    text = "__global__ void k{}(const float *x, float *y) {{ const int tid = threadIdx.x; y[tid] = x[{}]; }}\n"
+    texts = "".join(text.format(number, each) for number, each in enumerate(SECTORS_OF))
+    trace = launch(texts, np.zeros(1024, "f4"), np.zeros(32, "f4"), number=[*SECTORS_OF].index(index))
     assert figures(trace, "load") == (1, sectors, 0, 0)
 
 

@@ -1,5 +1,6 @@
 """What a trace shows: marked lines, and two traces side by side."""
 
+import functools
 import json
 import pickle
 
@@ -27,11 +28,14 @@ def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def traced(source, *arguments, grid=1, block=32):
+compiled = functools.cache(ck.compile)
+
+
+def traced(source, *arguments, grid=1, block=32, number=0):
+    """Of the source's kernel of that number."""
     with ck.use_backend("emulator"):
-        program = ck.compile(source)
-        (name,) = program.kernels
-        return ck.trace(program[name][grid, block], *arguments)
+        program = compiled(source)
+        return ck.trace(program[program.kernels[number]][grid, block], *arguments)
 
 
 def transposed(source):
@@ -70,24 +74,26 @@ def test_costly_lines_are_marked(square, padded):
     assert "line" not in padded.by_line().note
 
 
-@pytest.mark.parametrize(
-    "body, why",
-    [
-        ("y[i] = x[i];", ""),
-        ("y[i] = x[2 * i];", "67% of the cost: neighboring lanes access 8 bytes apart: 8 sectors per request, 4 would"),
-        ("y[i] = x[i + 1];", ""),  # five sectors, and no less would do but for the end of the array
-        ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "100% of the cost: only 1 of 32 lanes takes part"),
-        ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
-        ("y[i] = x[i * i % 61];", "separate pieces: "),
-        ("y[i] = x[i / 16 * 40 + i % 16];", ""),  # two pieces of whole sectors
-        ("y[i] = ((char *)x)[i / 16 * 40 + i % 16];", ""),  # one sector more than would do
-        ("y[i] = ((char *)x)[i / 8 * 40 + i % 8];", "lies in 4 separate pieces: 4 sectors per request, 1 would do"),
-        ("if (i % 2) y[i] = x[i];", "the lanes in between take no part: 4 sectors per request, 2 would do"),
-    ],
-)
-def test_what_is_marked(body, why):
-    trace = traced(f"__global__ void k(const float *x, float *y) {{ int i = threadIdx.x; {body} }}",
-                   np.zeros(64, "f4"), np.zeros(32, "f4"))  # fmt: skip
+REASONS = [
+    ("y[i] = x[i];", ""),
+    ("y[i] = x[2 * i];", "67% of the cost: neighboring lanes access 8 bytes apart: 8 sectors per request, 4 would"),
+    ("y[i] = x[i + 1];", ""),  # five sectors, and no less would do but for the end of the array
+    ("if (i == 0) for (int k = 0; k < 32; ++k) y[k] = x[k];", "100% of the cost: only 1 of 32 lanes takes part"),
+    ("for (int k = 0; k < 32; ++k) y[i] = x[0];", ""),  # all lanes read one word
+    ("y[i] = x[i * i % 61];", "separate pieces: "),
+    ("y[i] = x[i / 16 * 40 + i % 16];", ""),  # two pieces of whole sectors
+    ("y[i] = ((char *)x)[i / 16 * 40 + i % 16];", ""),  # one sector more than would do
+    ("y[i] = ((char *)x)[i / 8 * 40 + i % 8];", "lies in 4 separate pieces: 4 sectors per request, 1 would do"),
+    ("if (i % 2) y[i] = x[i];", "the lanes in between take no part: 4 sectors per request, 2 would do"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REASONS)))
+def test_what_is_marked(number):
+    text = "__global__ void k{}(const float *x, float *y) {{ int i = threadIdx.x; {} }}\n"
+    texts = "".join(text.format(i, body) for i, (body, _) in enumerate(REASONS))  # compiled together
+    why = REASONS[number][1]
+    trace = traced(texts, np.zeros(64, "f4"), np.zeros(32, "f4"), number=number)
     loads = [line for line in trace.by_line().note.splitlines() if ", global load" in line]
     assert len(loads) == bool(why)
     assert all(why in line for line in loads)

@@ -1,5 +1,6 @@
 """Inline PTX: on the emulator, C++ takes its place (cudakern/own/ptx.py); on a GPU, NVRTC compiles it."""
 
+import functools
 from fractions import Fraction
 
 import numpy as np
@@ -607,9 +608,38 @@ PRODUCTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind, k", [(kind, k) for kind, row in PRODUCTS.items() for k in row[2]])
+CASES = [(kind, k) for kind, row in PRODUCTS.items() for k in row[2]]
+
+
+def multiply(number, kind, k):
+    """A kernel of one product."""
+    _, of, _, count = PRODUCTS[kind]
+    kind, n, m = kind.strip(), 2 if of == "f16" else 4, (k // 2 + k // 4) // count
+    names = iter(range(n + m))
+    sizes = (n, k // 2 // count, k // 4 // count)
+    result, left, right = (", ".join(f"%{next(names)}" for _ in range(size)) for size in sizes)
+    return f"""__global__ void multiply{number}(const unsigned *in, unsigned *out) {{
+    unsigned d[{n}], r[{m}];
+    for (int i = 0; i < {n}; ++i) d[i] = out[threadIdx.x * {n} + i];
+    for (int i = 0; i < {m}; ++i) r[i] = in[threadIdx.x * {m} + i];
+    asm("mma.sync.aligned.m16n8k{k}.row.col.{of}.{kind}.{kind}.{of} {{{result}}}, {{{left}}}, {{{right}}},"
+        " {{{result}}};" : {", ".join(f'"+r"(d[{i}])' for i in range(n))}
+        : {", ".join(f'"r"(r[{i}])' for i in range(m))});
+    for (int i = 0; i < {n}; ++i) out[threadIdx.x * {n} + i] = d[i];
+}}
+"""
+
+
+@functools.cache
+def products():
+    """All of them in one program: the headers take most of the time that one would take."""
+    return cudakern.compile("".join(multiply(number, *case) for number, case in enumerate(CASES)))
+
+
+@pytest.mark.parametrize("kind, k", CASES)
 def test_products_of_matrices(kind, k):
     dtype, of, _, count = PRODUCTS[kind]
+    kernel = products()[f"multiply{CASES.index((kind, k))}"]
     kind, draw = kind.strip(), np.random.default_rng(k)
     a, b, c = (draw.integers(0, 5, shape) for shape in ((16, k), (k, 8), (16, 8)))
 
@@ -625,24 +655,7 @@ def test_products_of_matrices(kind, k):
     sums = {"f32": np.float32, "f16": np.float16, "s32": np.int32}[of]
     of_lane = [[c[g + i // 2 * 8, 2 * t + i % 2] for i in range(4)] for g, t in lanes]
     d = np.array(of_lane, sums).view(np.uint32).copy()
-    n, m = d.shape[1], len(registers[0])
-    names = iter(range(n + m))
-
-    def operands(form, many):
-        return ", ".join(form.format(i) for i in range(many))
-
-    result = ", ".join(f"%{next(names)}" for _ in range(n))
-    left, right = (", ".join(f"%{next(names)}" for _ in range(size // count)) for size in (k // 2, k // 4))
-    source = f"""__global__ void multiply(const unsigned *in, unsigned *out) {{
-    unsigned d[{n}], r[{m}];
-    for (int i = 0; i < {n}; ++i) d[i] = out[threadIdx.x * {n} + i];
-    for (int i = 0; i < {m}; ++i) r[i] = in[threadIdx.x * {m} + i];
-    asm("mma.sync.aligned.m16n8k{k}.row.col.{of}.{kind}.{kind}.{of} {{{result}}}, {{{left}}}, {{{right}}},"
-        " {{{result}}};" : {", ".join(f'"+r"(d[{i}])' for i in range(n))}
-        : {", ".join(f'"r"(r[{i}])' for i in range(m))});
-    for (int i = 0; i < {n}; ++i) out[threadIdx.x * {n} + i] = d[i];
-}}"""
-    cudakern.compile(source).multiply[1, 32](np.array(registers, np.uint32), d)
+    kernel[1, 32](np.array(registers, np.uint32), d)
     product = a @ b + c
     expected = [[product[g + i // 2 * 8, 2 * t + i % 2] for i in range(4)] for g, t in lanes]
     assert d.view(sums).tolist() == np.array(expected, sums).tolist()

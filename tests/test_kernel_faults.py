@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -564,9 +563,11 @@ def test_ctrl_c_ends_a_loop(name):
     arrays = [ck.zeros(32, dtype) for dtype in {ENDLESS[name]}]
     for wait in (ck.synchronize, arrays[0].get):
         program["{name}"][4, 32](*arrays)
-        print("started", flush=True)
-        try: wait()
-        except KeyboardInterrupt: print("interrupted", flush=True)
+        try:
+            print("started", flush=True)
+            wait()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
     y = ck.asarray(np.arange(5))
     print(int(ck.sum_of_squares(y)))
     """
@@ -575,8 +576,7 @@ def test_ctrl_c_ends_a_loop(name):
     late.start()
     for _ in range(2):
         assert process.stdout.readline() == "started\n"
-        time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        subprocesses.interrupt(process)
         assert process.stdout.readline() == "interrupted\n", process.communicate()
     # Not communicate(), which passes over what readline has buffered.
     rest = process.stdout.read(), process.stderr.read()

@@ -483,9 +483,9 @@ def test_ctrl_c_in_a_program(name):
             threads = threading.active_count()
             for i in range(5):
                 timer = threading.Timer(0.02 * (i + 1), os.kill, (os.getpid(), signal.SIGINT))
-                timer.start()
                 caught = False
                 try:
+                    timer.start()
                     while True:
                         ck.matmul(a, b, variant="naive")
                 except KeyboardInterrupt as error:

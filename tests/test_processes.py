@@ -1,12 +1,10 @@
 """Processes: forks, multiprocessing, Ctrl-C, and the end of the interpreter with arrays, streams and kernels alive."""
 
-import os
 import pickle
 import signal
 import subprocess
 import textwrap
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -307,8 +305,7 @@ def test_ctrl_c_ends_a_wait(how, waiting):
     """KeyboardInterrupt comes at once, the kernel ends with it, and the library goes on working."""
     print(WAITS[how], file=waiting.stdin, flush=True)
     assert waiting.stdout.readline().strip() == "started"
-    time.sleep(0.2)
-    os.kill(waiting.pid, signal.SIGINT)
+    subprocesses.interrupt(waiting)
     late = threading.Timer(60, waiting.kill)  # then the wait was not broken off
     late.start()
     assert waiting.stdout.readline().split() == ["interrupted", "111.0", "0"], waiting.poll()
@@ -348,8 +345,7 @@ print(len(done), all(done))
         **EMULATED,
     )
     assert process.stdout.readline().strip() == "started"
-    time.sleep(0.3)
-    os.kill(process.pid, signal.SIGINT)
+    subprocesses.interrupt(process)
     output, errors = process.communicate(timeout=100)
     assert output.split() == ["interrupted", "12", "True"], errors
 

@@ -24,14 +24,16 @@ def command(*words, folder, input=""):
 @pytest.mark.parametrize(
     "path", [pytest.param(p, id=p.stem, marks=pytest.mark.full if i % 4 else ()) for i, p in enumerate(ALL)]
 )
-def test_a_program_of_the_corpus(path):
+def test_a_program_of_the_corpus(path, monkeypatch):
     of = Described(path)
-    done = command("run", "--backend", "emulator", *of.words, "--", *of.arguments, folder=of.folder, input=of.input)
-    right = of.is_right(done.returncode, done.stdout)
+    monkeypatch.chdir(of.folder)
+    with ck.use_backend("emulator"):
+        done = finished(options.parsed(of.words), path.stem, of.arguments, "plain", of.input)
+    right = of.is_right(done.exit_code, done.output)
     if path.stem in NOT_YET:
         assert not right, f"{path.stem} runs: take it out of not_yet.txt"
         pytest.xfail(NOT_YET[path.stem])
-    assert right, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert right, done
 
 
 #: What --check finds in programs of the corpus besides leaks: they do what CUDA does not promise.
@@ -250,12 +252,19 @@ def test_a_launch_that_is_refused_says_why(tmp_path, monkeypatch):
 
 
 # --- host and device memory -------------------------------------------------------------------------------------------
+def one_of(statements):
+    """Code that runs the one of these whose number is the program's argument: so all are compiled as one program. Each
+    has a line, the first one the line after that of `switch`."""
+    cases = "".join(f"\ncase {number}: {{ {one}; break; }}" for number, one in enumerate(statements))
+    return f"switch (atoi(argv[1])) {{{cases}\n}}"
+
+
 MIXED = r"""
 #include <cstdio>
 #include <cstring>
 __global__ void fill(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 2; }
 void show(const float *x) { printf("%g\n", x[3]); }
-int main() {
+int main(int, char **argv) {
     float *d, h[40];
     cudaMalloc(&d, sizeof h);
     fill<<<1, 64>>>(d, 40);
@@ -268,27 +277,36 @@ int main() {
 """
 
 
-@pytest.mark.parametrize(
-    "line, at, verb, what",
-    [
-        ("d[1] = 5", 11, "writes", "d[1], which is"),
-        ('printf("%g", *d)', 11, "reads", "d, which is"),
-        ("memcpy(h, d, sizeof h)", 11, "reads", "d, which is"),
-        ("show(d)", 5, "reads", ""),
-        ('printf("%s", (char *)d)', 11, "reads", "d, which is"),
-    ],
-)
-def test_the_host_touches_device_memory(tmp_path, monkeypatch, line, at, verb, what):
+TOUCHES = [
+    ("d[1] = 5", "writes", "d[1], which is"),
+    ('printf("%g", *d)', "reads", "d, which is"),
+    ("memcpy(h, d, sizeof h)", "reads", "d, which is"),
+    ("show(d)", "reads", ""),
+    ('printf("%s", (char *)d)', "reads", "d, which is"),
+]
+MEMORY_OF_THE_HOST = ["(float *)malloc(160)", "new float[40]", "on_stack"]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mixed") / "mixed.cu"
+    launches = [f"float on_stack[40], *p = {memory}; fill<<<1, 64>>>(p, 40)" for memory in MEMORY_OF_THE_HOST]
+    path.write_text(MIXED.replace("LINE", one_of([*(line for line, _, _ in TOUCHES), *launches])))
+    return path
+
+
+@pytest.mark.parametrize("number", range(len(TOUCHES)))
+def test_the_host_touches_device_memory(mixed, monkeypatch, number):
     """On a GPU, a segmentation fault; here too, with the line."""
+    line, verb, what = TOUCHES[number]
+    at = 5 if "show" in line else 12 + number
     monkeypatch.setenv("CUDAKERN_EMULATOR_PRINT", "1")
-    path = tmp_path / "mixed.cu"
-    path.write_text(MIXED.replace("LINE", line))
     with ck.use_backend("emulator"):
-        done = ck.run(path)
+        done = ck.run(mixed, number)
     assert done.exit_code == -signal.SIGSEGV
     assert f"mixed.cu:{at}: the host {verb} device memory: byte" in done.errors
     assert "of 160 bytes (allocated in mixed.cu:8)" in done.errors
-    done = ck.run(path, check=True)
+    done = ck.run(mixed, number, check=True)
     assert done.exit_code == -signal.SIGSEGV
     assert [(one.kind, one.line) for one in done.findings] == [("host", at)]
     assert f"the host {verb} {what}".rstrip() in str(done.findings)
@@ -313,7 +331,7 @@ __global__ void fill(int *x, int n) {
     if (threadIdx.x < n) x[threadIdx.x] = n;
     if (threadIdx.x == 0) total = counter;
 }
-int main() {
+int main(int, char **argv) {
     int *x, *y, h = 3;
     cudaMallocManaged(&x, 400);
     cudaMallocManaged(&y, 400);
@@ -328,28 +346,34 @@ int main() {
 """
 
 
-@pytest.mark.parametrize(
-    "line, words",
-    [
-        ('printf("%d", x[3])', r"the host reads x\[3\], which fill writes in line 7, and has not waited .*DeviceSync"),
-        ("x[5] = 2", r"the host writes x\[5\], which fill writes in line 7, and has not waited for it"),
-        ("h = total", "the host reads total, which fill writes in line 8, and has not waited for it"),
-        ("cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e); ++x[5]", r"the host reads x\[5\], which fill writes"),
-        ("counter = 3", r"the host writes counter, which is a variable of the device.*ToSymbol\(counter, &h, bytes\)"),
-        ("h += kept", r"the host reads kept, which is a variable of the device.*FromSymbol\(&h, kept, bytes\)"),
-        ("y[2] = 4", ""),
-        ("cudaStreamSynchronize(0); x[2] = 4", ""),
-        ("cudaMemcpy(&h, y, 4, cudaMemcpyDefault); h += x[0]", ""),
-        ("cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e); cudaEventSynchronize(e); ++x[5]", ""),
-        ("while (cudaStreamQuery(0) == cudaErrorNotReady) {} ++x[5]", ""),
-    ],
-)
-def test_the_host_shares_memory_with_a_kernel(tmp_path, line, words):
+USES_OF_SHARED = [
+    ('printf("%d", x[3])', r"the host reads x\[3\], which fill writes in line 7, and has not waited .*DeviceSync"),
+    ("x[5] = 2", r"the host writes x\[5\], which fill writes in line 7, and has not waited for it"),
+    ("h = total", "the host reads total, which fill writes in line 8, and has not waited for it"),
+    ("cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e); ++x[5]", r"the host reads x\[5\], which fill writes"),
+    ("counter = 3", r"the host writes counter, which is a variable of the device.*ToSymbol\(counter, &h, bytes\)"),
+    ("h += kept", r"the host reads kept, which is a variable of the device.*FromSymbol\(&h, kept, bytes\)"),
+    ("y[2] = 4", ""),
+    ("cudaStreamSynchronize(0); x[2] = 4", ""),
+    ("cudaMemcpy(&h, y, 4, cudaMemcpyDefault); h += x[0]", ""),
+    ("cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e); cudaEventSynchronize(e); ++x[5]", ""),
+    ("while (cudaStreamQuery(0) == cudaErrorNotReady) {} ++x[5]", ""),
+]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    path = tmp_path_factory.mktemp("both") / "both.cu"
+    path.write_text(SHARED_WITH_THE_HOST.replace("LINE", one_of(line for line, _ in USES_OF_SHARED)))
+    return path
+
+
+@pytest.mark.parametrize("number", range(len(USES_OF_SHARED)))
+def test_the_host_shares_memory_with_a_kernel(both, number):
     """Without a wait, it is a race; and a variable of the device is none of the host's."""
-    path = tmp_path / "both.cu"
-    path.write_text(SHARED_WITH_THE_HOST.replace("LINE", line))
-    found = [one for one in ck.run(path, check=True).findings if one.kind != "leak"]
-    assert [(one.kind, one.line) for one in found] == [("host", 17)] * bool(words)
+    words = USES_OF_SHARED[number][1]
+    found = [one for one in ck.run(both, number, check=True).findings if one.kind != "leak"]
+    assert [(one.kind, one.line) for one in found] == [("host", 18 + number)] * bool(words)
     assert re.search(words, str(found[0])) if words else not found
 
 
@@ -408,11 +432,10 @@ int main() {
     assert not done.findings
 
 
-@pytest.mark.parametrize("memory", ["(float *)malloc(160)", "new float[40]", "on_stack"])
-def test_a_kernel_gets_memory_of_the_host(tmp_path, memory):
-    path = tmp_path / "hosts.cu"
-    path.write_text(MIXED.replace("LINE", f"float on_stack[40], *p = {memory}; fill<<<1, 64>>>(p, 40)"))
-    (finding,) = ck.run(path, check=True).findings
+@pytest.mark.parametrize("memory", MEMORY_OF_THE_HOST)
+def test_a_kernel_gets_memory_of_the_host(mixed, memory):
+    number = len(TOUCHES) + MEMORY_OF_THE_HOST.index(memory)
+    (finding,) = ck.run(mixed, number, check=True).findings
     assert (finding.kind, finding.line, finding.array) == ("bounds", 4, "x")
     assert "writes x[0], which is memory of the host. Copy it to the device" in str(finding)
 

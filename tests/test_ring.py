@@ -421,23 +421,6 @@ def test_a_fork_beside_threads_that_copy():
     )
 
 
-def test_ctrl_c_during_the_kernel_before_a_copy():
-    run(
-        "emulator",
-        """
-        x = ck.asarray(np.ones((1500, 1500), np.float32))
-        x.get()
-        y = ck.matmul(x, x, variant="kahan")  # takes ten seconds or more
-        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        start = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            y.get()
-        assert time.monotonic() - start < 20
-        assert np.array_equal(x.get(), np.ones((1500, 1500)))
-        """,
-    )
-
-
 @every_backend
 def test_other_python_threads_go_on(name):
     """And the end of the process does not wait for the ring's threads."""

@@ -5,7 +5,6 @@ import gc
 import inspect
 import os
 import platform
-import signal
 import sys
 import threading
 import time
@@ -390,23 +389,6 @@ def test_other_threads_run_while_a_kernel_does():
 
 
 # --- processes and signals -------------------------------------------------------------------------------------------
-def test_fork_after_use():
-    """The emulator's threads do not exist in a child: it makes new ones, and the parent's stay."""
-    subprocesses.run("""
-        import os, cudakern
-        def compute(): return cudakern.sum_of_squares(range(5000), variant="tree_sequential", blocks=8)
-        with cudakern.use_backend("emulator"):
-            expected = compute()
-            for _ in range(3):
-                child = os.fork()
-                if child == 0:
-                    os._exit(0 if compute() == expected and compute() == expected else 3)
-                assert compute() == expected
-                assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-            assert compute() == expected
-    """)
-
-
 def test_ctrl_c_ends_a_long_kernel():
     """KeyboardInterrupt comes while the kernel runs, and the library goes on working."""
     process = subprocesses.start("""
@@ -426,8 +408,7 @@ def test_ctrl_c_ends_a_long_kernel():
             print(native("emulator").pool_used(0))
     """)
     assert process.stdout.readline().strip() == "started"
-    time.sleep(0.5)
-    os.kill(process.pid, signal.SIGINT)
+    subprocesses.interrupt(process)
     output, errors = process.communicate(timeout=60)  # the whole product would take minutes
     assert output.split() == ["interrupted", "8.0", "0"], errors
     assert process.returncode == 0

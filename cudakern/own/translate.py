@@ -62,7 +62,6 @@ _BOUNDS = ("__cluster_dims__", "__launch_bounds__")  #: of a kernel's launches
 _QUALIFIERS = {"const", "volatile", "struct", "union", "enum", "__restrict__", "__restrict", "restrict", "register"}
 
 #: In a loop, these show that it may wait for another thread, as variables that are volatile do.
-_MOST = 100  #: messages of each kind
 _LOAD = re.compile(r"\bld\.(?:volatile|acquire|relaxed)")
 _WAITING = {"__threadfence", "__threadfence_block", "__threadfence_system", "__ldcg", "__ldcv", "__ldca"}
 
@@ -73,8 +72,9 @@ _MEMORY = re.compile(r"__(?:device|constant)__(?!\w)")
 _DECLARED = re.compile(rf"{_MEMORY.pattern}[^;{{}}()]*[;=\[{{]")
 _SIDES = re.compile(r"__(?:device|host|constant)__\b")
 _LITTLE = 200  #: A kernel with fewer words and signs, whose threads never wait, becomes a loop with its code in it.
-_MOST = 300_000  #: Where there are more words and signs, as in CCCL's headers, nothing becomes loops.
+_MOST_WORDS = 300_000  #: Where there are more words and signs, as in CCCL's headers, nothing becomes loops.
 _LONG = 4000  #: One with more is not written as loops.
+_MOST = 100  #: messages of each kind
 #: How a variable of a block is stored: see device_qualifiers.h, which says so to the package's own kernels.
 _SHARED = "static __thread"
 _SHARED_REPORTING = "static __thread __attribute__((used, aligned(65536)))"
@@ -224,7 +224,7 @@ class _Translation:
         for i, token in enumerate(source):
             if token.text == "volatile":
                 self.waiting |= _names_after(source, i)
-        self.has_loops = loops and mode == "plain" and len(source) < _MOST
+        self.has_loops = loops and mode == "plain" and len(source) < _MOST_WORDS
         self.waits = Waits(source, self.waiting) if launches or self.has_loops else None
         self.bodies: list[_Body] = []
 

@@ -474,8 +474,9 @@ void emu_spin(void) {
 static void others_run(emu_block *block) {
     enum { PATIENCE = 1000 };
     if (!block->grid->can_run) {
-        if (++block->waits % PATIENCE == 0) block->grid->begin_another(block->grid);
-        sched_yield();
+        const int is_due = ++block->waits % PATIENCE == 0, has_others = block->grid->begin_another != NULL;
+        if (is_due && has_others) block->grid->begin_another(block->grid);
+        if (is_due || has_others) sched_yield(); // on a busy machine, one may take a millisecond
         return;
     }
     pthread_mutex_lock(&block->grid->lock);

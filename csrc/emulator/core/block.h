@@ -61,7 +61,7 @@ typedef struct emu_grid {
     const emu_subscriber *tool; // tools.c; NULL: nobody watches the launch, and the members below are unused
     emu_launch_event *event;
     emu_trampoline trampoline;                          // the kernel's own
-    void (*begin_another)(const struct emu_grid *grid); // block, on one more OS thread
+    void (*begin_another)(const struct emu_grid *grid); // block, on one more OS thread; NULL: one thread runs all
     // The next block of a grid, unless blocks of it wait for each other: NULL. 0: there is none.
     int (*draw)(struct emu_block *, uint64_t *number, emu_dim3 *index);
 } emu_grid;

@@ -261,8 +261,8 @@ static void begin_another(const emu_grid *grid) {
 static int run_grid(emu_grid *grid, int workers) {
     const emu_grid_launch *launch = grid->launch;
     task t = {.grid = grid, .done = PTHREAD_COND_INITIALIZER};
-    grid->begin_another = begin_another;
     int shared_work = grid->total > 1 && (workers > 1 || launch->cooperative);
+    grid->begin_another = shared_work ? begin_another : NULL;
     if (shared_work && queue_task(&t, workers)) {
         snprintf(grid->error->message, sizeof grid->error->message,
                  "cannot start %llu OS threads, one per block of a cooperative launch: the computer's memory or the "
