@@ -144,6 +144,12 @@ HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
         "y[i] = floorf(x[i]) + rintf(y[i]);": {"float": 1},
         "y[i] = x[i] / y[i];": {"float": 10},  # as nvcc does it
         "y[i] = sqrtf(x[i]) + expf(y[i]);": {"float": 6 + 10 + 1},
+        "y[i] = 1 / x[i] + __frcp_rn(y[i]);": {"float": 5 + 5 + 1},
+        "double *d = reinterpret_cast<double *>(y); d[i] = 1 / d[i];": {"double": 10},
+        "y[i] = __expf(x[i]) + __logf(y[i]) + exp2f(x[i]) + rsqrtf(x[i]);": {"float": 2 + 3},
+        "y[i] = __powf(x[i], y[i]) - __fdividef(x[i], y[i]);": {"float": 2 + 1},
+        "y[i] = __sinf(x[i]); y[i + 1] = __cosf(x[i]); y[i + 2] = __tanf(x[i]);": {"float": 4},
+        "__sincosf(x[i], y + i, y + i + 1);": {"float": 1},
         "atomicAdd(&y[i], x[i]);": {},
     }.items(),
 )
