@@ -156,12 +156,12 @@ _REMEDIES: tuple[tuple[Callable[[Instruction, int, str], bool], str], ...] = (
     (
         lambda of, step, source: of.bytes < step < _ROW,
         "let neighboring threads access neighboring elements: thread t those at t, t + blockDim.x and so on, not "
-        "several in a row; if each thread needs those in a row, load them at once (float2, float4)",
+        "several in a row; if each thread needs those in a row, load them at once, as a float2 or uchar4",
     ),
     (
         lambda of, step, source: of.space == "global" and step >= _ROW,
-        "let threadIdx.x run along the contiguous axis (the last index); if one array must be accessed along the other "
-        "axis, transpose through a tile in shared memory",
+        "let threadIdx.x run along the contiguous axis (the last index; in steps of blockDim.x through a chunk); if "
+        "one array must be accessed along the other axis, transpose through a tile in shared memory",
     ),
     (
         lambda of, step, source: of.space == "global" and step == of.bytes,
