@@ -121,7 +121,7 @@ def test_blocks_that_take_turns():
 
 
 # --- floating-point operations ---------------------------------------------------------------------------------------
-HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuComplex.h>\n"
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,10 @@ HALF = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
         "y[i] = __powf(x[i], y[i]) - __fdividef(x[i], y[i]);": {"float": 2 + 1},
         "y[i] = __sinf(x[i]); y[i + 1] = __cosf(x[i]); y[i + 2] = __tanf(x[i]);": {"float": 4},
         "__sincosf(x[i], y + i, y + i + 1);": {"float": 1},
+        "cuFloatComplex *z = reinterpret_cast<cuFloatComplex *>(y); z[i] = cuCmulf(z[i], z[i + 1]);": {"float": 6},
+        "cuFloatComplex *z = reinterpret_cast<cuFloatComplex *>(y); z[i] = cuCdivf(z[i], z[i + 1]);": {
+            "float": 1 + 5 + 4 + 3 + 5 + 6 + 2
+        },
         "atomicAdd(&y[i], x[i]);": {},
     }.items(),
 )

@@ -122,8 +122,15 @@ class Place(NamedTuple):
     line: int
     inlined: tuple[tuple[str, str, int], ...]  #: functions of headers, their files and lines: the innermost first
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nvcc compiles it as it is written, also in a header."""
+        return all(file == f"{SOURCES}/emulator/include/cuComplex.h" for _, file, _ in self.inlined)
+
     def counted(self, operation: Operation) -> Operation | None:
         """What a GPU has in its place: one instruction for a function of the emulator's headers, or none."""
+        if self.is_plain:
+            return operation if operation.numbers else None
         ours = [one for one in self.inlined if one[1].startswith(f"{SOURCES}/")]
         function, file, _ = ours[0] if ours else ("", "", 0)
         outer = _name(*ours[-1]) if ours else ""
@@ -198,7 +205,7 @@ class Blocks:
             if not (counted := place.counted(operation)):
                 continue
             factors = operation.product, counted.type, "multiplies"
-            if factors in result and not result[factors][0].inlined and not place.inlined:  # one instruction of nvcc's
+            if factors in result and result[factors][0].is_plain and place.is_plain:  # one instruction of nvcc's
                 del result[factors]
                 counted = counted._replace(what="fused")
             result[address, counted.type, counted.what] = place, counted
