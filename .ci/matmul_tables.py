@@ -122,6 +122,7 @@ def crossover_table():
 
 STALLS = ("long_scoreboard", "short_scoreboard", "mio_throttle", "math_throttle", "barrier")
 SQUARE = (1, 4096, 4096, 4096)
+SAME_TIME = 0.05  #: a call that took another time under Nsight Compute, by a larger part, was another kernel's
 #: Where a variant is not meant for large squares: what it is measured with, as (products, m, n, k).
 MEANT_FOR = {
     "small_tiles": (1, 64, 64, 64),
@@ -157,7 +158,11 @@ def matmul_steps_table():
         number, *lengths = shape
         product = f"{number} of " * (number > 1) + " x ".join(f"{n:,}" for n in lengths)
         rate, times = timed[variant.name, shape]
-        before = timed.get((variant.after, shape))
+        before, counters = timed.get((variant.after, shape)), [""] * 6
+        if shape == SQUARE and variant.name in counts:
+            ns = 2 * math.prod(SQUARE) / rate / 1e3
+            if abs(float(counts[variant.name]["all_ns"]) / ns - 1) <= SAME_TIME:
+                counters = _counters(counts[variant.name])
         rows.append(
             [
                 f"`{variant.name}`",
@@ -166,7 +171,7 @@ def matmul_steps_table():
                 figure(rate),
                 f"{rate / before[0]:.2f}" if before else "-",
                 f"{times:.2f}",
-                *(_counters(counts[variant.name]) if shape == SQUARE and variant.name in counts else [""] * 6),
+                *counters,
             ]
         )
     heads = ["variant", "type", "m x n x k", "TFLOP/s", "/ step before", "/ library", "instructions", "issue slots, %"]
@@ -175,10 +180,12 @@ def matmul_steps_table():
         "m x n x k is 4,096 x 4,096 x 4,096 where nothing else is given. / step before: multiple of the rate of the "
         "variant that it comes after (-: there is none, or not with this product). / library: of the faster of PyTorch "
         "and CuPy, which call cuBLAS, for the same product and type. Instructions, and wavefronts of shared memory, "
-        "are per 32 multiply-adds."
+        "are per 32 multiply-adds. The counters, from gpu_ncu.json, are left out where a call took another time then, "
+        f"by more than {SAME_TIME:.0%}."
     )
-    files = ", ".join(f"`{path.relative_to(ROOT)}`" for path in paths)
-    return markdown(heads, rows, f"{what} {record['chip']}, {dated(record)}. From {files}.{notice(paths[0])}")
+    files = ", ".join(f"`{path.relative_to(ROOT)}` ({dated(records.read(path))})" for path in paths)
+    notices = "".join(dict.fromkeys(map(notice, paths)))
+    return markdown(heads, rows, f"{what} {record['chip']}. From {files}.{notices}")
 
 
 def _counters(row):

@@ -216,6 +216,24 @@ def test_atomics_on_one_word():
     assert found == _ATOMICS
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "cuda::atomic_ref<int> a(x[t]), b(y[t]); b.store(a.load());",
+        "cuda::atomic_ref<int> a(x[t]), b(y[t]); b.store(a.load(cuda::memory_order_relaxed));",
+        """int v; asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(x + t) : "memory");
+        asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" :: "l"(y + t), "r"(v) : "memory");""",
+        "int v; __nv_atomic_load(x + t, &v, __NV_ATOMIC_ACQUIRE); __nv_atomic_store(y + t, &v, __NV_ATOMIC_RELEASE);",
+    ],
+)
+def test_atomic_loads_and_stores_are_loads_and_stores(body):
+    """LDG and STG, with .STRONG."""
+    source = f"#include <cuda/atomic>\n__global__ void k(int *x, int *y) {{ const int t = threadIdx.x; {body} }}"
+    trace = ck.trace(ck.compile(source).k[1, 32], np.zeros(32, "i4"), np.zeros(32, "i4"))
+    found = [(one.what, one.requests, one.sectors, one.hits) for one in trace.instructions]
+    assert found == [("load", 1, 4, 0), ("store", 1, 4, 0)]
+
+
 # --- samples ------------------------------------------------------------------------------------------------------
 _GATHER = """__global__ void k(const float *x, const int *at, float *y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

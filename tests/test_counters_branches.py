@@ -40,6 +40,7 @@ def program(bodies):
     return ck.compile(f"""
         #include <cuda_fp16.h>
         #include <cuda_bf16.h>
+        #include <cuComplex.h>
         __device__ __noinline__ float work(float s, const float *x, int m) {{ {WORK} return s; }}{kernels}""")
 
 
@@ -154,6 +155,16 @@ OPERATIONS = {
     "y[i] = floorf(x[i]) + rintf(y[i]);": {"float": 1},
     "y[i] = x[i] / y[i];": {"float": 10},  # as nvcc does it
     "y[i] = sqrtf(x[i]) + expf(y[i]);": {"float": 6 + 10 + 1},
+    "y[i] = 1 / x[i] + __frcp_rn(y[i]);": {"float": 5 + 5 + 1},
+    "double *d = reinterpret_cast<double *>(y); d[i] = 1 / d[i];": {"double": 10},
+    "y[i] = __expf(x[i]) + __logf(y[i]) + exp2f(x[i]) + rsqrtf(x[i]);": {"float": 2 + 3},
+    "y[i] = __powf(x[i], y[i]) - __fdividef(x[i], y[i]);": {"float": 2 + 1},
+    "y[i] = __sinf(x[i]); y[i + 1] = __cosf(x[i]); y[i + 2] = __tanf(x[i]);": {"float": 4},
+    "__sincosf(x[i], y + i, y + i + 1);": {"float": 1},
+    "cuFloatComplex *z = reinterpret_cast<cuFloatComplex *>(y); z[i] = cuCmulf(z[i], z[i + 1]);": {"float": 6},
+    "cuFloatComplex *z = reinterpret_cast<cuFloatComplex *>(y); z[i] = cuCdivf(z[i], z[i + 1]);": {
+        "float": 1 + 5 + 4 + 3 + 5 + 6 + 2
+    },
     "atomicAdd(&y[i], x[i]);": {},
 }
 

@@ -1,6 +1,7 @@
 """What a trace shows: marked lines, and two traces side by side."""
 
 import functools
+import html
 import json
 import pickle
 
@@ -99,6 +100,35 @@ def test_what_is_marked(number):
     assert all(why in line for line in loads)
 
 
+@pytest.mark.parametrize(
+    "body, remedy",
+    [
+        ("y[i] = x[i];", ""),
+        ("y[i] = x[i + 1];", ""),
+        ("y[i] = x[i * n];", "let threadIdx.x run along the contiguous axis"),
+        ("y[i] = x[2 * i];", "let neighboring threads access neighboring elements"),
+        ("y[i] = ((const float3 *)x)[i].y;", "store one array per member instead of an array of structs"),
+        ("y[i] = ((const char *)x)[i / 8 * 40 + i % 8];", "let each warp access longer rows"),
+        ("y[i] = x[i * i * i % 911];", "where data decides on the addresses, sort it first"),
+        ("atomicAdd(y, x[i]);", "sum in each warp first"),
+        (
+            "__shared__ float s[32][32]; s[0][i] = x[i]; __syncwarp(); y[i] = s[i][0];",
+            "pad each row of the shared array",
+        ),
+        ("__shared__ float s[32][33]; s[0][i] = x[i]; __syncwarp(); y[i] = s[i][0];", ""),
+        ("if (i % 2) y[i] = x[i];", "let neighboring lanes take part"),
+        ("if (i == 0) for (int k = 0; k < n; ++k) y[k] = x[k];", "let all lanes of the warp take part"),
+    ],
+)
+def test_what_would_help(body, remedy):
+    trace = traced(f"__global__ void k(const float *x, float *y, int n) {{ int i = threadIdx.x; {body} }}",
+                   np.zeros(2048, "f4"), np.zeros(64, "f4"), 64)  # fmt: skip
+    found = [line for line in trace.by_line().note.splitlines() if line.startswith("What would help")]
+    assert len(found) == bool(remedy)
+    assert all(line.startswith(f"What would help line 1: {remedy}") for line in found)
+    assert all(line in html.unescape(trace.by_line().html()) for line in found)
+
+
 def test_lanes_that_take_turns():
     source = """__global__ void k(float *y) {
         __shared__ float s[1];
@@ -170,6 +200,11 @@ def test_two_traces_side_by_side(square, padded):
     }
     assert changed == gone
     assert compared.table().columns[1] == "transpose\n[(2, 2), (32, 32)] (first)"
+    passes = "4,480 -> 512 passes (global sectors 1,024, shared wavefronts 4,224 -> 256)"
+    assert compared.total == f"Total: the second costs 8.75 times less, {passes}."
+    assert compared.table().note == compared.by_line().note == compared.total
+    assert padded.compare(square).total.startswith("Total: the first costs 8.75 times less, 512 -> 4,480 passes")
+    assert square.compare(square).total.startswith("Total: both cost the same, 4,480 passes")
     assert "background" in compared._repr_html_()
     json.dumps(compared.to_dict())
 
@@ -344,6 +379,22 @@ def test_the_picture_of_neighbors_that_are_loaded_together():
     title = "line 7: shared load of 16 bytes per lane\n32 lanes, 16 wavefronts, in 4 parts of the warp"
     assert trace.heatmap(7).axes[0].get_title() == title
     assert "up to 4 different words that lanes want at once are in one bank: 16 wavefronts" in trace.by_line().note
+
+
+def test_the_picture_of_the_costliest_line(square):
+    assert square.heatmap().axes[0].get_title() == "line 7: shared load of 4 bytes per lane\n32 lanes, 32 wavefronts"
+    with pytest.raises(ValueError, match="no line accesses memory"):
+        traced("__global__ void k() {}").heatmap()
+
+
+@pytest.mark.parametrize(
+    "step, apart", [(1, ""), (8, ", 32 bytes from lane to lane"), (256, ", 1,024 bytes from lane to lane")]
+)
+def test_the_picture_says_how_far_lanes_are_apart(step, apart):
+    source = "__global__ void k(const float *x, float *y, int n) { y[threadIdx.x] = x[n * threadIdx.x]; }"
+    picture = traced(source, np.zeros(8192, "f4"), np.zeros(32, "f4"), step).heatmap(1)
+    title = f"line 1: global load of 4 bytes per lane{apart}\n32 lanes, {4 if step == 1 else 32} sectors"
+    assert picture.axes[0].get_title() == title
 
 
 def test_steps_are_those_of_the_first_launch():

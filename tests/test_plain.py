@@ -18,7 +18,7 @@ LAST = "matmul", "small_tiles"  #: of the ladder's kernels without tensor cores 
 
 
 def in_full(text):
-    return text.startswith("// In full, because it needs ")
+    return text.startswith("// In full, as a template without an example, because it needs ")
 
 
 def the_example(text):
@@ -99,14 +99,14 @@ def test_which_kernels_are_shown_in_full(monkeypatch):
     matmul = [entry.name for entry in ck.variants("matmul") if entry.kernels]
     shown = [name for name in matmul if not in_full(ck.source("matmul", name, plain=True))]
     assert shown == matmul[: matmul.index(LAST[1]) + 1]
-    assert ck.source("matmul", "wgmma_tiles", plain=True).startswith(
-        "// In full, because it needs Hopper's tensor cores"
-    )
+    head = " ".join(ck.source("matmul", "few_rows", plain=True).splitlines()[:2]).replace(" // ", " ")
+    assert head.endswith(' because it needs clusters of blocks: matmul(..., variant="few_rows") launches it.')
     page = ck.source("matmul", "wgmma_tiles")._repr_html_()
     assert "In full" in page
     assert "as it is written" not in page  # which is what is shown
     monkeypatch.setattr(variant, "listed", lambda entry: refuse())
-    assert "// In full, because its example needs another device: no" in repr(ck.source("matmul", "naive"))
+    head = "// In full, as a template without an example, because its example needs another device: no"
+    assert repr(ck.source("matmul", "naive")).startswith(head)
     monkeypatch.undo()
     others = [op for op, name in KERNELS if op != "matmul" and in_full(ck.source(op, name, plain=True))]
     assert others == ["sort"]  # CUB's
@@ -138,6 +138,19 @@ __global__ void naive(const float *a, const float *b, float *c, int m, int n, in
     assert "result[i] = *a * x[i] + y[i];" in ck.source("saxpy", "naive", plain=True)
     assert "gray[row * width + column] =" in ck.source("grayscale", "blocks_2d", plain=True)
     assert max(map(len, ck.source("matmul", "tiled", plain=True).splitlines())) <= 100
+
+
+def test_plain_texts_have_conditions_and_no_dead_code():
+    text = ck.source("matmul", "vectorized", plain=True)
+    assert " ".join(text.splitlines()[1:3]) == (
+        "// It gives wrong results where a row does not start at a multiple of 16 bytes, or its length is "
+        "// not a multiple of four."
+    )
+    assert "fours" not in text.lower()
+    assert "float4 four_of_row(const float *row, int inside) {" in text
+    assert "wrong results" not in ck.source("matmul", "warp_tiles", plain=True)
+    assert "contiguous" not in ck.source("grayscale", "vectorized", plain=True)
+    assert "shared_row[100, 256, 4 * 60](a, b, c, 100, 80, 60, 60)" in ck.source("matmul", "shared_row", plain=True)
 
 
 def test_padded_rows_are_part_of_the_example():

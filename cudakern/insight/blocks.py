@@ -7,6 +7,7 @@ A block begins behind a call of ``__sanitizer_cov_trace_pc``, and ends before th
 
 from __future__ import annotations
 
+import linecache
 import math
 import os
 import re
@@ -16,12 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from .._installed import SOURCES
 from ..own import compilers
 from ..own.messages import STUB
 
 _NOTED = re.compile(r"\b(?:callq?|bl)\s.*<__sanitizer_cov_trace_pc")
-_INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *([^#]*)")
+_INSTRUCTION = re.compile(r"^ *([0-9a-f]+):\t(\S+) *([^#]*)(?:# ([0-9a-f]+))?")
 #: Conditional jumps, which no block has in its middle; what goes elsewhere.
 _JUMP = re.compile(r"j(?!mp)\w+$|b\.\w+$|cbn?z$|tbn?z$")
 _AWAY = re.compile(r"jmpq?$|retq?$|b$|br$|ud2$")
@@ -31,6 +34,8 @@ _LEAVE = re.compile(r"(pop|leave|ret|add|ldp|ldr|hint|autiasp)q? |leaq? .*,%rsp$
 _INDEXED = re.compile(
     r"(?<!%fs:)(?<![0-9a-fx])-?(?:0x[0-9a-f]+)?\((?:%r[sb]p,%r\w+(?:,\d)?|%r(?![sbi]p\))\w+(?:,.*)?)\)"
 )
+#: A constant: in the library, at that address. (objdump prints it behind "#", and its distance before.)
+_CONSTANT = re.compile(r"0x([0-9a-f]+)\(%rip\)")
 _X86 = re.compile(r"v?(add|sub|mul|fn?m(?:add|sub)\d+)([sp])([sd])$")
 _ARM = re.compile(r"f(add|sub|n?mul|n?madd|n?msub)$")
 #: Instructions with a counterpart on a GPU; those that are a function or a loop there.
@@ -39,6 +44,7 @@ _LONG = re.compile(r"v?(div|idiv|sqrt)[a-z]*$")
 #: nvcc executes both ways of a branch, by predicates, up to about this size. A store counts as several instructions.
 _SMALL, _STORE = 22, 5
 _FAR = 1 << 14  #: bytes of code between blocks, that are worth another process
+_NEAR = re.compile(r"-?(?:0x)?[0-9a-f]+\(%rip\)")
 _FUNCTION = re.compile(r"<(\w+)(?:@plt)?>$")
 #: Additions, multiplications and fused ones in the place of instructions and functions, by type: of nvcc 13 on an H200,
 #: for ordinary numbers. Others are not counted.
@@ -46,17 +52,24 @@ _FLOAT, _DOUBLE = (
     {
         "fmaf": (0, 0, 1),
         "divss": (0, 0, 5),
+        "1/divss": (1, 0, 2),
         "sqrtss": (0, 2, 2),
         "expf": (1, 1, 4),
+        "exp10f": (1, 1, 4),
+        "exp2f": (0, 0, 0),
         "logf": (1, 1, 11),
         "log2f": (2, 2, 11),
         "log10f": (1, 2, 11),
         "sinf": (0, 2, 8),
         "cosf": (0, 2, 8),
+        "sincosf": (0, 2, 11),
         "tanf": (0, 3, 9),
+        "coshf": (1, 4, 3),
         "tanhf": (1, 2, 5),
         "powf": (13, 10, 19),
         "erff": (1, 1, 7),
+        "erfcf": (5, 8, 20),
+        "asinf": (0, 5, 8),
         "atanf": (0, 2, 9),
         "cbrtf": (1, 5, 2),
         "hypotf": (2, 6, 3),
@@ -65,13 +78,31 @@ _FLOAT, _DOUBLE = (
     {
         "fma": (0, 0, 1),
         "divsd": (0, 1, 7),
+        "1/divsd": (0, 0, 5),
         "sqrtsd": (0, 3, 5),
         "exp": (1, 0, 14),
         "log": (8, 4, 16),
         "sin": (0, 2, 11),
+        "cos": (0, 2, 11),
         "pow": (34, 7, 41),
+        "erf": (3, 1, 37),
+        "hypot": (2, 7, 4),
     },
 )
+#: Functions of which a GPU's unit for special functions leaves multiplications, and what stands for each of them here:
+#: an instruction, or a function that is called.
+_FAST = {
+    "__expf": ("exp2f",),
+    "__exp10f": ("exp2f",),
+    "__powf": ("exp2f",),
+    "__logf": ("mulss",),
+    "__log10f": ("mulss",),
+    "__sinf": ("sin",),
+    "__cosf": ("cos",),
+    "__sincosf": ("sin",),
+    "__tanf": ("sin", "divss"),
+    "__fdividef": ("divss",),
+}
 
 
 class Operation(NamedTuple):
@@ -81,6 +112,7 @@ class Operation(NamedTuple):
     what: str  #: "adds", "multiplies", "fused"
     numbers: int
     product: int = 0  #: the address of the multiplication whose result this adds to something
+    by: str = ""  #: the instruction, or the function that is called
 
 
 class Place(NamedTuple):
@@ -88,13 +120,24 @@ class Place(NamedTuple):
 
     file: str  #: the source, outside of headers
     line: int
-    inlined: tuple[tuple[str, str], ...]  #: functions of headers and their files: the innermost first
+    inlined: tuple[tuple[str, str, int], ...]  #: functions of headers, their files and lines: the innermost first
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nvcc compiles it as it is written, also in a header."""
+        return all(file == f"{SOURCES}/emulator/include/cuComplex.h" for _, file, _ in self.inlined)
 
     def counted(self, operation: Operation) -> Operation | None:
         """What a GPU has in its place: one instruction for a function of the emulator's headers, or none."""
-        function, file = self.inlined[0] if self.inlined else ("", "")
-        if not file.startswith(f"{SOURCES}/") or file.endswith("/device_math.h"):
-            return operation
+        if self.is_plain:
+            return operation if operation.numbers else None
+        ours = [one for one in self.inlined if one[1].startswith(f"{SOURCES}/")]
+        function, file, _ = ours[0] if ours else ("", "", 0)
+        outer = _name(*ours[-1]) if ours else ""
+        if operation.by in _FAST.get(outer, ()):
+            return Operation("float", "multiplies", 1)
+        if not ours or file.endswith("/device_math.h") or outer == "fdividef":
+            return operation if operation.numbers else None
         if re.match(r"emu::operator[-+*]\(", function) and operation.type == "float":
             return operation._replace(type="half")
         if function.startswith("emu::marked_fma(") and operation.what == "multiplies":
@@ -123,7 +166,7 @@ class Blocks:
         for (library, base), some in _by_library(codes).items():
             addresses = set()
             for near in _clusters(code - base for code in some):
-                function = _Function(_instructions(library, near[0], near[-1]))
+                function = _Function(_instructions(library, near[0], near[-1]), library)
                 for start in near:
                     self._blocks[start + base] = function, start
                     block = function.block(start)
@@ -161,19 +204,19 @@ class Blocks:
             place = self._places.get(address + code - start, Place("", 0, ()))
             if not (counted := place.counted(operation)):
                 continue
-            factors = operation.product, operation.type, "multiplies"
-            if factors in result and not result[factors][0].inlined and not place.inlined:  # one instruction of nvcc's
+            factors = operation.product, counted.type, "multiplies"
+            if factors in result and result[factors][0].is_plain and place.is_plain:  # one instruction of nvcc's
                 del result[factors]
                 counted = counted._replace(what="fused")
-            result[address, operation.type, operation.what] = place, counted
+            result[address, counted.type, counted.what] = place, counted
         yield from result.values()
 
 
 class _Function:
     """Instructions that lie together, and the blocks that they form."""
 
-    def __init__(self, instructions: Iterable[tuple[int, str, str]]) -> None:
-        self._code = [*instructions]
+    def __init__(self, instructions: Iterable[tuple[int, str, str]], library: Path) -> None:
+        self._code, self._library = [*instructions], library
         self._index = {address: i for i, (address, _, _) in enumerate(self._code)}
         self._known: dict[int, Block] = {}
         self._joins: dict[int, tuple[int, float] | None] = {}
@@ -184,7 +227,7 @@ class _Function:
         return self._known[start]
 
     def _read(self, start: int) -> Block:
-        block, values, reports = Block(), _Values(), 0
+        block, values, reports = Block(), _Values(self._library), 0
         i = self._index.get(start, len(self._code))
         while i < len(self._code):
             address, name, operands = self._code[i]
@@ -205,6 +248,8 @@ class _Function:
                 if not name.startswith("ret"):
                     block.successors.add(self._next(address))
                 break
+            elif name.startswith("div") and values.is_reciprocal(name, operands):
+                block.operations += [(address, operation) for operation in _operations(f"1/{name}", "")]
             elif len(operations := _operations(name, operands)) == 1 and not _FUNCTION.search(operands):
                 operation, constants = values.used(address, operations[0], operands)
                 block.operations.append((address, operation))
@@ -282,18 +327,28 @@ class _Function:
 class _Values:
     """Which registers and variables hold constants, and which hold products that are not used yet (x86)."""
 
-    def __init__(self) -> None:
-        self._constants: set[str] = set()
+    def __init__(self, library: Path) -> None:
+        self._library = library
+        self._constants: dict[str, int] = {}  #: and where they are in the library
         self._products: dict[str, int] = {}  #: the addresses of the multiplications
 
     def moved(self, operands: str) -> None:
         source, to = _split(operands)
-        self._constants.discard(to)
+        place = _CONSTANT.match(source)
+        constant = int(place[1], 16) if place else self._constants.get(source)
+        self._constants.pop(to, 0)
         self._products.pop(to, 0)
-        if "(%rip)" in source or source in self._constants:
-            self._constants.add(to)
+        if constant is not None:
+            self._constants[to] = constant
         if source in self._products:
             self._products[to] = self._products[source]
+
+    def is_reciprocal(self, name: str, operands: str) -> bool:
+        """Whether a division is one of the constant 1, which its result replaces."""
+        at = self._constants.pop(_split(operands)[1], 0)
+        one = np.float32(1) if name == "divss" else np.float64(1)
+        with self._library.open("rb") as file:
+            return bool(at) and file.seek(at) == at and file.read(one.nbytes) == one.tobytes()
 
     def used(self, address: int, operation: Operation, operands: str) -> tuple[Operation, int]:
         """The operation with its product, and how many constants it has."""
@@ -304,7 +359,7 @@ class _Values:
         if operation.what == "adds":
             operation = operation._replace(product=self._products.get(source) or self._products.get(to) or 0)
             self._products = {at: one for at, one in self._products.items() if one != operation.product}
-        self._constants.discard(to)
+        self._constants.pop(to, 0)
         self._products.pop(to, 0)
         if operation.what == "multiplies":
             self._products[to] = address
@@ -378,10 +433,10 @@ def _operations(name: str, operands: str) -> list[Operation]:
         name = function[1]
     if name in _FLOAT or name in _DOUBLE:
         return [
-            Operation(kind, what, numbers)
+            Operation(kind, what, numbers, by=name)
             for kind, table in (("float", _FLOAT), ("double", _DOUBLE))
             for what, numbers in zip(("adds", "multiplies", "fused"), table.get(name, ()), strict=False)
-            if numbers
+            if numbers or name == "exp2f"  # which is none itself, but a part of others
         ]
     if x86 := _X86.match(name):
         kind, packed, letter = x86.groups()
@@ -394,7 +449,7 @@ def _operations(name: str, operands: str) -> list[Operation]:
     else:
         return []
     what = "multiplies" if kind.endswith("mul") else "adds" if kind in ("add", "sub") else "fused"
-    return [Operation("float" if letter == "s" else "double", what, numbers)]
+    return [Operation("float" if letter == "s" else "double", what, numbers, by=name)]
 
 
 def _instructions(library: Path, first: int, last: int) -> Iterator[tuple[int, str, str]]:
@@ -411,7 +466,8 @@ def _instructions(library: Path, first: int, last: int) -> Iterator[tuple[int, s
         for line in run.stdout or ():
             if found := _INSTRUCTION.match(line):
                 address = int(found[1], 16)
-                yield address, found[2], found[3]
+                operands = found[3]
+                yield address, found[2], _NEAR.sub(f"0x{found[4]}(%rip)", operands) if found[4] else operands
             elif line.endswith(">:\n") and address > last:
                 break
         run.kill()
@@ -437,13 +493,21 @@ def _places(library: Path, addresses: Sequence[int]) -> dict[int, Place]:
     return dict(zip(addresses, map(_place, re.split(r"^0x[0-9a-f]+\n", run.stdout, flags=re.M)[1:]), strict=False))
 
 
+def _name(function: str, file: str, line: int) -> str:
+    """Of a function in the emulator's headers. (What is merged with the kernel's code has the kernel's name.)"""
+    name = function.partition("(")[0]
+    defined = None if name in _FAST else re.match(r"EMU_FUNCTION\(\w+, (\w+)", linecache.getline(file, line))
+    return defined[1] if defined else name
+
+
 def _place(answer: str) -> Place:
     lines = answer.splitlines()
-    inlined: list[tuple[str, str]] = []
+    inlined: list[tuple[str, str, int]] = []
     for function, at in zip(lines[::2], lines[1::2], strict=False):
-        file, _, line = at.partition(" (")[0].rpartition(":")
+        file, _, number = at.partition(" (")[0].rpartition(":")
+        line = int(number) if number.isdigit() else 0
         if not file.startswith((f"{SOURCES}/emulator/", "/usr/")):
             name = file if Path(file).exists() else Path(file).name  # a source without a file had a folder for a while
-            return Place(name, int(line) if line.isdigit() else 0, tuple(inlined))
-        inlined.append((function, file))
+            return Place(name, line, tuple(inlined))
+        inlined.append((function, file, line))
     return Place("", 0, tuple(inlined))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _display
-from .costs import SECTOR, by_access
+from .costs import SECTOR, by_access, passes
 
 if TYPE_CHECKING:
     from .counters import Counted
@@ -86,7 +86,8 @@ def figures(of: Counted) -> dict[str, float]:
 
 
 class Compared(_display.Shown):
-    """Two traces side by side; displays as a table of the figures. ``by_line()`` compares the lines."""
+    """Two traces side by side; displays as a table of the figures. ``by_line()`` compares the lines, and ``total`` says
+    which trace costs less."""
 
     def __init__(self, first: Counted, second: Counted) -> None:
         self.first, self.second = first, second
@@ -111,7 +112,8 @@ class Compared(_display.Shown):
             names = [f"{names[0]} (first)", f"{names[1]} (second)"]
         marked = [i for i, row in enumerate(rows) if row[-1] != _SAME]
         heads = ["figure", *names, "change"]
-        notes = [f"{of.name}: {note}" for of in (self.first, self.second) for note in of.not_counted]
+        notes = [self.total]
+        notes += [f"{of.name}: {note}" for of in (self.first, self.second) for note in of.not_counted]
         return _display.Table("What changed", heads, rows, "\n".join(dict.fromkeys(notes)), heads[1:], marked=marked)
 
     def by_line(self) -> _display.Table:
@@ -130,7 +132,23 @@ class Compared(_display.Shown):
             last = text
         heads = ["line", "source", "access", *_OF_LINE]
         title = f"{self.first.name} -> {self.second.name}"
-        return _display.Table(title, heads, rows, right=["line", *_OF_LINE], marked=marked)
+        return _display.Table(title, heads, rows, self.total, ["line", *_OF_LINE], marked=marked)
+
+    @property
+    def total(self) -> str:
+        """One sentence: which trace costs less, and by how much."""
+        both = [of.instructions for of in (self.first, self.second)]
+        one, other = map(round, map(passes, both))
+        sides = [[one for one in some if one.space == space] for space in ("global", "shared") for some in both]
+        sums = [
+            f"{space} {name} {_arrow(*(sum(getattr(one, name) for one in side) for side in pair))}"
+            for space, name, pair in (("global", "sectors", sides[:2]), ("shared", "wavefronts", sides[2:]))
+            if any(pair)
+        ]
+        less, more = sorted((one, other))
+        times = f"{_display.figure(more / less)} times " if less else ""
+        cost = f"the {'second' if other < one else 'first'} costs {times}less" if less < more else "both cost the same"
+        return f"Total: {cost}, {_arrow(one, other)} passes ({', '.join(sums)})." if sums else ""
 
     def _pairs(self) -> Iterator[tuple[Key | None, Key | None]]:
         """The accesses of both traces in the order of their first requests, those that match as pairs.

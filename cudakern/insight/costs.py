@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -35,11 +36,22 @@ class Cost:
         return self.share >= SHARE and bool(self.reasons)
 
     @property
+    def is_excessive(self) -> bool:
+        least = 0 if self.worst.space == "shared" else 1  # a sector more is what odd beginnings of rows take
+        return self.paid >= EXCESS * self.needed and self.paid > self.needed + least
+
+    def remedy(self, source: str) -> str:
+        """What would help, in words, as the line's source and the costliest request tell; empty if they do not."""
+        if not self.is_excessive:
+            return _FEW_LANES if self.lanes <= LANES else ""
+        of, step = self.worst, distance(self.worst.worst)
+        return next((advice for applies, advice in _REMEDIES if applies(of, step, source)), "")
+
+    @property
     def reasons(self) -> list[str]:
         """In words, why it costs more than it should; empty if it does not."""
         result, unit = [], "wavefronts" if self.worst.space == "shared" else "sectors"
-        least = 0 if self.worst.space == "shared" else 1  # a sector more is what odd beginnings of rows take
-        if self.paid >= EXCESS * self.needed and self.paid > self.needed + least:
+        if self.is_excessive:
             paid, needed = (of(self.worst) / self.worst.requests for of in (_paid, _needed))
             others = f" (on average of the line's {self.worst.what}s {self.paid:.3g})"
             mean = others if abs(paid - self.paid) > paid / 10 else ""  # what the table shows
@@ -66,6 +78,11 @@ def costs(instructions: Iterable[Instruction]) -> dict[tuple[str, int, str], Cos
     return {key: _cost(some, passes[key] / every) for key, some in groups.items()}
 
 
+def passes(instructions: Iterable[Instruction]) -> float:
+    """Through L1 and shared memory: what "cost" is a share of."""
+    return sum(_passes(one) for one in instructions if one.space in ("global", "shared"))
+
+
 def _passes(one: Instruction) -> float:
     return one.wavefronts if one.space == "shared" else one.sectors / SECTORS_PER_WAVEFRONT
 
@@ -86,8 +103,7 @@ def _cost(some: list[Instruction], share: float) -> Cost:
 
 def _cause(of: Instruction) -> str:
     """What its costliest request is like."""
-    together = Counter(at for _, at in of.worst).most_common(1)[0][1]
-    if (of.turns or of.space == "global" and of.what in ATOMIC) and together > 1:
+    if (together := _together(of)) > 1:
         return f"up to {together} lanes change one address, and take turns"
     if of.what == "copy" and of.space == "shared":
         return "several lanes copy from, or to, different words of one bank"
@@ -102,6 +118,65 @@ def _cause(of: Instruction) -> str:
         return "the lanes in between take no part"
     pieces = 1 + sum(b - a not in (0, of.bytes) for (_, a), (_, b) in pairwise(of.worst))
     return f"what the lanes access lies in {pieces} separate pieces"
+
+
+def _together(of: Instruction) -> int:
+    """How many lanes change one address by atomic operations that take turns; 0: there are none."""
+    takes_turns = of.turns or (of.space == "global" and of.what in ATOMIC)
+    return Counter(at for _, at in of.worst).most_common(1)[0][1] if takes_turns else 0
+
+
+def distance(request: Request) -> int:
+    """How many bytes apart most neighboring lanes access; 0: some do so, others do otherwise."""
+    steps = Counter(abs(b - a) for (lane, a), (to, b) in pairwise(request) if to == lane + 1)
+    step, count = steps.most_common(1)[0] if steps else (0, 0)
+    return step if 4 * count >= 3 * (len(request) - 1) else 0
+
+
+_ROW = 4 * SECTOR  #: bytes: neighbors that are further apart are likely to be in different rows
+_MEMBER = re.compile(r"\]\s*\.\s*[A-Za-z_]|\w\s*->\s*[A-Za-z_]")
+_FEW_LANES = "let all lanes of the warp take part, each in its share of the loop or of the elements"
+#: What would help an access that costs more than it needs, by its distance from lane to lane and its line's source: the
+#: first that applies.
+_REMEDIES: tuple[tuple[Callable[[Instruction, int, str], bool], str], ...] = (
+    (
+        lambda of, step, source: _together(of) > 1,
+        "sum in each warp first (__reduce_add_sync, or shuffles), or in each block, so that one lane makes the atomic "
+        "operation for all",
+    ),
+    (
+        lambda of, step, source: of.space == "shared" and step > WORD,
+        "pad each row of the shared array by one element ([32][33] instead of [32][32]), or let neighboring lanes "
+        "access neighboring words",
+    ),
+    (
+        lambda of, step, source: of.bytes < step < _ROW and bool(_MEMBER.search(source)),
+        "store one array per member instead of an array of structs, or load a whole struct at once, as float4",
+    ),
+    (
+        lambda of, step, source: of.bytes < step < _ROW,
+        "let neighboring threads access neighboring elements: thread t those at t, t + blockDim.x and so on, not "
+        "several in a row; if each thread needs those in a row, load them at once, as a float2 or uchar4",
+    ),
+    (
+        lambda of, step, source: of.space == "global" and step >= _ROW,
+        "let threadIdx.x run along the contiguous axis (the last index; in steps of blockDim.x through a chunk); if "
+        "one array must be accessed along the other axis, transpose through a tile in shared memory",
+    ),
+    (
+        lambda of, step, source: of.space == "global" and step == of.bytes,
+        "let each warp access longer rows, by a block that is 32 threads or more along x, and let the rows begin at "
+        "multiples of 32 bytes",
+    ),
+    (
+        lambda of, step, source: any(to > lane + 1 for (lane, _), (to, _) in pairwise(of.worst)),
+        "let neighboring lanes take part, as by if (threadIdx.x < n / 2), not every second one",
+    ),
+    (
+        lambda of, step, source: of.space == "global",
+        "where data decides on the addresses, sort it first, or keep what is looked up in shared memory",
+    ),
+)
 
 
 def by_bank(request: Request, size: int) -> dict[int, list[int]]:

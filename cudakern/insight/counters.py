@@ -12,7 +12,7 @@ from ..calls.checks import integer
 from ..calls.observer import Observed, Observer, Run, observed
 from ..own.compile import _Run as OwnRun
 from ..own.sets import in_mode
-from .costs import costs
+from .costs import by_access, costs
 from .counts import SECTOR, Counts, Instruction, Sources, counting, progress, read, together
 from .launches import Launches, Resources, label, needs
 from .session import name_of, session
@@ -155,7 +155,7 @@ class Counted(_display.Shown):
             elif rows and first > last[1] + 1:
                 rows.append(["...", "", *empty])
             rows += [[str(n), text[n - 1].rstrip(), *empty] for n in range(first, line) if n <= len(text)]
-            source = text[line - 1].rstrip() if 0 < line <= len(text) else ""
+            source = self._line(file, line)
             for figures in some:
                 cost = paid.get((file, line, figures["access"]))
                 mark = cost is not None and cost.is_marked
@@ -196,22 +196,31 @@ class Counted(_display.Shown):
         for reasons, places in list(groups.items())[:_MOST_ADVICE]:
             share = _display.share(sum(paid[place].share for place in places))
             yield f"{_places(places)}, {share} of the cost: {'; '.join(reasons)}."
+        for file, line, access in [some[0] for some in groups.values()][:1]:
+            if remedy := paid[file, line, access].remedy(self._line(file, line)):
+                yield f"What would help line {line}: {remedy}."
         constants = [one for one in self.instructions if one.space == "constant"]
         words = {(one.file, one.line, "constant load"): len({at for _, at in one.worst}) for one in constants}
         if places := [place for place, count in words.items() if count > 1]:
             why = "different words, which come one after another; one for all lanes is fast"
             yield f"{_places(places)}: up to {max(words.values())} {why}."
 
-    def heatmap(self, line: int, steps: int = 0) -> Figure:
-        """The costliest request of a line as a picture: which sectors, or banks, each lane of the warp accesses.
+    def heatmap(self, line: int | None = None, steps: int = 0) -> Figure:
+        """The costliest request of a line, by default of the costliest one, as a picture: which sectors, or banks, each
+        lane of the warp accesses.
 
         With ``steps``, the first so many requests (at most 8) that one warp makes there, one after another: those of a
         loop's iterations.
 
-        Raises ValueError if no such line accesses memory. Needs matplotlib (``pip install cudakern[plot]``).
+        Raises ValueError if no such line, or none at all, accesses memory. Needs matplotlib
+        (``pip install cudakern[plot]``).
         """
         every = [one for one in self.instructions if one.space != "local"]
         some = [one for one in every if one.line == line]
+        if line is None and (paid := costs(every)):
+            some = by_access(every)[max(paid, key=lambda place: (paid[place].is_marked, paid[place].share))]
+        if not some and line is None:
+            raise ValueError("no line accesses memory that is counted")
         if not some:
             known = ", ".join(str(n) for n in sorted({one.line for one in every}))
             raise ValueError(f"line {line} accesses no memory that is counted; these do: {known}")
@@ -221,6 +230,10 @@ class Counted(_display.Shown):
         if steps and not one.steps:  # another launch has them
             one = next(other for other in some if other.steps and (other.what, other.space) == (one.what, one.space))
         return heatmap(one, integer("heatmap: steps", steps, 0, 8))
+
+    def _line(self, file: str, line: int) -> str:
+        text = self._sources.lines(file)
+        return text[line - 1].rstrip() if 0 < line <= len(text) else ""
 
     def text(self, file: str) -> list[str]:
         """The lines of a file of ``lines()``; empty if it is not known."""

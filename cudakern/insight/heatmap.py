@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .costs import ATOMIC, BANKS, SECTOR, WORD, by_bank, phases, width
+from .costs import ATOMIC, BANKS, SECTOR, WORD, by_bank, distance, phases, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,8 @@ def heatmap(of: Instruction, steps: int) -> Figure:
     draw = _in_banks if of.space == "shared" else _in_sectors
     requests = of.steps[:steps] if steps else (of.worst,)
     title, rows = f"line {of.line}: {of.space} {of.what} of {width(of)} bytes per lane", -(-len(requests) // 2)
+    if of.space == "global" and (apart := distance(requests[0])) not in (0, of.bytes):
+        title += f", {apart:,} bytes from lane to lane"
     figure = plots.Picture(layout="constrained")
     panels = figure.subplots(rows, min(len(requests), 2), squeeze=False).ravel()
     deepest = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 from .definitions import Definition, definitions, without_template
 from .kernels import Instance, Kernels, bindings, members, parameters_of
 from .reading import end_of, parts
+from .rules import SIZES
 
 NUMPY = {"float": "float32", "double": "float64", "int": "int32", "unsigned": "uint32", "unsigned char": "uint8"}
 NUMPY |= {"unsigned long long": "uint64", "long long": "int64", "unsigned short": "uint16", "bool": "bool"}
@@ -57,12 +59,21 @@ class Plain(Kernels):
     def values(self, launch: Launch) -> dict[str, Any]:
         """Of parameters and members of structs, by their plain names."""
         values: dict[str, Any] = {}
-        types = bindings(self.instances, {name: [Definition(text)] for name, text in self.originals.items()})
+        types = self.bindings()
         for (kind, name), value in zip(
             parameters_of(without_template(self.originals[launch.kernel])[1]), launch.arguments, strict=False
         ):
             self._decode(kind, name, value, 0, types, values)
         return values
+
+    def bindings(self) -> dict[str, str]:
+        """The kernels' template arguments, by the parameters' names."""
+        return bindings(self.instances, {name: [Definition(text)] for name, text in self.originals.items()})
+
+    def shared_size(self, kernel: str) -> int:
+        """Bytes of an element of a kernel's dynamic shared memory."""
+        match = re.search(r"extern __shared__ ([\w ]+) \w+\[", self.kernel(kernel))
+        return SIZES.get(match[1], 1) if match else 1
 
     def _decode(
         self, kind: str, name: str, value: bytes, at: int, types: dict[str, str], values: dict[str, Any]

@@ -17,6 +17,10 @@ from .rules import HINTS, SIZES, decided, simplified, without_casts
 Instance = tuple[str, tuple[str, ...]]  #: a kernel and its template arguments
 
 
+#: The end of a comment: what a constant of that name means.
+_OF_CONSTANT = re.compile(r"\b([A-Z_]{3,}): .*\Z", re.S)
+
+
 def bindings(instances: Iterable[Instance], known: dict[str, list[Definition]]) -> dict[str, str]:
     """The types and values of the kernels' template parameters, where they agree."""
     values: dict[str, set[str]] = {}
@@ -133,6 +137,7 @@ class Kernels:
         self._drop_aliases()
         self._bind_calls()
         self._decide()
+        self._drop_unused_parameters()
         self._inline()
         self._type_memory()
 
@@ -206,6 +211,25 @@ class Kernels:
             if one.text.startswith("struct"):
                 one.text = _without_unused_members(one.text, everything)
             one.text = without_casts(decided(one.text))
+
+    def _drop_unused_parameters(self) -> None:
+        """Of functions, where the decided conditions have left some unused."""
+        for one in self.used():
+            if one.name in self.kernels or not one.is_function or len(self.known[one.name]) > 1:
+                continue
+            begin = one.text.index("(", one.text.index(f"{one.name}("))
+            end = end_of(one.text, begin)
+            listed, body = parts(one.text[begin + 1 : end - 1]), one.text[end:]
+            names = [re.search(r"(\w+)(?:\)|\[\w*\])*(?: = .*)?$", parameter) for parameter in listed]
+            left = [i for i, name in enumerate(names) if not name or re.search(rf"\b{name[1]}\b", body)]
+            if len(left) == len(listed):
+                continue
+            one.text = f"{one.text[: begin + 1]}{', '.join(listed[i] for i in left)}){body}"
+            for other in (other for other in self.used() if other is not one):
+                for at, end, template, given in calls(other.text, one.name):
+                    values = f"<{', '.join(template)}>" if template else ""
+                    call = f"{one.name}{values}({', '.join(given[i] for i in left)})"
+                    other.text = other.text[:at] + call + other.text[end:]
 
     def _type_memory(self) -> None:
         """Shared and constant memory that holds several types in the source has one here."""
@@ -314,6 +338,8 @@ class Kernels:
             if "__global__" in one.text:
                 one.text = self._with_fields(one.text)
             comment = "" if re.search(r"\.cuh|PLAIN|VECTOR|number<|stack", one.comment) else one.comment
+            if (end := _OF_CONSTANT.search(comment)) and end[1] not in one.words():
+                comment = f"{comment[: end.start()].rstrip(' /')}\n".lstrip("\n")
             texts.append(comment + formatted(one.text))
         for header, word in (("cuda_pipeline", "__pipeline"), ("cooperative_groups", "cooperative_groups::")):
             if any(word in text for text in texts):

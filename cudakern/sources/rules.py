@@ -165,7 +165,15 @@ def without_casts(text: str) -> str:
 
 
 def decided(text: str) -> str:
-    """Without conditions that are true or false whatever the data."""
+    """Without conditions that are true or false whatever the data, nor the constants that are."""
+    text = _decided(text)
+    while found := re.search(r"^ *const bool (\w+) =\s+(true|false);\n", text, re.M):
+        text = text[: found.start()] + re.sub(rf"\b{found[1]}\b", found[2], text[found.end() :])
+        text = _decided(text)
+    return text
+
+
+def _decided(text: str) -> str:
     word = r"(float|double|int|unsigned(?: long long| char| short)?)"
     text = re.sub(
         rf"std::is_(floating_point|integral)_v<{word}>",
@@ -202,12 +210,12 @@ def decided(text: str) -> str:
             no, end = statement(text, other.end())
         chosen = yes if (match[3] == "true") != bool(match[2]) else no
         if chosen.startswith("{"):
-            chosen = re.sub(r"^    ", "", chosen[1:-1].strip("\n"), flags=re.M).lstrip()
+            chosen = re.sub(r"^    ", "", chosen[1:-1].strip("\n"), flags=re.M).strip()
         end = end if chosen else end + (text[end : end + 1] == "\n")
         if chosen.startswith("return"):  # what follows is not reached
             end += top(text[end:], "}")
             chosen += "\n" + " " * max(len(match[1]) - 4, 0)
-        text = text[: match.start()] + (match[1] + chosen if chosen else "") + text[end:]
+        text = text[: match.start()] + (match[1] * (chosen[:1] not in ("", "#")) + chosen) + text[end:]
     return text
 
 

@@ -93,11 +93,11 @@ def plain_source(entry: Variant, whole: str, files: Mapping[Path, str], own: Pat
     if {"Hopper's tensor cores", "tensor cores"} <= {*needs}:
         needs.remove("tensor cores")
     if needs:
-        return _in_full(f"it needs {' and '.join(needs[:2])}", whole, own)
+        return _in_full(entry, f"it needs {' and '.join(needs[:2])}", whole, own)
     try:
         found, inputs = listed(entry)
     except NotImplementedError as error:  # on this chip
-        return _in_full(f"its example needs another device: {error}", whole, own)
+        return _in_full(entry, f"its example needs another device: {error}", whole, own)
     kernels = [kernel for kernel in found.kernels if kernel["name"] in entry.kernels]
     instances = list(dict.fromkeys(_instance(kernel["symbol"]) for kernel in kernels))
     launches = [
@@ -107,14 +107,27 @@ def plain_source(entry: Variant, whole: str, files: Mapping[Path, str], own: Pat
     ]
     launches.sort()
     text = plain((Source(text).kernel for text in files.values()), instances, launches)
-    head = f'// {entry.operation}, "{entry.name}": {entry.summary}.\n'
+    head = f'// {entry.operation}, "{entry.name}": {entry.summary}.\n{_conditions(text, whole)}'
     example = _Example(text, launches, kernels[0], found.run, [*inputs, *found.run.outputs]).text()
     note = "// The result is the sum of `partials`.\n" * (entry.finish == "host" and kernels[0]["partials"] > 0)
     return Source(f"{head}{text.text()}\n{example}{note}", own, plain=True)
 
 
-def _in_full(why: str, text: str, path: Path) -> Source:
-    return Source(f"// In full, because {why}.\n{Source(text).kernel}", path, plain=True)
+def _conditions(text: Plain, whole: str) -> str:
+    """As a comment: where the kernel gives wrong results, because it is the instance of its template for other layouts
+    ("VECTOR is false where ..." in the comment of its file)."""
+    words = " ".join(line.strip() for line in re.findall(r"^//(.*)", whole, re.M))
+    true = [name for name, value in text.bindings().items() if value == "true"]
+    found = [match[1] for name in true for match in re.finditer(rf"\b{name} is false where (.*?)[:.] ", words)]
+    note = "".join(f"It gives wrong results where {condition}." for condition in found)
+    return textwrap.fill(note, 98, initial_indent="// ", subsequent_indent="// ") + "\n" * bool(note)
+
+
+def _in_full(entry: Variant, why: str, text: str, path: Path) -> Source:
+    note = f'In full, as a template without an example, because {why}: {entry.operation}(..., variant="{entry.name}") '
+    note += "launches it."
+    note = textwrap.fill(note, 98, initial_indent="// ", subsequent_indent="// ")
+    return Source(f"{note}\n{Source(text).kernel}", path, plain=True)
 
 
 class _Example:
@@ -148,7 +161,11 @@ class _Example:
             if one.kind.endswith("*"):
                 words[i] = self.names.get(one.value, "None")
         name = f'program["{launch.kernel}"]' if keyword.iskeyword(launch.kernel) else launch.kernel
-        shape = [_sizes(launch.grid), _sizes(launch.block), *([str(launch.shared)] if launch.shared else [])]
+        shape = [_sizes(launch.grid), _sizes(launch.block)]
+        if launch.shared:  # by what it depends on, if that shows
+            size = self.plain.shared_size(launch.kernel)
+            count = {*words, str(launch.block[0])} & {str(launch.shared / size).removesuffix(".0")}
+            shape.append(f"{size} * {count.pop()}" if count else f"{launch.shared}")
         if launch.cooperative:
             return f"{name}({', '.join([*shape, *words])}, cooperative=True)"
         return f"{name}[{', '.join(shape)}]({', '.join(words)})"

@@ -117,14 +117,18 @@ static void on_access(void *tool, const emu_where *at, const emu_access_event *e
     if (event->by != EMU_BY_THREAD || event->space == EMU_SPACE_LOCAL) return;
     if (event->kind & (EMU_MISALIGNED | EMU_CACHED)) return; // these announce an access
     if (find_own(event->address).space == NOT_COUNTED) return;
+    unsigned kind = event->kind & kinds;
+    // What only loads, or only stores, is no atomic operation on a GPU, but LDG or STG that L1 does not answer.
+    if (kind & EMU_ATOMIC && (kind & (EMU_READS | EMU_WRITES)) != (EMU_READS | EMU_WRITES))
+        kind = (kind & ~(unsigned)EMU_ATOMIC) | EMU_VOLATILE;
     if (is_of_other_block(at, event)) { // Nsight Compute does not count it with those of shared memory, either
-        const char *const name = event->kind & EMU_ATOMIC   ? "cluster atomic"
-                                 : event->kind & EMU_WRITES ? "cluster store"
-                                                            : "cluster load";
+        const char *const name = kind & EMU_ATOMIC   ? "cluster atomic"
+                                 : kind & EMU_WRITES ? "cluster store"
+                                                     : "cluster load";
         branches_note((unsigned)at->thread, requests_name(at, name), event->address);
         return;
     }
-    count_access(at, event->address, event->bytes, event->kind & kinds, event->space);
+    count_access(at, event->address, event->bytes, kind, event->space);
 }
 
 // --- Samples -------------------------------------------------------------------------------------------------------

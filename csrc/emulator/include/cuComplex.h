@@ -37,11 +37,11 @@ typedef cuFloatComplex cuComplex;
     static inline __attribute__((unused)) C cuCfma##f(C a, C b, C c) {                                               \
         return cuCadd##f(cuCmul##f(a, b), c);                                                                        \
     }                                                                                                                \
-    /* Both are divided by the size of b first, so that no square overflows. */                                      \
+    /* Both are divided by the size of b first, so that no square overflows: by reciprocals, as on a GPU. */         \
     static inline __attribute__((unused)) C cuCdiv##f(C a, C b) {                                                    \
-        const T size = (b.x < 0 ? -b.x : b.x) + (b.y < 0 ? -b.y : b.y), ar = a.x / size, ai = a.y / size;            \
-        const T br = b.x / size, bi = b.y / size, square = br * br + bi * bi;                                        \
-        return make_##C((ar * br + ai * bi) / square, (ai * br - ar * bi) / square);                                 \
+        const T scale = 1 / ((b.x < 0 ? -b.x : b.x) + (b.y < 0 ? -b.y : b.y)), ar = a.x * scale, ai = a.y * scale;   \
+        const T br = b.x * scale, bi = b.y * scale, inverse = 1 / (br * br + bi * bi);                               \
+        return make_##C((ar * br + ai * bi) * inverse, (ai * br - ar * bi) * inverse);                               \
     }                                                                                                                \
     static inline __attribute__((unused)) T cuCabs##f(C z) {                                                         \
         return hypotenuse(z.x, z.y);                                                                                 \
