@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -168,6 +169,14 @@ def test_wheels_have_the_records_that_notebooks_show():
     text = (ROOT / "setup.py").read_text()
     assert [name for name in sorted(shown) if f'"{name}.json"' not in text] == []
     assert len(shown) > 1
+
+
+def test_wheels_have_the_extension_of_jupyterlab():
+    files = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    names = {Path(path).name: ROOT / path for path in files["share/jupyter/labextensions/cudakern"]}
+    package = json.loads(names["package.json"].read_text())
+    assert package["name"] == "cudakern"
+    assert "_JUPYTERLAB" in names[package["jupyterlab"]["_build"]["load"]].read_text()
 
 
 def test_sources_are_displayed_without_boilerplate():

@@ -1,0 +1,35 @@
+// JupyterLab colors and indents every cell in the language of the kernel, whatever magic it begins with
+// (jupyterlab/jupyterlab#15324). This extension makes those that begin with %%cuda C++. It is written as bundlers write
+// extensions, so it needs no build: JupyterLab calls init with the modules that it shares, and get for the plugin.
+(() => {
+  let shared;
+
+  const activate = (_app, notebooks) =>
+    notebooks.widgetAdded.connect(async (_tracker, panel) => {
+      await panel.context.ready;
+      const watch = (cell) => {
+        if (cell.type !== "code") return;
+        const choose = () => {
+          const isCuda = /^\s*%%cuda\b/.test(cell.sharedModel.getSource());
+          cell.mimeType = isCuda ? "text/x-c++src" : panel.content.codeMimetype;
+        };
+        choose();
+        cell.contentChanged.connect(choose);
+        cell.mimeTypeChanged.connect(choose); // when the kernel has told its language
+      };
+      const { cells } = panel.content.model;
+      for (const cell of cells) watch(cell);
+      cells.changed.connect((_list, change) => change.newValues.forEach(watch));
+    });
+
+  (window._JUPYTERLAB ??= {}).cudakern = {
+    init: (modules) => {
+      shared = modules;
+    },
+    get: async () => {
+      const [notebook] = Object.values(shared["@jupyterlab/notebook"]);
+      const { INotebookTracker } = (await notebook.get())();
+      return () => ({ id: "cudakern:cells", autoStart: true, requires: [INotebookTracker], activate });
+    },
+  };
+})();
