@@ -112,8 +112,8 @@ def test_questions_accept_their_own_answers():
         wrong = course.check(name, "no such answer")
         assert wrong.right is False  # a hint, and the notebook goes on
         assert question.hint in wrong.text
-    assert course.check("errors of one sign", "(B)").right
-    assert "a word or a letter" in course.check("errors of one sign", 0).text
+    assert course.check("one long sum", "(B)").right
+    assert "a word or a letter" in course.check("one long sum", 0).text
     assert course.check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
     assert course.check("words read with tiles", 126e6).right
 

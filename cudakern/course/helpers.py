@@ -7,7 +7,6 @@ import html
 import io
 import re
 import sys
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -146,7 +145,9 @@ def excerpt(op: str, variant: str, first: str, last: str) -> Source:
     lines = repr(ck.source(op, variant)).splitlines()
     begin = next(i for i, line in enumerate(lines) if first in line)
     end = next(i for i in range(begin, len(lines)) if last in lines[i])
-    return Source(textwrap.dedent("\n".join(lines[begin : end + 1])), plain=True)
+    shown = lines[begin : end + 1]
+    margin = min(len(line) - len(line.lstrip()) for line in shown if line.strip() and not line.startswith("#"))
+    return Source("\n".join(line if line.startswith("#") else line[margin:] for line in shown), plain=True)
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------
