@@ -1,6 +1,8 @@
 // JupyterLab colors and indents every cell in the language of the kernel, whatever magic it begins with
 // (jupyterlab/jupyterlab#15324). This extension makes those that begin with %%cuda C++. It is written as bundlers write
 // extensions, so it needs no build: JupyterLab calls init with the modules that it shares, and get for the plugin.
+//
+// The mode for Objective-C++ goes by words. The one for C++ parses the text, and %%cuda and __global__ are no C++.
 (() => {
   let shared;
 
@@ -11,7 +13,7 @@
         if (cell.type !== "code") return;
         const choose = () => {
           const isCuda = /^\s*%%cuda\b/.test(cell.sharedModel.getSource());
-          cell.mimeType = isCuda ? "text/x-c++src" : panel.content.codeMimetype;
+          cell.mimeType = isCuda ? "text/x-objectivec++" : panel.content.codeMimetype;
         };
         choose();
         cell.contentChanged.connect(choose);
