@@ -7,6 +7,7 @@ import html
 import io
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -142,12 +143,11 @@ def asked(*variants: str) -> Facts:
 
 def excerpt(op: str, variant: str, first: str, last: str) -> Source:
     """The lines of a kernel from the one that contains ``first`` to the next one that contains ``last``."""
-    lines = repr(ck.source(op, variant)).splitlines()
+    text = repr(ck.source(op, variant))
+    lines = re.sub(r"^(#.*\n)( *)", r"\2\1\2", text, flags=re.M).splitlines()  # directives as deep as their loops
     begin = next(i for i, line in enumerate(lines) if first in line)
     end = next(i for i in range(begin, len(lines)) if last in lines[i])
-    shown = lines[begin : end + 1]
-    margin = min(len(line) - len(line.lstrip()) for line in shown if line.strip() and not line.startswith("#"))
-    return Source("\n".join(line if line.startswith("#") else line[margin:] for line in shown), plain=True)
+    return Source(textwrap.dedent("\n".join(lines[begin : end + 1])), plain=True)
 
 
 # --- plots -----------------------------------------------------------------------------------------------------------
