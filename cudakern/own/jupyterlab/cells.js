@@ -5,13 +5,15 @@
 // The mode for Objective-C++ goes by words. The one for C++ parses the text, and %%cuda and __global__ are no C++.
 (() => {
   let shared;
+  const load = async (name) => (await Object.values(shared[name])[0].get())();
 
-  const activate = (_app, notebooks) =>
+  const activate = (_app, notebooks, languages) =>
     notebooks.widgetAdded.connect(async (_tracker, panel) => {
       await panel.context.ready;
       const watch = (cell) => {
         if (cell.type !== "code") return;
-        const choose = () => {
+        const choose = async () => {
+          await languages.getLanguage(cell.mimeType); // an editor shows the language that was loaded last
           const isCuda = /^\s*%%cuda\b/.test(cell.sharedModel.getSource());
           cell.mimeType = isCuda ? "text/x-objectivec++" : panel.content.codeMimetype;
         };
@@ -29,9 +31,10 @@
       shared = modules;
     },
     get: async () => {
-      const [notebook] = Object.values(shared["@jupyterlab/notebook"]);
-      const { INotebookTracker } = (await notebook.get())();
-      return () => ({ id: "cudakern:cells", autoStart: true, requires: [INotebookTracker], activate });
+      const { INotebookTracker } = await load("@jupyterlab/notebook");
+      const { IEditorLanguageRegistry } = await load("@jupyterlab/codemirror");
+      const requires = [INotebookTracker, IEditorLanguageRegistry];
+      return () => ({ id: "cudakern:cells", autoStart: true, requires, activate });
     },
   };
 })();
