@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -111,8 +112,8 @@ def test_questions_accept_their_own_answers():
         wrong = course.check(name, "no such answer")
         assert wrong.right is False  # a hint, and the notebook goes on
         assert question.hint in wrong.text
-    assert course.check("errors of one sign", "(B)").right
-    assert "a word or a letter" in course.check("errors of one sign", 0).text
+    assert course.check("one long sum", "(B)").right
+    assert "a word or a letter" in course.check("one long sum", 0).text
     assert course.check("words read with tiles", 125e6).right  # 2 * n**3 / 16, and with whole tiles:
     assert course.check("words read with tiles", 126e6).right
 
@@ -168,6 +169,14 @@ def test_wheels_have_the_records_that_notebooks_show():
     text = (ROOT / "setup.py").read_text()
     assert [name for name in sorted(shown) if f'"{name}.json"' not in text] == []
     assert len(shown) > 1
+
+
+def test_wheels_have_the_extension_of_jupyterlab():
+    files = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    names = {Path(path).name: ROOT / path for path in files["share/jupyter/labextensions/cudakern"]}
+    package = json.loads(names["package.json"].read_text())
+    assert package["name"] == "cudakern"
+    assert "_JUPYTERLAB" in names[package["jupyterlab"]["_build"]["load"]].read_text()
 
 
 def test_sources_are_displayed_without_boilerplate():

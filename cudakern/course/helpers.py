@@ -142,7 +142,8 @@ def asked(*variants: str) -> Facts:
 
 def excerpt(op: str, variant: str, first: str, last: str) -> Source:
     """The lines of a kernel from the one that contains ``first`` to the next one that contains ``last``."""
-    lines = repr(ck.source(op, variant)).splitlines()
+    text = repr(ck.source(op, variant))
+    lines = re.sub(r"^(#.*\n)( *)", r"\2\1\2", text, flags=re.M).splitlines()  # directives as deep as their loops
     begin = next(i for i, line in enumerate(lines) if first in line)
     end = next(i for i in range(begin, len(lines)) if last in lines[i])
     return Source(textwrap.dedent("\n".join(lines[begin : end + 1])), plain=True)

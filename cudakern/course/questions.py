@@ -72,9 +72,9 @@ QUESTIONS = {
         "and may find it in the cache.",
     ),
     # --- 08_occupancy_and_timing -------------------------------------------------------------------------------------
-    "half the warps": Question(
+    "warps with 64 registers": Question(
         0.5,
-        "That is twice the registers of the previous question.",
+        "That is twice the registers with which all warps fit.",
         "1024 threads use up all 65,536 registers. The multiprocessor has room for 2048 threads.",
     ),
     "smallest full block": Question(
@@ -89,9 +89,9 @@ QUESTIONS = {
         "flight needs fewer warps, and more registers per thread may be worth more than more warps.",
     ),
     "cycles as time": Question(
-        6.02,
-        "11,912 cycles at 1.98e9 per second, in microseconds.",
-        "11,912 / 1.98e9 s. In that time the chip reads 4 MB: 700 GB/s.",
+        5,
+        "9,900 cycles at 1.98e9 per second, in microseconds.",
+        "9,900 / 1.98e9 s, or 1,980 cycles per microsecond.",
         0.01,
     ),
     # --- 09_sorting_and_scans --------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ QUESTIONS = {
         "2^11 = 2048. The next integer, 2049, needs 12 bits and becomes 2048. bfloat16 contains all integers up to 256, "
         "and float32 up to 16,777,216.",
     ),
-    "errors of one sign": Question(
+    "one long sum": Question(
         "b",
         "Compare: a coin tossed k times, and a coin that always shows tails. How far is the sum from zero?",
         "The sum of positive numbers is too small by half of a last bit in each step, on average: k steps, k errors. "

@@ -164,12 +164,12 @@ class _Drawing:
         styles = {}
         for key in sorted({_kind(one) for one in self.shown}):
             color = f"C{lines.index(key[0]) % 10}"
-            style: dict[str, Any] = {"s": 14 if many else 36, "linewidths": 0.9}
+            style: dict[str, Any] = {"s": 16 if many else 36, "linewidths": 0.9}
             if key[1] == "reads":
                 style |= {"marker": "o", "facecolors": "none", "edgecolors": color}
             else:
                 style |= {"marker": "s" if key[1] == "writes" else "D", "color": color}
-                style |= {"s": style["s"] * 0.55, "zorder": 3}
+                style |= {"s": style["s"] * 0.4, "linewidths": 0, "zorder": 3}
             styles[key] = style
         return styles
 

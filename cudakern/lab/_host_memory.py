@@ -119,7 +119,7 @@ def mapped(array: Array) -> DeviceArray:
 
 MOST_PIECES = 64
 #: The steps and their colors.
-STEPS = {"copy in": "#6fa8dc", "kernel": "#e69138", "copy out": "#93c47d"}
+STEPS = {"copy in": "#e3eef8", "kernel": "#f0a858", "copy out": "#3d85c6"}  # of different lightness, for printers
 
 
 @experiment
@@ -223,7 +223,7 @@ def _draw_timelines(result: Experiment, picture: Picture) -> None:
             bars = [row for row in steps if row["step"] == step]
             lengths, starts = ([row[key] / 1e6 for row in bars] for key in ("ns", "begin_ns"))
             lanes = [row["stream"] for row in bars]
-            timeline = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="white", label=step)
+            timeline = axes.barh(lanes, lengths, 0.8, starts, color=color, edgecolor="gray", label=step)
             pieces = [row["piece"] if row["ns"] >= row["whole_ns"] / 50 else "" for row in bars]  # where there is room
             axes.bar_label(timeline, pieces, label_type="center", fontsize=7, clip_on=True)
         axes.set_yticks(range(max(row["stream"] for row in steps) + 1))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..measure.plots import Picture
+
 MARKERS, DASHES = "os^vDPX", ("-", "--", ":", "-.")
 
 
@@ -65,11 +67,8 @@ def curves(
         if len(y) != len(x):
             raise ValueError(f"curves: {name!r} has {len(y)} values for {len(x)} points")
         axes.plot(x, y, dash, marker=marker, markersize=4, markevery=1 + len(x) // 20, label=name)
-    axes.set(xlabel=x_label, ylabel=y_label, **{f"{axis}scale": "log" for axis in log})
-    axes.set_title(title, fontsize=10)
     axes.legend(fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    return picture.saved(path)
+    return _labeled(picture, x_label, y_label, title, log).saved(path)
 
 
 def roofline(
@@ -122,7 +121,13 @@ def roofline(
         axes.plot(x, y, marker, color="black", markerfacecolor="#76a5af", markersize=7)
         share = y / min(gflop_per_s, x * gb_per_s)
         axes.annotate(f"{name}: {share:.0%}", (x, y), (7, -3), textcoords="offset points", fontsize=8)
-    axes.set(xscale="log", yscale="log", xlabel="FLOPs per byte that must be moved", ylabel="GFLOP/s")
-    axes.set_title("line: the limit; after each name: its share of the limit", fontsize=9)
+    title = "the line is the chip's limit; each percentage is a share of it"
+    return _labeled(picture, "FLOPs per byte that must be moved", "GFLOP/s", title, "xy").saved(path)
+
+
+def _labeled(picture: Picture, x_label: str, y_label: str, title: str, log: str) -> Picture:
+    (axes,) = picture.axes
+    axes.set(xlabel=x_label, ylabel=y_label, **{f"{axis}scale": "log" for axis in log})
+    axes.set_title(title, fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
-    return picture.saved(path)
+    return picture

@@ -165,7 +165,7 @@ class Occupancy(_display.Shown):
         from .plots import Picture
 
         curves = self.curves()
-        picture = Picture(figsize=(4 * len(curves), 3.4), layout="constrained")
+        picture = Picture(figsize=(3.2 * len(curves), 3), layout="constrained")
         axes: Any = picture.subplots(1, len(curves), sharey=True)
         for panel, (name, points) in zip(axes, curves.items(), strict=True):
             panel.step(*zip(*points, strict=True), where="post", linewidth=1.2)
@@ -174,9 +174,10 @@ class Occupancy(_display.Shown):
             panel.spines[["top", "right"]].set_visible(False)
             panel.set_xlabel(AXES[name], fontsize=9)
             panel.xaxis.set_major_formatter("{x:,.0f}")
+            panel.locator_params(axis="x", nbins=4)
         axes[0].set_ylabel("active warps", fontsize=9)
         axes[0].set_ylim(0, self.chip.warps * 1.08)
-        picture.suptitle(textwrap.fill(self.table().title, 42 * len(curves)), fontsize=9)
+        picture.suptitle(textwrap.fill(self.table().title, 38 * len(curves)), fontsize=9)
         return picture.saved(path)
 
 

@@ -77,7 +77,8 @@ class Source(str):
 
 
 def _block(code: str) -> str:
-    return f"<pre><code>{_colored(code)}</code></pre>"
+    # Jupyter would break long lines, within words too.
+    return f'<pre style="overflow-x:auto"><code style="white-space:pre">{_colored(code)}</code></pre>'
 
 
 def _colored(text: str) -> str:
