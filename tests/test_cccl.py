@@ -62,8 +62,6 @@ def test_kernels_and_algorithms_share_memory_in_order(source):
 KERNELS = """#include <cooperative_groups.h>
 #include <cub/block/block_reduce.cuh>
 #include <cuda/barrier>
-#include <thrust/execution_policy.h>
-#include <thrust/sort.h>
 __global__ void total(const float *x, float *sum) {
     using Reduce = cub::BlockReduce<float, 128>;
     __shared__ Reduce::TempStorage storage;
@@ -79,7 +77,6 @@ __global__ void reverse(int *x) {
     barrier.arrive_and_wait();
     x[threadIdx.x] = all[blockDim.x - 1 - threadIdx.x];
 }
-__global__ void sort(int *x, int n) { thrust::sort(thrust::seq, x, x + n); }
 """
 
 
@@ -91,5 +88,3 @@ def test_kernels_of_compile():
     assert sum[0] == x.sum()
     program.reverse[1, 64](numbers)
     assert numbers.tolist() == [*range(63, -1, -1)]
-    program.sort[1, 1](numbers, 64)
-    assert numbers.tolist() == [*range(64)]
