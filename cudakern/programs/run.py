@@ -155,7 +155,7 @@ def _watched(
     """The command that runs a program with a tool, and its environment; ``report``: where the tool's is kept, for
     another process."""
     command = [sys.executable, "-m", "cudakern.programs.watched", mode, str(program), report, name, *arguments]
-    return command, {**os.environ, _CHECK: "0"}  # the checks of Python's launches, which this would begin there
+    return command, {**os.environ, _CHECK: "0"}  # 1 would begin the checks of Python's launches there
 
 
 def _program(request: Request, mode: str) -> tuple[Path, str]:
