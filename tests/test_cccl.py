@@ -80,6 +80,18 @@ __global__ void reverse(int *x) {
 """
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "k.cu:1:10: fatal error: cub/cub.cuh: No such file or directory\n    1 | #include <cub/cub.cuh>",
+        "k.cu:1:10: fatal error: 'cub/cub.cuh' file not found\n#include <cub/cub.cuh>",  # clang
+    ],
+)
+def test_the_header_that_is_missed(message):
+    assert cccl.needed(message) == "cub/cub.cuh"
+    assert cccl.needed(message.replace("cub/", "own/")) is None
+
+
 @pytest.mark.skipif(not cccl.found(), reason="CCCL is not installed")
 def test_kernels_of_compile():
     x, sum, numbers = np.arange(128, dtype=np.float32), np.empty(1, np.float32), np.arange(64, dtype=np.int32)

@@ -17,8 +17,8 @@ from pathlib import Path
 from .._installed import HEADERS
 from . import cache
 
-#: What g++ says if a source includes a header of CCCL.
-_MISSED = re.compile(r"fatal error: ((?:thrust|cub|cuda|nv)/[\w./]+): No such file")
+#: What g++ and clang say if a source includes a header of CCCL.
+_MISSED = re.compile(r"fatal error: '?((?:thrust|cub|cuda|nv)/[\w./]+)(?:: No such file|' file not found)")
 _VERSION = "cuda/std/__cccl/version.h"
 _OURS = HEADERS / "emulator/cccl"
 #: Thrust's device is its sequential one; CUB launches no kernels from kernels; types that the emulator lacks.
