@@ -44,7 +44,7 @@ from . import emulator
 from ._backend import Backend, Device, backend, device, devices, use_backend
 from ._backend import emulator as _load_emulator
 from ._backend import gpu_module as _load_gpu_module
-from ._errors import CudaError, OutOfMemoryError
+from ._errors import CompileError, CudaError, OutOfMemoryError
 from ._imports import IMPORTING as _IMPORTING
 from .arrays.array import DeviceArray
 from .arrays.creation import asarray, empty, empty_pinned, from_dlpack, zeros
@@ -91,7 +91,6 @@ _LATER = {
     "measure.resources": "KernelResources KernelTable kernel_resources",
     "measure.steps": "Ladder Step",
     "own.compile": "Kernel Program compile",
-    "own.compilers": "CompileError",
     "programs.run": "Finished run",
     "sources.difference": "Difference diff",
     "sources.source": "source",
@@ -107,9 +106,10 @@ if __doc__:  # (python -OO has none)
 # What a type checker sees is in __init__.pyi, which .ci/stub.py writes.
 # fmt: off
 __all__ = [
-    "Backend", "CudaError", "Device", "DeviceArray", "Event", "OutOfMemoryError", "Parameter", "Stream", "Variant",
-    "Variants", "__version__", "asarray", "backend", "device", "devices", "empty", "empty_pinned", "emulator",
-    "from_dlpack", "matmul", "memory_limit", "sum_of_squares", "synchronize", "use_backend", "variants", "zeros",
+    "Backend", "CompileError", "CudaError", "Device", "DeviceArray", "Event", "OutOfMemoryError", "Parameter", "Stream",
+    "Variant", "Variants", "__version__", "asarray", "backend", "device", "devices", "empty", "empty_pinned",
+    "emulator", "from_dlpack", "matmul", "memory_limit", "sum_of_squares", "synchronize", "use_backend", "variants",
+    "zeros",
     *_LATER,
 ]
 # fmt: on

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from . import emulator
 from . import lab as lab
 from ._backend import Backend, Device, backend, device, devices, use_backend
-from ._errors import CudaError, OutOfMemoryError
+from ._errors import CompileError, CudaError, OutOfMemoryError
 from .arrays.array import DeviceArray
 from .arrays.creation import asarray, empty, empty_pinned, from_dlpack, zeros
 from .arrays.memory_limit import memory_limit
@@ -28,7 +28,6 @@ from .measure.resources import KernelResources, KernelTable
 from .measure.steps import Ladder, Step
 from .operations.variants import AllVariants
 from .own.compile import Kernel, Program, compile
-from .own.compilers import CompileError
 from .programs.run import Finished, run
 from .sources.difference import Difference
 from .sources.text import Source

@@ -108,7 +108,11 @@ def _parsers() -> tuple[_Parser, _Parser, dict[str, _Parser]]:
         return options
 
     known = f"operations: {', '.join(names())}"
-    options = command(_run, "[OPTIONS] PROGRAM.cu [ARGUMENTS]", "the source, and the program's own arguments")
+    several_sources = (
+        "the source, and the program's own arguments. Several sources take options after them, too, and then the "
+        "arguments after --: main.cpp kernels.cu -Iinclude -- ARGUMENTS"
+    )
+    options = command(_run, "[OPTIONS] PROGRAM.cu [ARGUMENTS]", several_sources)
     options.add_argument("--check", action="store_true", help="find what is wrong in its kernels and calls")
     options.add_argument("--trace", action="store_true", help="count its kernels' accesses to memory, by line")
     options.add_argument("--backend", metavar="NAME", help="cuda or emulator; default: the GPU if there is one")

@@ -48,20 +48,33 @@ class OutOfMemoryError(CudaError, MemoryError):
         self.bytes_free = bytes_free
 
 
+class CompileError(RuntimeError):
+    """A source of kernels could not be compiled; ``log`` is the compiler's whole output."""
+
+    def __init__(self, message: str = "", log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+    def _render_traceback_(self) -> list[str]:
+        """In notebooks, the message is the whole display: the error is in the kernel, not in Python."""
+        return [f"{type(self).__name__}: {self}"]
+
+
 def in_ipython() -> bool:
     """Whether IPython, as in a notebook, shows the errors of this process."""
     return hasattr(builtins, "__IPYTHON__")
 
 
 def short_in_notebooks(function: Callable[P, R]) -> Callable[P, R]:
-    """In IPython, the errors of a function are displayed without the lines of this package that led to them."""
+    """In IPython, the errors of a function are displayed without the lines of this package that led to them. Elsewhere,
+    this is so of a source that does not compile."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return function(*args, **kwargs)
-        except (AttributeError, CudaError, OverflowError, TypeError, ValueError) as error:
-            if not in_ipython():
+        except (AttributeError, CompileError, CudaError, OSError, OverflowError, TypeError, ValueError) as error:
+            if not in_ipython() and not isinstance(error, CompileError):
                 raise
             raise error.with_traceback(None) from None
 

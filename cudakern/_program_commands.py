@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._backend import use_backend
-from ._errors import CudaError
-from .own.compilers import CompileError
+from ._errors import CompileError, CudaError
 from .programs import run, toolkit
 
 #: Commands whose words are those of other programs.

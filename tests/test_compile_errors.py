@@ -3,6 +3,8 @@
 import pickle
 import re
 import time
+import traceback
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +31,8 @@ def test_errors_have_the_sources_lines():
     assert "generated" not in text
     assert text.split(":\n")[0] == "kernels.cu was not compiled"
     assert failure.value.log.count("error") >= 2
+    files = [Path(frame.filename).name for frame in traceback.extract_tb(failure.value.__traceback__)]
+    assert files == [Path(__file__).name, "_errors.py"]
 
 
 WRONG_NAMES = """

@@ -11,7 +11,8 @@ import pytest
 
 import cudakern as ck
 from cudakern import _cli
-from cudakern.programs import cccl, options
+from cudakern.own import cccl
+from cudakern.programs import options
 from cudakern.programs.run import finished
 from whole_programs import ALL, NOT_YET, PROGRAMS, Described
 
@@ -199,17 +200,6 @@ def test_compiling_and_linking_apart(tmp_path):
 def test_options_that_are_refused(words, message, capsys):
     assert _cli.main(["cc", *words]) == 2
     assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [["main.cu", "part.cu"], ["part.cu", "main.cu"]])
-def test_sources_after_the_first_are_arguments(words, tmp_path, monkeypatch, capsys):
-    (tmp_path / "part.cu").write_text("int part() { return 0; }\n")
-    (tmp_path / "main.cu").write_text("int part();\nint main() { return part(); }\n")
-    monkeypatch.chdir(tmp_path)
-    assert _cli.main(["run", "--check", "-O3", *words]) == 1
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("cudakern: the program was not linked: ")
-    assert last.endswith(f"use cudakern cc -O3 {' '.join(words)} -o program")
 
 
 def test_options_are_read_as_nvcc_reads_them():

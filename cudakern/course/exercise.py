@@ -16,14 +16,13 @@ import numpy as np
 
 from .. import emulator
 from .._backend import backend, use_backend
-from .._errors import CudaError
+from .._errors import CompileError, CudaError
 from ..insight.check import check as find
 from ..insight.check import compiled_for_checks
 from ..insight.counters import trace
 from ..insight.findings import Finding
 from ..insight.trace import Access, record
 from ..own.compile import Program
-from ..own.compilers import CompileError
 from .verdict import Verdict
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import _display
 from .._backend import Backend, backend, backend_of
-from .._errors import CudaError, short_in_notebooks, unknown
+from .._errors import CompileError, CudaError, short_in_notebooks, unknown
 from .._native import Native, Set, View
 from ..arrays import transfer
 from ..arrays.array import DeviceArray
@@ -30,7 +30,6 @@ from ..chips.chip import MULTIPROCESSORS
 from ..sources.text import Source
 from . import compilers, reports
 from .arguments import Argument, Parameter, place, refuse_overlap
-from .compilers import CompileError
 from .cuda_source import KernelText, contents, read
 from .dependencies import Header, follow, quoting
 
@@ -552,6 +551,7 @@ def listed(op: Kernel | Launch) -> _Run:
     return _Run(launch, launch.kernel.program._on(here, launch.kernel.name, "plain"), here.device, 0)
 
 
+@short_in_notebooks
 def compile(
     source: str | os.PathLike[str],
     *,

@@ -16,18 +16,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import _display, _driver
+from .._errors import CompileError
 from .._installed import HEADERS, KERNELS, LIBRARY, SOURCES
 from .._native import Native, Set
-from . import cache, dependencies, messages, nvrtc, shared
+from . import cache, cccl, dependencies, messages, nvrtc, shared
 
 #: The file to which the lines that list kernels and variables belong, in compilers' messages.
 _LIST = "cudakern_list"
 _MACROS = "cudakern_flags"  #: the file of the caller's -D
 #: A compiler's program, the preprocessed source, and the list of the files that were read.
 RESULT, TEXT, READ = "cudakern_program", "cudakern_text", "cudakern_read"
+#: What nvcc defines.
+OF_NVCC = ["-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
+           "-D__CUDACC_VER_BUILD__=0"]  # fmt: skip
 #: The set's header comes first, because macros of a source (`#define N 1024`) would break it.
 #: Errors are limited because each shows its line, and a line may be long.
-_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', "-D__CUDACC__", "-D__NVCC__"]
+_FLAGS = ["-include", "kernels/set.cuh", '-DCK_BACKEND="emulator"', *OF_NVCC]
 _MESSAGES = ["-g1", "-fdiagnostics-color=never", "-fmax-errors=100"]
 _ERROR = re.compile(r"^[^\s:][^:\n]*:\d+:\d+: (?:fatal )?error", re.M)
 #: The line of an error in the list, and its text: g++'s and clang's form, and NVRTC's.
@@ -58,7 +62,7 @@ _SHOWN_WIDTH, _LOG_WIDTH = 1000, 10_000  #: characters of a line, in a message a
 #: compiled: a program in the cache starts faster.)
 _TRANSLATOR = (
     *("translate.py", "columns.py", "messages.py", "rules.py", "cuda_source.py", "waits.py"),
-    *("loops.py", "uniform.py", "statements.py", "inlined.py", "ptx.py", "ptx.txt"),
+    *("loops.py", "uniform.py", "statements.py", "inlined.py", "ptx.py", "ptx.txt", "cccl.py"),
 )
 TRANSLATOR = hashlib.sha256(b"".join(Path(__file__).with_name(name).read_bytes() for name in _TRANSLATOR)).hexdigest()
 #: Macros of the caller's flags that headers are to see: those of compilers and libraries.
@@ -66,18 +70,6 @@ _FOR_HEADERS = re.compile("_|NDEBUG$")
 
 
 LIBRARY_KIND, OBJECT_KIND = b"\3", b"\1"  #: of ELF files
-
-
-class CompileError(RuntimeError):
-    """A source of kernels could not be compiled; ``log`` is the compiler's whole output."""
-
-    def __init__(self, message: str = "", log: str = "") -> None:
-        super().__init__(message)
-        self.log = log
-
-    def _render_traceback_(self) -> list[str]:
-        """In notebooks, the message is the whole display: the error is in the kernel, not in Python."""
-        return [f"{type(self).__name__}: {self}"]
 
 
 class RejectedError(Exception):
@@ -235,7 +227,25 @@ class Job(NamedTuple):
         return result(line, log, folder, kind)
 
     def compile(self, files: dict[str, str], folder: Path, here: Path | None = None) -> tuple[list[str], str]:
-        """The same, in the folder ``here`` as compilers see it: the last command, and all messages."""
+        """The same, in the folder ``here`` as compilers see it: the last command, and all messages. CCCL's headers are
+        searched if one of them is missed."""
+        try:
+            return self._compiled(files, folder, here)
+        except RejectedError as rejected:
+            header = cccl.needed(str(rejected))
+            if not header or self.library:
+                raise
+        found = cccl.found()
+        if found is None:
+            what = f"{self.source} includes <{header}>, and CCCL (Thrust, CUB and libcu++) is not installed"
+            advice = "it comes with CUDA's toolkit, or alone by pip install 'nvidia-cuda-cccl==13.0.*'"
+            raise CompileError(f"{what}: {advice}")
+        # CUB uses the name of a template for another type in a class, which nvcc accepts.
+        before, options = [*cccl.options(found), *self.before], ["-fpermissive", *self.options]
+        job = self._replace(before=before, options=options, library=str(found))
+        return job._compiled(files, folder, here)
+
+    def _compiled(self, files: dict[str, str], folder: Path, here: Path | None) -> tuple[list[str], str]:
         from .translate import translated
 
         for_ptx, for_half, for_textures = (

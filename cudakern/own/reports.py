@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from .._errors import CompileError
 from .._installed import KERNELS, SOURCES
 from . import cache, compilers, dependencies, nvrtc, sets, shared
 from .compilers import Names, Unit
@@ -45,7 +46,7 @@ def of_program(unit: Unit, names: Names) -> Report:
         return Report(f"NVRTC {'.'.join(nvrtc.version())}", text, symbols)
     except nvrtc.NotFoundError:
         pass
-    except (compilers.CompileError, RuntimeError) as error:
+    except (CompileError, RuntimeError) as error:
         why = f"NVRTC does not compile it: {_first_error(str(error))}"
     if nvcc() is None:
         return Report("", why=why)
@@ -56,7 +57,7 @@ def of_program(unit: Unit, names: Names) -> Report:
     text = f"{macros}#line 1\n{unit.text}\n{uses}\n"
     try:
         return Report(_nvcc_version(), _by_nvcc(text, unit.name, unit.arch, [*folder, *flags]))
-    except compilers.CompileError as error:
+    except CompileError as error:
         return Report("", why=f"nvcc does not compile it: {error}")
 
 
@@ -70,7 +71,7 @@ def of_package(operation: str, variant: str, capability: int) -> Report:
             _by_nvcc(unit.text, Path(unit.name).name, 10 * capability, options)
             for unit in sets.needed(operation, variant)
         ]
-    except compilers.CompileError as error:
+    except CompileError as error:
         return Report("", why=f"nvcc does not compile it: {error}")
     return Report(_nvcc_version(), "\n".join(texts))
 
@@ -86,7 +87,7 @@ def _by_nvcc(text: str, name: str, arch: int, options: list[str]) -> str:
         ran = subprocess.run(line, cwd=folder, capture_output=True, text=True, errors="replace")
         output = ran.stderr + ran.stdout
         if ran.returncode:
-            raise compilers.CompileError(_first_error(output), output)
+            raise CompileError(_first_error(output), output)
         return output.encode(), dependencies.listed(folder / compilers.READ)
 
     key = cache.key(line, text, _nvcc_version(), dependencies.environment())

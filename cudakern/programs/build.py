@@ -16,19 +16,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .. import _driver
+from .._errors import CompileError
 from .._installed import HEADERS, LIBRARY, SOURCES
 from ..own import cache, compilers, dependencies, messages, reports, shared
-from ..own.compilers import CompileError, Job, RejectedError
+from ..own.compilers import Job, RejectedError
 from ..own.cuda_source import read
-from . import cccl
 from .options import Request
 
 #: Standards of C++ older than that of the headers for kernels, which takes their place.
 _OLD = re.compile(r"-std=(c|gnu)\+\+(98|03|0x|11|1y|14)")
 #: As nvcc includes it before a source, and what it defines.
-_OF_CUDA = ["-include", "cuda_runtime.h", "-D__CUDACC__", "-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13",
-            "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0", "-D__CUDACC_RDC__",
-            "-DEMULATOR_PROGRAM"]  # fmt: skip
+_OF_CUDA = ["-include", "cuda_runtime.h", *compilers.OF_NVCC, "-D__CUDACC_RDC__", "-DEMULATOR_PROGRAM"]
 
 
 def program(request: Request, mode: str = "plain") -> Path:
@@ -45,12 +43,13 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
     text = read(file)
     job = _job(cxx, request, file, mode)
     of_compiler = compilers.identity(cxx), dependencies.environment()
-    seen = [str(here), str(file), text, *of_compiler, compilers.TRANSLATOR, job, cccl.OPTIONS]
+    seen = [str(here), str(file), text, *of_compiler, compilers.TRANSLATOR, job]
     may_read = functools.partial(dependencies.reachable, text, request.host, [file.parent])
 
     def build(folder: Path, _: dependencies.Reachable) -> cache.Built:
         try:
-            line, log = _compiled(job, request, file, folder, here)
+            is_cuda = request.language_of(file) == "cu"
+            line, log = job.compile({}, folder, here) if is_cuda else _plain(job, folder, here)
         except RejectedError as rejected:
             log = messages.readable(str(rejected))
             raise CompileError(f"{file} was not compiled:\n{_first(log)}", log) from None
@@ -62,19 +61,6 @@ def unit(request: Request, file: Path, mode: str = "plain") -> Path:
         return built
 
     return compilers.kept(cache.key(*seen), ".o", may_read, build)[0]
-
-
-def _compiled(job: Job, request: Request, file: Path, folder: Path, here: Path) -> tuple[list[str], str]:
-    """The last command, and all messages. CCCL's headers are searched if another one is missed."""
-    if request.language_of(file) != "cu":
-        return _plain(job, folder, here)
-    try:
-        return job.compile({}, folder, here)
-    except RejectedError as rejected:
-        header = cccl.needed(str(rejected))
-        if not header:
-            raise
-    return cccl.added(job, header, request.arch).compile({}, folder, here)
 
 
 def _job(cxx: list[str], request: Request, file: Path, mode: str) -> Job:
@@ -136,7 +122,8 @@ def linked(request: Request, objects: list[Path], mode: str = "plain") -> Path:
                 log = compilers.execute(line("ordinary", result), {}, folder, here)
         except RejectedError as rejected:
             sources = list(zip(objects, request.files, strict=True))
-            raise CompileError("the program was not linked", messages.of_linker(str(rejected), sources)) from None
+            log = messages.of_linker(str(rejected), sources)
+            raise CompileError(f"the program was not linked:\n{_first(log)}", log) from None
         return compilers.result(line(kind, result), log, folder, compilers.LIBRARY_KIND)[0], ()
 
     key = cache.key(line(kind, compilers.RESULT), contents, str(here), compilers.identity(cxx))
@@ -158,7 +145,8 @@ def by_nvcc(request: Request) -> Path:
         try:
             sys.stderr.write(compilers.execute(placed, {}, folder, here))
         except RejectedError as rejected:
-            raise CompileError("nvcc did not compile the program", str(rejected)) from None
+            log = str(rejected)
+            raise CompileError(f"nvcc did not compile the program:\n{_first(log)}", log) from None
         return (folder / compilers.RESULT).read_bytes(), None  # nvcc's list of what it read is one per source
 
     folders = [file.parent for file in request.files]

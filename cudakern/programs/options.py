@@ -31,6 +31,7 @@ _ABSENT = {"cufft", "cusolver", "cusparse", "cudnn", "nccl", "nvrtc", "nvjpeg", 
 _OLDEST = 750
 
 
+_OF_RUN_ALONE = ("--check", "--trace", "--backend")
 #: What becomes of options that are useful for a program that is run at once.
 _OF_RUN = {"host", "each", "linker", "libraries", "arch", "debug", "default_stream", "language", "more"}
 
@@ -147,7 +148,11 @@ def _options(words: list[str]) -> Iterator[tuple[str, str, str]]:
         elif _OF_HOST.fullmatch(word) or forwards:
             yield word, "", "host"
         else:
-            near = ", ".join(nearest(word, [*_table(), "--check", "--trace", "--backend"])[:3])
+            if word in _OF_RUN_ALONE:
+                raise OptionError(
+                    f"{word} belongs to `cudakern run`, which takes sources, too: cudakern run {word} ..."
+                )
+            near = ", ".join(nearest(word, [*_table(), *_OF_RUN_ALONE])[:3])
             advice = f"did you mean {near}? g++'s own options are passed by -Xcompiler"
             raise OptionError(f"unknown option {word}: {advice}")
 

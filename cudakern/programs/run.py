@@ -16,13 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._backend import backend, use_backend
-from ..own.compilers import CompileError, compiler
+from .._errors import CompileError, short_in_notebooks
+from ..own.compilers import compiler
 from . import build, options, toolkit
-from .options import Request
+from .options import OptionError, Request
 
 if TYPE_CHECKING:
     from ..insight.counters import Trace
     from ..insight.findings import Findings
+
+
+#: 1: programs are checked, too.
+_CHECK = "CUDAKERN_CHECK"
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class Finished:
         printer.text(str(self).rstrip("\n"))
 
 
+@short_in_notebooks
 def run(
     path: str | os.PathLike[str],
     *args: object,
@@ -111,13 +117,15 @@ def finished(
     request: Request, name: str, args: Iterable[object], mode: str, input: str = "", timeout: float | None = None
 ) -> Finished:
     """The same, of what was read of the options."""
-    program = _program(request, mode)
-    words = [os.fspath(program), *map(str, args)]
+    program, mode = _program(request, mode)
+    words, environment = [os.fspath(program), *map(str, args)], None
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report")
         if mode != "plain":
-            words = _watched(program, mode, name, words[1:], os.fspath(report))
-        done = subprocess.run(words, input=input, capture_output=True, text=True, errors="replace", timeout=timeout)
+            words, environment = _watched(program, mode, name, words[1:], os.fspath(report))
+        done = subprocess.run(
+            words, input=input, capture_output=True, text=True, errors="replace", timeout=timeout, env=environment
+        )
         reported = pickle.loads(report.read_bytes()) if report.exists() else None
     of_mode = {{"checked": "findings", "traced": "trace"}[mode]: reported} if mode != "plain" else {}
     return Finished(done.returncode, done.stdout, done.stderr, **of_mode)
@@ -141,22 +149,34 @@ def run_cell(text: str, name: str, flags: list[str], check: bool) -> None:
         print(f"(exit code {done.exit_code})")
 
 
-def _watched(program: Path, mode: str, name: str, arguments: Sequence[str], report: str = "") -> list[str]:
-    """The command that runs a program with a tool; ``report``: where the tool's is kept, for another process."""
-    return [sys.executable, "-m", "cudakern.programs.watched", mode, str(program), report, name, *arguments]
+def _watched(
+    program: Path, mode: str, name: str, arguments: Sequence[str], report: str = ""
+) -> tuple[list[str], dict[str, str]]:
+    """The command that runs a program with a tool, and its environment; ``report``: where the tool's is kept, for
+    another process."""
+    command = [sys.executable, "-m", "cudakern.programs.watched", mode, str(program), report, name, *arguments]
+    return command, {**os.environ, _CHECK: "0"}  # 1 would begin the checks of Python's launches there
 
 
-def _program(request: Request, mode: str = "plain") -> Path:
-    """The program for the backend, which can be executed."""
+def _program(request: Request, mode: str) -> tuple[Path, str]:
+    """The program for the backend, which can be executed, and its mode: CUDAKERN_CHECK=1 checks it as well."""
     on_gpu = mode == "plain" and not backend().emulated
+    if mode == "plain" and _CHECK in os.environ:
+        from ..insight.defaults import asked  # loaded only if needed
+
+        if asked() and on_gpu:
+            print(f"cudakern: {_CHECK}=1 checks nothing on a GPU: use --backend emulator", file=sys.stderr)
+        elif asked():
+            mode = "checked"
     program = build.by_nvcc(request) if on_gpu else build.program(request, mode)
     program.chmod(0o700)
-    return program
+    return program, mode
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
 def command_run(words: Sequence[str]) -> int:
-    """`cudakern run [options] program.cu [arguments]`: does not return if the program could be started."""
+    """`cudakern run [options] program.cu [arguments]`, or `cudakern run sources and options [-- arguments]`: does not
+    return if the program could be started."""
     ours, theirs = _split(words)
     modes = {"--check": "checked", "--trace": "traced"}
     if {*modes} <= {*ours}:
@@ -164,40 +184,50 @@ def command_run(words: Sequence[str]) -> int:
     mode = next((modes[word] for word in ours if word in modes), "plain")
     named = next((ours[i + 1] for i, word in enumerate(ours[:-1]) if word == "--backend"), None)
     ours = [word for word, before in zip(ours, ["", *ours], strict=False) if "--backend" not in (word, before)]
-    request = options.parsed(word for word in ours if word not in modes)
-    if not request.files:
-        raise ValueError("run needs a program: cudakern run [options] program.cu [arguments]")
-    _warn(request)
-    name = str(request.files[0].with_suffix(""))
     with use_backend(named) if named else contextlib.nullcontext():
         try:
-            program = _program(request, mode)
-        except CompileError as error:
-            raise _with_sources(error, [word for word in ours if word not in modes], theirs) from None
+            request = options.parsed(word for word in ours if word not in modes)
+            if not request.files:
+                raise ValueError("run needs a program: cudakern run [options] program.cu [arguments]")
+            _warn(request)
+            program, mode = _program(request, mode)
+        except (CompileError, OptionError, FileNotFoundError) as error:
+            what, colon, first = str(error).partition(":\n")
+            error.args = (f"{what}{_on_arguments(error, words, theirs)}{colon}{first}",)
+            raise
+    name = str(request.files[0].with_suffix(""))
     sys.stdout.flush()
     if mode == "plain":
         os.execv(program, [name, *theirs])
-    os.execv(sys.executable, _watched(program, mode, name, theirs))
+    os.execve(sys.executable, *_watched(program, mode, name, theirs))
 
 
-def _with_sources(error: CompileError, ours: list[str], theirs: list[str]) -> CompileError:
-    """With advice, if the program's arguments may be sources that it needs."""
-    sources = [word for word in theirs if is_source(word) and Path(word).is_file()]
-    if not sources or not re.search("undefined reference|no source defines the function main", error.log):
-        return error
-    command = shlex.join(["cudakern", "cc", *ours, *sources, "-o", "program"])
-    return CompileError(f"{error}: what follows the first source are the program's arguments; use {command}", error.log)
+def _on_arguments(error: Exception, words: Sequence[str], theirs: list[str]) -> str:
+    """Advice, if sources may have been taken for the program's own arguments, or these for sources."""
+    log = getattr(error, "log", "")
+    if "--" in words:
+        return ""
+    if not theirs and sum(map(is_source, words)) > 1:
+        is_of_another = not log or "multiple definition of `main'" in log
+        return "; the program's own arguments come after --" if is_of_another else ""
+    is_incomplete = re.search("undefined reference|no source defines the function main", log)
+    if is_incomplete and any(is_source(word) and Path(word).is_file() for word in theirs):
+        command = shlex.join(["cudakern", "run", *words, "--"])
+        return f": what follows the source are the program's own arguments, unless -- comes after them: {command}"
+    return ""
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The options and sources, and the program's own arguments: those after ``--``, or after the first source."""
+    """The options and sources, and the program's own arguments: those after ``--``, or after a source that no other one
+    follows."""
+    words = list(words)
     if "--" in words:
-        at = list(words).index("--")
-        return list(words[:at]), list(words[at + 1 :])
-    for i, word in enumerate(words):
-        if is_source(word) and (i == 0 or words[i - 1] not in ("-o", "-include")):
-            return list(words[: i + 1]), list(words[i + 1 :])
-    return list(words), []
+        at = words.index("--")
+        return words[:at], words[at + 1 :]
+    before = zip(["", *words], words, strict=False)
+    sources = [is_source(word) and option not in ("-o", "-include") for option, word in before]
+    end = sources.index(True) + 1 if any(sources) else len(words)
+    return (words, []) if any(sources[end : end + 1]) else (words[:end], words[end:])
 
 
 def is_source(word: str) -> bool:

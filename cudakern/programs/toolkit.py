@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from .._errors import CompileError
 from .._installed import HEADERS, LIBRARY, SOURCES
 from ..own import compilers
 from .options import OWN
@@ -87,7 +88,7 @@ def _compile(language: str, text: str, options: Sequence[str], path: Path) -> No
     line = [*compilers.compiler(), "-x", language, "-", *options, "-o", str(path)]
     done = subprocess.run(line, input=text, capture_output=True, text=True)
     if done.returncode:
-        raise compilers.CompileError(f"{path} was not made", done.stderr)
+        raise CompileError(f"{path} was not made", done.stderr)
 
 
 def described(link_line: Sequence[str] = (), arch: int = 900) -> str:

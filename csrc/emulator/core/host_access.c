@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -118,9 +119,19 @@ static int on_touched(emu_host_event *event, int is_fault) {
     end_program();
 }
 
+// (`cudakern run` would have heeded it.)
+static void say_unchecked(void) {
+    static atomic_flag is_said = ATOMIC_FLAG_INIT;
+    const char *const check = getenv("CUDAKERN_CHECK");
+    if (check && !strcmp(check, "1") && !atomic_flag_test_and_set(&is_said) && !emu_current_config()->silent)
+        fprintf(stderr, "cudakern: CUDAKERN_CHECK=1 checks nothing in this program, because `cudakern cc` compiles "
+                        "without checks: `cudakern run --check` with its sources finds its mistakes\n");
+}
+
 void emu_keep_host_out(const void *image) {
     const ElfW(Ehdr) *const head = image;
     if (head && getauxval(AT_PHDR) != (uintptr_t)head + head->e_phoff) return;
+    if (head) say_unchecked();
     emu_fault_catch();
     emu_close(on_touched);
 }

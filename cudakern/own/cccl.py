@@ -15,15 +15,15 @@ import re
 from pathlib import Path
 
 from .._installed import HEADERS
-from ..own import cache
-from ..own.compilers import CompileError, Job
+from . import cache
 
-#: What g++ says if a source includes a header of CCCL.
-_MISSING = re.compile(r"fatal error: ((?:thrust|cub|cuda|nv)/[\w./]+): No such file")
+#: What g++ and clang say if a source includes a header of CCCL.
+_MISSED = re.compile(r"fatal error: '?((?:thrust|cub|cuda|nv)/[\w./]+)(?:: No such file|' file not found)")
 _VERSION = "cuda/std/__cccl/version.h"
 _OURS = HEADERS / "emulator/cccl"
 #: Thrust's device is its sequential one; CUB launches no kernels from kernels; types that the emulator lacks.
-OPTIONS = [
+_OPTIONS = [
+    "-D__CUDA_ARCH_LIST__=__CUDA_ARCH__",
     "-DTHRUST_DEVICE_SYSTEM=4",
     "-DCUB_DISABLE_CDP",
     "-DCCCL_DISABLE_NVTX",
@@ -34,21 +34,13 @@ OPTIONS = [
 
 def needed(messages: str) -> str | None:
     """The header of CCCL that a compiler's messages miss, if any."""
-    match = _MISSING.search(messages)
+    match = _MISSED.search(messages)
     return match[1] if match else None
 
 
-def added(job: Job, header: str, arch: int) -> Job:
-    """The job with CCCL's headers. CompileError if these are not there."""
-    folder = found()
-    if folder is None:
-        raise CompileError(
-            f"{job.source} includes <{header}>, and CCCL (Thrust, CUB and libcu++) is not installed",
-            "It comes with CUDA's toolkit, or alone by: pip install 'nvidia-cuda-cccl==13.0.*'",
-        )
-    before = [f"-I{_OURS}", f"-I{folder}", *OPTIONS, f"-D__CUDA_ARCH_LIST__={arch}"]
-    # CUB uses the name of a template for another type in a class, which nvcc accepts.
-    return job._replace(before=[*before, *job.before], options=["-fpermissive", *job.options], library=str(folder))
+def options(folder: Path) -> list[str]:
+    """The preprocessor's, for the headers in that folder."""
+    return [f"-I{_OURS}", f"-I{folder}", *_OPTIONS]
 
 
 @functools.cache
