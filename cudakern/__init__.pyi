@@ -147,6 +147,7 @@ _Matmul: TypeAlias = Literal[
     "split_small",
     "wgmma_int8",
     "tensor_cores_double",
+    "residues_int8",
     "fastest",
 ]
 _Packbits: TypeAlias = Literal[
