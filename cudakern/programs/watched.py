@@ -101,7 +101,12 @@ def _queued(kernel: bytes, call: checker.Line) -> Launched:
 
 
 #: The variable that gets the address of new memory.
-_ALLOCATES = re.compile(r"\b(?:cudaMalloc|cuMemAlloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]*\)\s*)?&\s*([\w.>-]+)")
+_ALLOCATES = re.compile(
+    r"\b(?:cudaMalloc|cudaHostAlloc|cuMem(?:Host)?Alloc)\w*\s*\(\s*(?:\(\s*\w+[\s*]*\)\s*)?&\s*([\w.>-]+)"
+    r"|\b(?:cudaHostRegister|cuMemHostRegister)\s*\(\s*([\w.>-]+)"
+)
+#: The stream of a copy.
+_IN_STREAM = re.compile(r"\bcudaMemcpyAsync\s*\([^;]*,\s*([\w.>-]+(?:\[\w+\])?)\s*\)\s*[;,)]")
 
 
 def _has_two_sides(file: str) -> bool:
@@ -115,7 +120,7 @@ def _of_host(access: checker.HostAccess) -> Finding:
     (file, line), allocated = lines[access.code], lines.get(access.allocated, ("", 0))
     text = linecache.getline(file, line)
     match = _ALLOCATES.search(linecache.getline(*allocated))
-    names = [match[1]] if match else list(contents("".join(linecache.getlines(file))).variables)
+    names = [match[1] or match[2]] if match else list(contents("".join(linecache.getlines(file))).variables)
     names = [name for name in names if re.search(rf"\b{re.escape(name.split('::')[-1])}\b", text)]
     if len(names) > 1 and access.memory_kind == checker.SYMBOL:
         names = [name for name in names if _is_at(access.address, name)]
@@ -128,13 +133,19 @@ def _of_host(access: checker.HostAccess) -> Finding:
     verb = "writes" if writes else "reads" if access.kind else "touches"
     where = f" (allocated in {Path(allocated[0]).name}:{allocated[1]})" if allocated[1] else ""
     other = None
-    if access.memory_kind == checker.MANAGED:
+    if access.memory_kind not in (checker.OF_DEVICE, checker.SYMBOL):
         kernel = re.sub(r"[<(].*", "", access.kernel.decode(errors="replace")).split("::")[-1]
-        other = Place(access.other.file.decode(errors="replace"), access.other.line, (0, 0, 0), (0, 0, 0))
+        of = access.other if kernel else access.copy
+        other = Place(of.file.decode(errors="replace"), of.line, (0, 0, 0), (0, 0, 0))
         did = f"{kernel or 'a copy'} {'writes' if access.other_kind & checker.WRITES else 'reads'}"
         in_line = f" in line {other.line}" if other.line else ""
-        message = f"the host {verb} {what or 'managed memory'}, which {did}{in_line}, and has not waited for it"
+        memory = "managed memory" if access.memory_kind == checker.MANAGED else "memory"
+        message = f"the host {verb} {what or memory}, which {did}{in_line}, and has not waited for it"
         advice = "Call cudaDeviceSynchronize() after the launch, before the host uses the memory."
+        if not kernel:
+            stream = _IN_STREAM.search(linecache.getline(other.file, other.line))
+            wait = f"cudaStreamSynchronize({stream[1] if stream else 'stream'})"
+            advice = f"Wait for the copy first: {wait}, or cudaEventSynchronize of an event recorded after it."
     elif access.memory_kind == checker.SYMBOL:
         message = f"the host {verb} {what or 'a variable'}, which is a variable of the device: on a GPU, kernels never"
         message += " see what the host writes to it, and the host never what kernels do"

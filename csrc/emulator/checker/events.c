@@ -326,9 +326,10 @@ static void on_release(void *tool, const emu_memory_event *event) {
 enum { MOST_TOUCHES = 64, LONGEST_WAIT = 20000 };
 typedef struct checker_touch {
     emu_host_event event;
-    emu_line other; // managed memory: what the kernel does that the host has not waited for
+    emu_line other; // memory of both: what the kernel does that the host has not waited for
     unsigned other_kind;
     char kernel[128]; // "": a copy
+    emu_line copy;    // by which the host has queued it
 } checker_touch;
 static checker_touch touches[MOST_TOUCHES];
 static size_t touch_count; // under touch_lock
@@ -362,9 +363,23 @@ static void remember_flag(const emu_host_event *event) {
     flags[flag_count++ % MOST_FLAGS] = *event;
 }
 
+// The access itself, or the innermost call around it that is in no header of a library: std::accumulate(h, h + n, 0).
+static uintptr_t code_of_program(uintptr_t code) {
+    enum { DEEPEST = 16 };
+    uintptr_t calls[DEEPEST];
+    emu_line lines[DEEPEST];
+    const size_t count = emu_calls_of_program(calls, DEEPEST);
+    size_t i = 0;
+    while (i < count && calls[i] != code) ++i;
+    emu_source_lines(calls + i, count - i, lines);
+    for (size_t at = i; at < count; ++at)
+        if (lines[at - i].line) return calls[at];
+    return code;
+}
+
 // A kernel that the host has not waited for may begin later. So the check waits for it: not for ever, because kernels
 // may wait for the host.
-static void on_managed(const emu_host_event *event) {
+static void on_shared(const emu_host_event *event) {
     static atomic_int left = LONGEST_WAIT; // in steps of 100 us
     if (streams_of_host() == STREAMS_AWAITED || is_known_touch(event)) return;
     const int is_flag = (event->kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
@@ -382,7 +397,10 @@ static void on_managed(const emu_host_event *event) {
     if (!conflicts) return;
     checker_touch touch = {.event = *event, .other_kind = site_of(site)->kind};
     memcpy(touch.kernel, work.kernel, sizeof touch.kernel);
-    if (site_of(site)->file) {
+    touch.event.code = code_of_program(event->code);
+    if (!*work.kernel) {
+        touch.copy = findings_line(work.calls);
+    } else if (site_of(site)->file) {
         touch.other.line = site_of(site)->line;
         strncpy(touch.other.file, site_of(site)->file, sizeof touch.other.file - 1);
     } else if (site_of(site)->code) {
@@ -393,8 +411,9 @@ static void on_managed(const emu_host_event *event) {
 
 static void on_host(void *tool, const emu_host_event *event) {
     (void)tool;
-    if (event->memory.kind == EMU_MEMORY_MANAGED)
-        on_managed(event);
+    const emu_memory_kind kind = event->memory.kind;
+    if (kind != EMU_MEMORY_DEVICE && kind != EMU_MEMORY_SYMBOL)
+        on_shared(event);
     else if (!event->stands_in)
         add_touch(&(checker_touch){.event = *event});
     if (!event->stands_in || !(event->kind & EMU_WRITES)) return;

@@ -233,7 +233,7 @@ CHECKER_API void checker_find_leaks(void) {
 }
 
 // The innermost call that is in no header of CUDA's.
-static emu_line line_of(const uintptr_t *calls) {
+emu_line findings_line(const uintptr_t *calls) {
     emu_line lines[WORK_CALLS];
     emu_source_lines(calls, WORK_CALLS, lines);
     int i = 0;
@@ -252,8 +252,8 @@ static void complete(void) {
         if (keys[i].is_complete) continue;
         keys[i].is_complete = 1;
         if (findings[i].kind == CHECKER_STREAMS) {
-            findings[i].call = line_of(keys[i].calls[0]);
-            findings[i].other_call = line_of(keys[i].calls[1]);
+            findings[i].call = findings_line(keys[i].calls[0]);
+            findings[i].other_call = findings_line(keys[i].calls[1]);
         }
         for (int side = 0; side < 2; ++side) {
             const site *const of = &sites[side ? keys[i].other : keys[i].at];

@@ -20,10 +20,10 @@ static _Atomic(emu_host_touched) touched; // NULL: no whole program runs
 static atomic_int users;
 static atomic_uint idle_count;
 static atomic_ullong next_close; // in ns: not before then
-// Where memory has been so far that kernels use: allocations, and variables of programs.
+// Where memory has been so far that kernels use, by emu_watched.
 static struct range {
     atomic_uintptr_t lowest, highest;
-} ranges[2] = {{.lowest = UINTPTR_MAX}, {.lowest = UINTPTR_MAX}};
+} ranges[EMU_WATCHED] = {{.lowest = UINTPTR_MAX}, {.lowest = UINTPTR_MAX}, {.lowest = UINTPTR_MAX}};
 
 static emu_host_touched is_on(void) {
     return atomic_load_explicit(&touched, memory_order_relaxed);
@@ -81,15 +81,15 @@ void emu_device_end(void) {
         close_all();
 }
 
-void emu_host_watch(uintptr_t begin, size_t bytes, int is_variable) {
-    struct range *const in = &ranges[is_variable];
+void emu_host_watch(uintptr_t begin, size_t bytes, emu_watched what) {
+    struct range *const in = &ranges[what];
     if (begin < atomic_load(&in->lowest)) atomic_store(&in->lowest, begin);
     if (begin + bytes > atomic_load(&in->highest)) atomic_store(&in->highest, begin + bytes);
 }
 
 void emu_closed_add(emu_entry *entry) {
     if (!is_on()) return;
-    emu_host_watch(entry->base, entry->bytes, 0);
+    emu_host_watch(entry->base, entry->bytes, EMU_WATCHED_DEVICE);
     if (entry->kind == DEVICE && atomic_load(&emu_table.is_closed)) set_closed(entry, 1);
 }
 
@@ -100,12 +100,12 @@ void emu_closed_remove(emu_entry *entry) {
 void emu_host_access(const void *address, size_t bytes, unsigned kind, const void *after) {
     const uintptr_t begin = (uintptr_t)address;
     int i = 0;
-    while (i < 2 && (begin < atomic_load_explicit(&ranges[i].lowest, memory_order_relaxed) ||
-                     begin >= atomic_load_explicit(&ranges[i].highest, memory_order_relaxed)))
+    while (i < EMU_WATCHED && (begin < atomic_load_explicit(&ranges[i].lowest, memory_order_relaxed) ||
+                               begin >= atomic_load_explicit(&ranges[i].highest, memory_order_relaxed)))
         ++i;
-    if (i == 2) return;
+    if (i == EMU_WATCHED) return;
     emu_host_event event = {.address = begin, .bytes = bytes, .kind = kind, .code = (uintptr_t)after - 1};
-    if (i) event.memory.kind = EMU_MEMORY_SYMBOL;
+    if (i == EMU_WATCHED_VARIABLE) event.memory.kind = EMU_MEMORY_SYMBOL;
     if (is_on()) is_on()(&event, 0);
 }
 

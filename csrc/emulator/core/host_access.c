@@ -100,8 +100,7 @@ static int on_touched(emu_host_event *event, int is_fault) {
         emu_allocation of; // managed variables are one symbol
         if (is_symbol && emu_find_allocation(address, &of) && of.is_symbol == 2)
             event->memory.kind = EMU_MEMORY_MANAGED;
-        const int is_told = event->memory.kind == EMU_MEMORY_MANAGED || event->memory.kind == EMU_MEMORY_SYMBOL;
-        if (is_told && !is_fault && !depth) emu_tool_host(event);
+        if (!is_fault && !depth) emu_tool_host(event);
         return !is_fault;
     }
     if (is_fault) event->code = culprit(event->code);

@@ -474,6 +474,7 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
         free(memory);
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: the host is out of memory");
     }
+    emu_host_watch(fresh.base, bytes, EMU_WATCHED_HOST);
     tell_new(&fresh);
     *pointer = memory;
     return cudaSuccess;
@@ -523,8 +524,9 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
                          pointer);
     if (is_symbol > 1) {
         emu_keep_loaded(pointer);
-        emu_host_watch((uintptr_t)pointer, bytes, 1);
+        emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_VARIABLE);
     }
+    if (!is_symbol) emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_HOST);
     const emu_entry fresh = {.base = (uintptr_t)pointer,
                              .bytes = bytes,
                              .kind = is_symbol ? SYMBOL : REGISTERED,
