@@ -413,7 +413,16 @@ class _Words:
     @property
     def _other_does(self) -> str:
         other = self.found.other
-        return f"{_thread(self.found, other)} {_verb(other.kind)} in line {other.line.line}"
+        return f"{_thread(self.found, other)} {_verb(other.kind)} {self._in_line(other)}"
+
+    def _in_line(self, at: Access) -> str:
+        """Of the second place of a finding."""
+        of = (
+            ""
+            if at.line.file == self.found.access.line.file
+            else f" of {Path(at.line.file.decode(errors='replace')).name}"
+        )
+        return f"in line {at.line.line}{of}" if at.line.line else "in an unknown line"
 
     @property
     def _begins(self) -> str:
@@ -609,7 +618,7 @@ class _Words:
                 f"{self._begins}, {when}",
                 "A barrier must come between the two: the access first, then the barrier, then the operation.",
             )
-        begun = f"the operation that {_thread(found, found.other)} began in line {found.other.line.line}"
+        begun = f"the operation that {_thread(found, found.other)} began {self._in_line(found.other)}"
         message = f"{self._does} {self.element}, which {begun}"
         message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"
         if found.space == checker.LOCAL:

@@ -138,7 +138,8 @@ def _of_host(access: checker.HostAccess) -> Finding:
         of = access.other if kernel else access.copy
         other = Place(of.file.decode(errors="replace"), of.line, (0, 0, 0), (0, 0, 0))
         did = f"{kernel or 'a copy'} {'writes' if access.other_kind & checker.WRITES else 'reads'}"
-        in_line = f" in line {other.line}" if other.line else ""
+        of_file = "" if other.file == file else f" of {Path(other.file).name}"
+        in_line = f" in line {other.line}{of_file}" if other.line else ""
         memory = "managed memory" if access.memory_kind == checker.MANAGED else "memory"
         message = f"the host {verb} {what or memory}, which {did}{in_line}, and has not waited for it"
         advice = "Call cudaDeviceSynchronize() after the launch, before the host uses the memory."

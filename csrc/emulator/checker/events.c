@@ -404,7 +404,7 @@ static void on_shared(const emu_host_event *event) {
         touch.other.line = site_of(site)->line;
         strncpy(touch.other.file, site_of(site)->file, sizeof touch.other.file - 1);
     } else if (site_of(site)->code) {
-        emu_source_lines(&site_of(site)->code, 1, &touch.other);
+        emu_user_lines(&site_of(site)->code, 1, &touch.other);
     }
     add_touch(&touch);
 }

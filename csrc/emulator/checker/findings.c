@@ -235,7 +235,7 @@ CHECKER_API void checker_find_leaks(void) {
 // The innermost call that is in no header of CUDA's.
 emu_line findings_line(const uintptr_t *calls) {
     emu_line lines[WORK_CALLS];
-    emu_source_lines(calls, WORK_CALLS, lines);
+    emu_user_lines(calls, WORK_CALLS, lines);
     int i = 0;
     while (i < WORK_CALLS - 1 && !lines[i].line) ++i;
     return lines[i];
@@ -267,7 +267,7 @@ static void complete(void) {
             }
         }
     }
-    if (waiting) emu_source_lines(codes, waiting, found);
+    if (waiting) emu_user_lines(codes, waiting, found);
     for (size_t i = 0; i < waiting; ++i) *lines[i] = found[i];
     free(codes);
     free(lines);

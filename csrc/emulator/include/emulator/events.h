@@ -350,6 +350,8 @@ typedef struct emu_line {
     char file[200];
 } emu_line;
 EMU_API void emu_source_lines(const uintptr_t *code, size_t count, emu_line *lines);
+// The same, but of functions of CCCL that are inlined it is the call in the user's source.
+EMU_API void emu_user_lines(const uintptr_t *code, size_t count, emu_line *lines);
 
 #ifdef __cplusplus
 }
