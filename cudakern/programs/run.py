@@ -158,6 +158,7 @@ def _program(request: Request, mode: str = "plain") -> Path:
 def command_run(words: Sequence[str]) -> int:
     """`cudakern run [options] program.cu [arguments]`: does not return if the program could be started."""
     ours, theirs = _split(words)
+    ours = _without_exit_code(ours)
     modes = {"--check": "checked", "--trace": "traced"}
     if {*modes} <= {*ours}:
         raise ValueError("run: a program is either checked or traced: write --check or --trace, not both")
@@ -187,6 +188,19 @@ def _with_sources(error: CompileError, ours: list[str], theirs: list[str]) -> Co
         return error
     command = shlex.join(["cudakern", "cc", *ours, *sources, "-o", "program"])
     return CompileError(f"{error}: what follows the first source are the program's arguments; use {command}", error.log)
+
+
+def _without_exit_code(ours: list[str]) -> list[str]:
+    """Takes ``--error-exitcode N`` from the options, and leaves it for the process that checks."""
+    at = next((i for i, word in enumerate(ours) if re.match(r"--error-exitcode(?:=|$)", word)), None)
+    if at is None:
+        return ours
+    _, equals, code = ours[at].partition("=")
+    code = code if equals else "".join(ours[at + 1 : at + 2])
+    if not code.isdecimal() or not 0 < int(code) < 256 or "--check" not in ours:
+        raise ValueError("run: --error-exitcode needs a number from 1 to 255, and --check")
+    os.environ["CUDAKERN_ERROR_EXITCODE"] = code
+    return ours[:at] + ours[at + 2 - len(equals) :]
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

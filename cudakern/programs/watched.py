@@ -37,12 +37,15 @@ Report = Findings | Trace
 def main(mode: str, program: str, report: str, *words: str) -> None:
     """Runs the program, and ends this process as it ends."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends the program
+    found_code, is_found = int(os.environ.pop("CUDAKERN_ERROR_EXITCODE", 0)), False
     begun = {"checked": _check, "traced": _trace}[mode](words[0])
     libc = ctypes.CDLL(None)
 
     def tell(is_end: bool) -> None:
         libc.fflush(None)
+        nonlocal is_found
         result = begun(is_end)
+        is_found = isinstance(result, Findings) and bool(result)
         if report:
             Path(report).write_bytes(pickle.dumps(result))
         else:
@@ -56,6 +59,10 @@ def main(mode: str, program: str, report: str, *words: str) -> None:
 
     ends = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(lambda _code, _data: tell(True))
     dies = ctypes.CFUNCTYPE(None, ctypes.c_int)(at_signal)
+    last = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)(
+        lambda code, _data: os._exit(found_code) if found_code and is_found and not code else None
+    )
+    libc.on_exit(last, None)  # comes after `ends`
     libc.on_exit(ends, None)
     if mode == "traced" and not report:
         watch_program(checker.library(), lambda line: print(f"cudakern: {line}", file=sys.stderr, flush=True))
