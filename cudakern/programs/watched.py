@@ -113,7 +113,7 @@ _ALLOCATES = re.compile(
     r"|\b(?:cudaHostRegister|cuMemHostRegister)\s*\(\s*([\w.>-]+)"
 )
 #: The stream of a copy.
-_IN_STREAM = re.compile(r"\bcudaMemcpyAsync\s*\([^;]*,\s*([\w.>-]+(?:\[\w+\])?)\s*\)\s*[;,)]")
+_IN_STREAM = re.compile(r"\bcudaMemcpy\w*Async\s*\([^;]*,\s*([\w.>-]+(?:\[\w+\])?)\s*\)\s*[;,)]")
 
 
 def _has_two_sides(file: str) -> bool:
@@ -126,15 +126,15 @@ def _of_host(access: checker.HostAccess) -> Finding:
     lines = lines_of_code([code for code in (access.code, access.allocated) if code], checker.library())
     (file, line), allocated = lines[access.code], lines.get(access.allocated, ("", 0))
     text = linecache.getline(file, line)
-    match = _ALLOCATES.search(linecache.getline(*allocated))
-    names = [match[1] or match[2]] if match else list(contents("".join(linecache.getlines(file))).variables)
+    made = [match[1] or match[2] for match in _ALLOCATES.finditer(linecache.getline(*allocated))]
+    names = made or list(contents("".join(linecache.getlines(file))).variables)
     names = [name for name in names if re.search(rf"\b{re.escape(name.split('::')[-1])}\b", text)]
     if len(names) > 1 and access.memory_kind == checker.SYMBOL:
         names = [name for name in names if _is_at(access.address, name)]
     name = names[0] if len(names) == 1 else ""
     element = re.search(rf"\b{re.escape(name)}\s*\[[^]]*\](?!\s*(?:\[|\.|->))", text) if name else None
     offset = access.address - access.begin
-    is_element = element and match and access.bytes in (1, 2, 4, 8, 16)
+    is_element = element and made and access.bytes in (1, 2, 4, 8, 16)
     what = f"{name}[{offset // access.bytes}]" if is_element else name
     writes = bool(access.kind & checker.WRITES)
     verb = "writes" if writes else "reads" if access.kind else "touches"

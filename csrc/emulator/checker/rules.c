@@ -320,16 +320,20 @@ static int has_no_value(const accessing *by, const cell *in, uintptr_t address, 
     return !shadow_has_value(from, address - from);
 }
 
+// (What is read as a part of a struct, without a finding, still has no value for who reads it by itself.)
+static void judge_value(const accessing *by, cell *in, uintptr_t address, unsigned mask) {
+    if (!(~in->masks >> VALUE_SHIFT & mask) || !has_no_value(by, in, address, mask)) return;
+    findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT); // one finding is enough
+    if (by->event->bytes <= MOST_OF_STRUCT) shadow_value(by->event->address, by->event->bytes);
+}
+
 static void judge(const accessing *by, cell *in, uintptr_t address, unsigned mask) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
     if (in->who[WRITE] == by->who && in->stamp[WRITE] == checker_stamp && in->site[WRITE] == by->site &&
         !in->stamp[READ] && (in->masks & mask) == mask)
         return; // in a loop, say
-    if (reads && (~in->masks >> VALUE_SHIFT & mask)) {
-        if (has_no_value(by, in, address, mask))
-            findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
-        in->masks |= (uint16_t)(mask << VALUE_SHIFT);
-    }
+    if (reads) judge_value(by, in, address, mask);
     compare(by, in, WRITE);
     const int atomic = is_atomic(by->kind);
     if (writes || atomic)
@@ -359,8 +363,7 @@ static void judge(const accessing *by, cell *in, uintptr_t address, unsigned mas
 // own.
 static void judge_begin(const accessing *by, cell *in, uintptr_t address, unsigned mask, uint32_t pending) {
     const int reads = by->kind & EMU_READS, writes = by->kind & EMU_WRITES;
-    if (reads && (~in->masks >> VALUE_SHIFT & mask) && has_no_value(by, in, address, mask))
-        findings_add(CHECKER_UNINITIALISED, by->block, (int)by->thread, by->site, by->event, -1, 0, NULL);
+    if (reads) judge_value(by, in, address, mask);
     compare(by, in, WRITE);
     const uint32_t writer = in->who[WRITE], stamp = in->stamp[WRITE];
     if (reads && by->event->by != EMU_BY_COPY && by->event->space == EMU_SPACE_SHARED && !(writer & IS_ASYNC) &&
@@ -368,11 +371,11 @@ static void judge_begin(const accessing *by, cell *in, uintptr_t address, unsign
         stamp >= by->block->thread[writer % checker_launch.threads].shown &&
         stamp >= by->block->thread[by->thread].shown)
         findings_add(CHECKER_PROXY, by->block, (int)by->thread, by->site, by->event, writer, in->site[WRITE], NULL);
-    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     if (!writes) {
         remember(by, in, pending, checker_stamp, by->site, mask);
         return;
     }
+    in->masks |= (uint16_t)(mask << VALUE_SHIFT);
     for (int r = READ; r <= OTHER_READ; ++r) compare(by, in, r);
     in->stamp[READ] = in->stamp[OTHER_READ] = 0;
     put(in, WRITE, pending, checker_stamp, by->site, mask);
