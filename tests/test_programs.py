@@ -570,7 +570,10 @@ def test_the_host_has_waited_for_pinned_memory(tmp_path):
 
 
 def test_the_second_place_of_a_finding_names_its_file(tmp_path):
-    (tmp_path / "last.cuh").write_text("__device__ int last(const int *s) { return s[31 - threadIdx.x]; }\n")
+    (tmp_path / "last.cuh").write_text("""#include <cuda_pipeline.h>
+__device__ int last(const int *s) { return s[31 - threadIdx.x]; }
+__device__ void cp_async(int *to, const int *from) { __pipeline_memcpy_async(to, from, 4); __pipeline_commit(); }
+""")
     path = tmp_path / "both.cu"
     path.write_text("""
 #include "last.cuh"
@@ -579,11 +582,18 @@ __global__ void k(int *x) {
     s[threadIdx.x] = 1;
     x[threadIdx.x] = last(s);
 }
-int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); cudaFree(x); }
+__global__ void copies(const int *x, int *y) {
+    __shared__ int s[32];
+    cp_async(&s[threadIdx.x], &x[threadIdx.x]);
+    y[threadIdx.x] = s[threadIdx.x];
+}
+int main() { int *x; cudaMalloc(&x, 128); k<<<1, 32>>>(x); copies<<<1, 32>>>(x, x); cudaFree(x); }
 """)
     found = ck.run(path, check=True).findings
     race = next(one for one in found if one.kind == "race")
-    assert re.search(r" in line 1 of last\.cuh,| in line 5 of both\.cu,", race.message)
+    assert re.search(r" in line 2 of last\.cuh,| in line 5 of both\.cu,", race.message)
+    copy = next(one for one in found if one.kind == "asynchronous" and one.line == 11)
+    assert "which the operation that thread 0 began in line 10 writes" in copy.message  # not where cp_async does
 
 
 @pytest.mark.parametrize(

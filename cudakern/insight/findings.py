@@ -618,6 +618,7 @@ class _Words:
                 f"{self._begins}, {when}",
                 "A barrier must come between the two: the access first, then the barrier, then the operation.",
             )
+        self._find_beginning()
         begun = f"the operation that {_thread(found, found.other)} began {self._in_line(found.other)}"
         message = f"{self._does} {self.element}, which {begun}"
         message = f"{message} {_verb(found.other.kind)}, and nothing says that it has ended"
@@ -626,6 +627,17 @@ class _Words:
         if _same(found.access.block, found.other.block) and _same(found.access.thread, found.other.thread):
             return message, "Wait for it first."
         return message, "That thread must wait for it, and a barrier must follow; or all wait for the mbarrier's phase."
+
+    def _find_beginning(self) -> None:
+        """Of an operation that begins in a header, the only copy to the array in the function with the access."""
+        here, there = self.found.access.line, self.found.other.line
+        own = function(tuple(without_comments(self.source)), here.line)
+        if own is None or here.file == there.file:
+            return
+        starts = [at.start() for at in _COPY.finditer(own.text)]
+        named = [at for at in starts if re.search(rf"\b{re.escape(self.array)}\b", own.text[at:].partition(";")[0])]
+        if len(named) == 1:
+            there.file, there.line = here.file, own.body + own.text.count("\n", 0, named[0])
 
     def _proxy(self) -> tuple[str, str]:
         message = f"{self._begins}, which {self._other_does}, without fence_async_proxy()"

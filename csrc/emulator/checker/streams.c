@@ -8,7 +8,8 @@
 // the host share one clock, as if they told each other of everything. So work that several threads queue can look
 // ordered, but ordered work never looks unordered.
 //
-// The host itself accesses managed memory. Then the host's clock must have the work that has accessed the same bytes.
+// The host itself accesses memory that it shares with the device. Then the host's clock must have the work that has
+// accessed the same bytes: kernels' accesses are in the shadow, and `copies` has the bytes of copies.
 //
 // Cells of the shadow have stamps, and here each stamp belongs to a piece of work. Work that the host has waited for
 // comes before all that follows, and is forgotten.

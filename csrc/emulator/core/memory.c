@@ -469,12 +469,12 @@ int emu_malloc_host(void **pointer, size_t bytes, unsigned flags) {
         .base = (uintptr_t)memory, .bytes = bytes, .kind = PINNED, .device = device, .flags = flags, .code = CALLER};
     pthread_mutex_lock(&emu_table.lock);
     int ok = emu_table_insert(fresh);
+    if (ok) emu_host_watch(fresh.base, bytes, EMU_WATCHED_HOST);
     pthread_mutex_unlock(&emu_table.lock);
     if (!ok) {
         free(memory);
         return emu_error(cudaErrorMemoryAllocation, "cudaMallocHost: the host is out of memory");
     }
-    emu_host_watch(fresh.base, bytes, EMU_WATCHED_HOST);
     tell_new(&fresh);
     *pointer = memory;
     return cudaSuccess;
@@ -526,7 +526,6 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
         emu_keep_loaded(pointer);
         emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_VARIABLE);
     }
-    if (!is_symbol) emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_HOST);
     const emu_entry fresh = {.base = (uintptr_t)pointer,
                              .bytes = bytes,
                              .kind = is_symbol ? SYMBOL : REGISTERED,
@@ -540,6 +539,7 @@ int emu_register(void *pointer, size_t bytes, int is_symbol) {
     int overlaps = before && before->base + before->bytes > (uintptr_t)pointer;
     int known = is_symbol && overlaps && before->base == (uintptr_t)pointer && before->bytes == bytes;
     int ok = known || (!overlaps && emu_table_insert(fresh));
+    if (ok && !is_symbol) emu_host_watch((uintptr_t)pointer, bytes, EMU_WATCHED_HOST);
     pthread_mutex_unlock(&emu_table.lock);
     if (ok && !known) tell_new(&fresh);
     if (ok) return cudaSuccess;
