@@ -95,6 +95,7 @@ class HostAccess(ctypes.Structure):
         ("other_kind", ctypes.c_uint),
         ("kernel", ctypes.c_char * 128),  # b"": it is a copy,
         ("copy", Line),  # which the host has queued here
+        ("call", ctypes.c_size_t),  # of a library's function, around the access; 0: there is none
     )
 
 

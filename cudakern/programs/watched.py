@@ -113,7 +113,7 @@ _ALLOCATES = re.compile(
     r"|\b(?:cudaHostRegister|cuMemHostRegister)\s*\(\s*([\w.>-]+)"
 )
 #: The stream of a copy.
-_IN_STREAM = re.compile(r"\bcudaMemcpy\w*Async\s*\([^;]*,\s*([\w.>-]+(?:\[\w+\])?)\s*\)\s*[;,)]")
+_IN_STREAM = re.compile(r"\bcudaMemcpy\w*Async\s*\([^;]*,\s*((?!cudaMemcpy\w)[\w.>-]+(?:\[\w+\])?)\s*\)\s*[;,)]")
 
 
 def _has_two_sides(file: str) -> bool:
@@ -123,8 +123,9 @@ def _has_two_sides(file: str) -> bool:
 
 def _of_host(access: checker.HostAccess) -> Finding:
     """The host touches memory of the device's, or memory of both for which it has not waited."""
-    lines = lines_of_code([code for code in (access.code, access.allocated) if code], checker.library())
-    (file, line), allocated = lines[access.code], lines.get(access.allocated, ("", 0))
+    code = access.call or access.code
+    lines = lines_of_code([code for code in (code, access.allocated) if code], checker.library())
+    (file, line), allocated = lines[code], lines.get(access.allocated, ("", 0))
     text = linecache.getline(file, line)
     made = [match[1] or match[2] for match in _ALLOCATES.finditer(linecache.getline(*allocated))]
     names = made or list(contents("".join(linecache.getlines(file))).variables)

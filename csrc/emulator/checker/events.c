@@ -330,6 +330,7 @@ typedef struct checker_touch {
     unsigned other_kind;
     char kernel[128]; // "": a copy
     emu_line copy;    // by which the host has queued it
+    uintptr_t call;   // of a library's function, around the access; 0: there is none
 } checker_touch;
 static checker_touch touches[MOST_TOUCHES];
 static size_t touch_count; // under touch_lock
@@ -363,8 +364,8 @@ static void remember_flag(const emu_host_event *event) {
     flags[flag_count++ % MOST_FLAGS] = *event;
 }
 
-// The access itself, or the innermost call around it that is in no header of a library: std::accumulate(h, h + n, 0).
-static uintptr_t code_of_program(uintptr_t code) {
+// Of an access in a header of a library, the innermost call around it that is in none: std::accumulate(h, h + n, 0).
+static uintptr_t call_around(uintptr_t code) {
     enum { DEEPEST = 16 };
     uintptr_t calls[DEEPEST];
     emu_line lines[DEEPEST];
@@ -373,8 +374,8 @@ static uintptr_t code_of_program(uintptr_t code) {
     while (i < count && calls[i] != code) ++i;
     emu_source_lines(calls + i, count - i, lines);
     for (size_t at = i; at < count; ++at)
-        if (lines[at - i].line) return calls[at];
-    return code;
+        if (lines[at - i].line) return at == i ? 0 : calls[at];
+    return 0;
 }
 
 // A kernel that the host has not waited for may begin later. So the check waits for it: not for ever, because kernels
@@ -397,7 +398,7 @@ static void on_shared(const emu_host_event *event) {
     if (!conflicts) return;
     checker_touch touch = {.event = *event, .other_kind = site_of(site)->kind};
     memcpy(touch.kernel, work.kernel, sizeof touch.kernel);
-    touch.event.code = code_of_program(event->code);
+    touch.call = call_around(event->code);
     if (!*work.kernel) {
         touch.copy = findings_line(work.calls);
     } else if (site_of(site)->file) {
