@@ -40,8 +40,7 @@ static int is_header(const char *file) {
     return is_ours;
 }
 
-// Whether it is of CCCL: a user's line is preferred, if there is one.
-static int is_library(const char *file) {
+int emu_is_library(const char *file) {
     static const char *const folders[] = {"/thrust/", "/cub/", "/cuda/std/", "/cuda/__"};
     const size_t length = strlen(file);
     if (length > 3 && !strcmp(file + length - 3, ".cu")) return 0;
@@ -53,9 +52,9 @@ static int is_library(const char *file) {
 // Of an answer "/path/kernel.cu:12" or "??:0", of which the innermost comes first.
 static void take_line(char *text, emu_line *to, int of_user) {
     char *colon = strrchr(text, ':');
-    if (!colon || (to->line && !(of_user && is_library(to->file)))) return;
+    if (!colon || (to->line && !(of_user && emu_is_library(to->file)))) return;
     *colon = 0;
-    if (to->line && (is_header(text) || is_library(text) || !atoi(colon + 1))) return;
+    if (to->line && (is_header(text) || emu_is_library(text) || !atoi(colon + 1))) return;
     to->line = is_header(text) ? 0 : atoi(colon + 1);
     char *const stub = strstr(text, "<launch>"); // what the translator has added
     if (stub) *stub = 0;
