@@ -8,7 +8,7 @@
 
 // Held while a launch runs, and by whoever changes the shadow otherwise.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-enum { PATIENCE = 100, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
+enum { PATIENCE = 100, LONG = 100000, FOR_EVER = 1 << 25, MOST_WATCHED = 4 };
 
 // --- Launches and blocks -------------------------------------------------------------------------------------------
 
@@ -76,8 +76,11 @@ static struct {
     unsigned places, count, same; // same: how often all values were as before
 } waiting;
 
+static atomic_int may_wait_for_host; // a thread has waited LONG: the check must not hold up the host
+
 static void nobody_waits(void) {
     waiting.places = waiting.count = waiting.same = 0;
+    atomic_store_explicit(&may_wait_for_host, 0, memory_order_relaxed);
 }
 
 static void thread_begin(void *tool, const emu_where *at) {
@@ -124,6 +127,7 @@ static void give_way(const emu_where *at, const emu_access_event *event) {
     }
     if (++waiting.count % PATIENCE) return;
     waiting.same = has_news() ? 0 : waiting.same + 1;
+    atomic_store_explicit(&may_wait_for_host, waiting.same > LONG / PATIENCE, memory_order_relaxed);
     if (waiting.same == FOR_EVER / PATIENCE) {
         emu_line line = {0};
         nobody_waits();
@@ -385,7 +389,8 @@ static void on_shared(const emu_host_event *event) {
     if (streams_of_host() == STREAMS_AWAITED || is_known_touch(event)) return;
     const int is_flag = (event->kind & (EMU_ATOMIC | EMU_VOLATILE)) != 0;
     if (is_flag && (event->kind & EMU_READS)) remember_flag(event);
-    while (!is_flag && streams_of_host() == STREAMS_RUN && atomic_load(&left) > 0) {
+    while (!is_flag && streams_of_host() == STREAMS_RUN && !atomic_load(&may_wait_for_host) &&
+           atomic_load(&left) > 0) {
         atomic_fetch_sub(&left, 1);
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     }
